@@ -319,7 +319,7 @@ static inline int isa_x_texel(uint32_t x, unsigned axis)
     return (int)((x >> (8 + 4 * axis) & 15) ^ 8) - 8;
 }
 
-/** `depbar.le`: dependence barrier (34:32), and what it may stand at (45:40). */
+/** `depbar.le`: dependence barrier (34:32), and the highest count that lets the warp continue (45:40). */
 static inline unsigned isa_x_depbar(uint32_t x)
 {
     return x & 7;

@@ -5,10 +5,11 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_core.c \
-	%D%/core/tim_cycle_any.c \
+	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
-	%D%/core/tim_cycle_control.c \
-	%D%/core/tim_cycle_scoreboard.c \
+	%D%/kinds/tim_cycle_control.c \
+	%D%/kinds/tim_cycle_modern.c \
+	%D%/kinds/tim_cycle_scoreboard.c \
 	%D%/core/tim_common_body.h \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \
@@ -67,6 +68,7 @@ liblanewise_a_SOURCES += \
 
 # Shipped machines, in the order of `lanewise timing`, as C text.
 TIM_MACHINES = \
+	%D%/machines/ampere.yaml \
 	%D%/machines/fermi.yaml \
 	%D%/machines/kepler-k20c.yaml \
 	%D%/machines/rogers.yaml \

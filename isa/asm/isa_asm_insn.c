@@ -361,7 +361,7 @@ static enum lw_status parse_second(struct parse *p, unsigned tok, struct cursor 
 
     if (isa_token_info(tok)->kind != ISA_TK_DEPBAR)
         return parse_clamp(p, c);
-    status = cursor_int(p->as, c, "what the dependence barrier may stand at", 0, 63, &most);
+    status = cursor_int(p->as, c, "the count of the dependence barrier", 0, 63, &most);
     if (status == LW_OK)
         p->insn.x |= (uint32_t)most << 8;
     return status;

@@ -148,6 +148,12 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         c->issue_dependence = rnd_below(r, 2) ? TIM_DEP_CONTROL : TIM_DEP_SCOREBOARD;
         c->registers_collector = c->issue_dependence == TIM_DEP_CONTROL ? TIM_COLLECTOR_RESERVED
                                                                         : TIM_COLLECTOR_TICKED;
+        if (rnd_below(r, 3) == 0) {
+            c->issue_dependence = TIM_DEP_CONTROL;
+            c->registers_collector = TIM_COLLECTOR_WINDOW;
+            c->issue_control_stage = true;
+            c->lsu_local = between(r, 1, 5);
+        }
     }
 }
 

@@ -91,7 +91,7 @@ launch_file '' >good.yaml
 launch_file 'machine: {warp: 8}' >eight.yaml
 launch_file 'machine: {reconv: stack}' >stack.yaml
 launch_file 'machine: {tags: compact}' >tags.yaml
-for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
     grep '^hash_mem' out >"$machine.hash"
     cmp -s "$machine.hash" fermi.hash || fail "$machine: hash_mem differs from fermi's"

@@ -265,6 +265,9 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
     if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
         return &tim_cycle_scoreboard;
+    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_WINDOW &&
+        c->issue_control_stage && c->lsu_local != 0)
+        return &tim_cycle_modern;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
         !c->issue_control_stage && c->lsu_local == 0)
         return &tim_cycle_control;

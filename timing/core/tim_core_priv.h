@@ -5,7 +5,7 @@
  * happens to one warp or one instruction is common to both. docs/reference/timing-core.md has the rules and what is skipped.
  *
  * The functions of a cycle are in *_body.h files, all static. A file that includes them says by `tim_kind` for which
- * kind of core it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_any.c, tim_reference_core.c).
+ * kind of core it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_modern.c, tim_cycle_any.c, tim_reference_core.c).
  *
  * In the event-driven model each warp is in one state. Its stall reason holds as long as it stays there:
  *
@@ -27,6 +27,7 @@
  *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
  *   tim_select_body.h  the ready warps, from the states above
  *   tim_issue_body.h   schedulers, issue
+ *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: local memory units
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
  *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
  *   tim_replay.c       memory instructions that take issue slots again for what they have left
@@ -94,7 +95,7 @@ struct tim_static {
     bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
     uint8_t depbar_bar, depbar_most;
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
-    uint8_t row_place[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
+    uint8_t row_operand[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
     struct tim_registers need; /* those that it reads or writes */
     uint64_t constant_at;    /* bank << 32 | offset */
@@ -332,7 +333,7 @@ enum tim_idle_count {
 };
 
 /** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; nobody reserves further ahead. */
-enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_PLACES = 3 };
+enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
     uint64_t cycle;
     unsigned count;
@@ -340,7 +341,7 @@ struct tim_reserved {
 struct tim_window_bank {
     struct tim_reserved read[TIM_WINDOW_CYCLES];
     uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if its write port is taken in it */
-    uint64_t cell[TIM_RFC_PLACES];     /* the register-file cache's */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* the register-file cache's */
 };
 struct tim_window {
     uint64_t control_at; /* Control is empty for what issues from this cycle on */
@@ -423,7 +424,7 @@ struct tim_core {
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
     struct tim_local local[TIM_MAX_SCHEDS];
-    unsigned local_turn;     /* the scheduler whose unit goes first */
+    unsigned local_next;     /* the scheduler whose unit goes first */
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
     uint64_t reads_next;
     uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
@@ -528,7 +529,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 /* ---- what a core is like ------------------------------------------------------------------------ */
 
 /**
- * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: for the two that the shipped
+ * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: for the three that the shipped
  * GPU models have, for any other, and for the reference. Each time the file that includes them gives `tim_kind` a
  * value, a constant to the compiler: what never holds for the kind falls away. With one kind for all, gemm, bfs, reduce and
  * hist take 6 to 11 % more instructions (callgrind). Other files leave it zero, and the questions below read the core.
@@ -642,7 +643,7 @@ struct tim_cycle {
     /** What comes after it; and: may the core be idle? */
     void (*end)(struct tim_core *core, uint64_t now);
 };
-extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control;
+extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control, tim_cycle_modern;
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
@@ -800,7 +801,7 @@ static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {
     return w->by_load.word[reg / 64] >> reg % 64 & 1;
 }
-/** Where barrier @b stands, as an instruction sees it that would issue in cycle @now. */
+/** The count of barrier @b, as an instruction sees it that would issue in cycle @now. */
 static inline unsigned tim_bar_seen(const struct tim_core *core, const struct tim_warp *w, unsigned b, uint64_t now)
 {
     if (!tim_control_stage(core) || now >= w->new_seen)

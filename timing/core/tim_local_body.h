@@ -95,7 +95,7 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     struct tim_op *op = &core->op[index];
 
     core->moved = true;
-    core->local_turn = s + 1 < core->config->issue_schedulers ? s + 1 : 0;
+    core->local_next = s + 1 < core->config->issue_schedulers ? s + 1 : 0;
     unit->left_at = now;
     unit->ready_at = 0;
     unit->count--;
@@ -121,7 +121,7 @@ static void tim_local_tick(struct tim_core *core, uint64_t now)
     if (core->queued != 0 || now < core->shared_at)
         return;
     for (unsigned k = 0; k < schedulers; k++) {
-        unsigned s = core->local_turn + k < schedulers ? core->local_turn + k : core->local_turn + k - schedulers;
+        unsigned s = core->local_next + k < schedulers ? core->local_next + k : core->local_next + k - schedulers;
 
         if (core->local[s].count != 0 && core->local[s].ready_at != 0 && core->local[s].ready_at <= now) {
             local_leave(core, s, now);

@@ -53,7 +53,7 @@ static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *i
     if (out->texture)
         out->address_rows = out->row_reads;
     while (vector && insn->a != ISA_VZ && out->address_rows < out->row_reads &&
-           out->row_place[out->address_rows] == 0)
+           out->row_operand[out->address_rows] == 0)
         out->address_rows++;
     out->uniform = out->address_rows == 0;
     if (words == 0)
@@ -66,7 +66,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct isa_reg_use use[ISA_MAX_USES];
-    unsigned uses = isa_insn_uses(insn, use), place = 0;
+    unsigned uses = isa_insn_uses(insn, use), operand = 0;
 
     memset(out, 0, sizeof *out);
     for (unsigned i = 0; i < uses; i++)
@@ -84,7 +84,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
                 assert(out->read_count < TIM_MAX_READS && out->row_reads < TIM_MAX_ROWS);
                 out->read[out->read_count++] = (uint16_t)number;
                 if (row) {
-                    out->row_place[out->row_reads] = (uint8_t)(k == 0 ? place++ : place - 1);
+                    out->row_operand[out->row_reads] = (uint8_t)(k == 0 ? operand++ : operand - 1);
                     out->row_read[out->row_reads++] = (uint8_t)(use[i].first + k);
                 }
             }

@@ -54,8 +54,8 @@ static uint64_t cell_of(const struct tim_warp *w, unsigned row)
 static bool rfc_hits(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
                      const struct tim_static *what, unsigned swizzle, unsigned k)
 {
-    return core->config->registers_rfc && what->cached && what->row_place[k] < TIM_RFC_PLACES &&
-           win->bank[window_bank(core, swizzle, what->row_read[k])].cell[what->row_place[k]] ==
+    return core->config->registers_rfc && what->cached && what->row_operand[k] < TIM_RFC_OPERANDS &&
+           win->bank[window_bank(core, swizzle, what->row_read[k])].cell[what->row_operand[k]] ==
                cell_of(w, what->row_read[k]);
 }
 
@@ -67,21 +67,21 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
     if (!core->config->registers_rfc)
         return;
     for (unsigned k = 0; what->cached && k < what->row_reads; k++) {
-        unsigned place = what->row_place[k];
+        unsigned operand = what->row_operand[k];
 
-        if (place >= TIM_RFC_PLACES)
+        if (operand >= TIM_RFC_OPERANDS)
             continue;
         core->stats->count[TIM_CORE_rfc_requests]++;
         core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
-        win->bank[window_bank(core, swizzle, what->row_read[k])].cell[place] =
-            what->control.reuse >> place & 1 ? cell_of(w, what->row_read[k]) : 0;
+        win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =
+            what->control.reuse >> operand & 1 ? cell_of(w, what->row_read[k]) : 0;
     }
     for (unsigned k = 0; k < what->row_writes; k++) {
         struct tim_window_bank *bank = &win->bank[window_bank(core, swizzle, what->row_write[k])];
 
-        for (unsigned place = 0; place < TIM_RFC_PLACES; place++)
-            if (bank->cell[place] == cell_of(w, what->row_write[k]))
-                bank->cell[place] = 0;
+        for (unsigned operand = 0; operand < TIM_RFC_OPERANDS; operand++)
+            if (bank->cell[operand] == cell_of(w, what->row_write[k]))
+                bank->cell[operand] = 0;
     }
 }
 
