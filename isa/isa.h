@@ -319,6 +319,15 @@ static inline int isa_x_texel(uint32_t x, unsigned axis)
     return (int)((x >> (8 + 4 * axis) & 15) ^ 8) - 8;
 }
 
+/** `depbar.le`: dependence barrier (34:32), and the highest count that lets the warp continue (45:40). */
+static inline unsigned isa_x_depbar(uint32_t x)
+{
+    return x & 7;
+}
+static inline unsigned isa_x_depbar_most(uint32_t x)
+{
+    return x >> 8 & 63;
+}
 /** Clamp (45:40) and segment mask (51:46) of shuffles when the variant bit is clear. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {

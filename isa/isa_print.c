@@ -389,6 +389,9 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     case ISA_TK_LUTX:
         add(line, "0x%02x", isa_x_reg(insn->x));
         break;
+    case ISA_TK_DEPBAR:
+        add(line, "%u, %u", isa_x_depbar(insn->x), isa_x_depbar_most(insn->x));
+        break;
     case ISA_TK_LANE:
         if (insn->xkind == ISA_X_IMM)
             add(line, "%u, ", isa_x_reg(insn->x));

@@ -5,21 +5,24 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_core.c \
-	%D%/core/tim_cycle_any.c \
+	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
-	%D%/core/tim_cycle_control.c \
-	%D%/core/tim_cycle_scoreboard.c \
+	%D%/kinds/tim_cycle_control.c \
+	%D%/kinds/tim_cycle_modern.c \
+	%D%/kinds/tim_cycle_scoreboard.c \
 	%D%/core/tim_common_body.h \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \
 	%D%/core/tim_flight_body.h \
 	%D%/core/tim_idle.c %D%/core/tim_held.c \
 	%D%/core/tim_issue_body.h \
+	%D%/core/tim_local_body.h \
 	%D%/core/tim_lsu_body.h \
 	%D%/core/tim_pipe_body.h \
 	%D%/core/tim_ready_body.h \
 	%D%/core/tim_select_body.h \
 	%D%/core/tim_tick_body.h \
+	%D%/core/tim_window_body.h \
 	%D%/core/tim_static.c \
 	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \
@@ -65,6 +68,7 @@ liblanewise_a_SOURCES += \
 
 # Shipped machines, in the order of `lanewise timing`, as C text.
 TIM_MACHINES = \
+	%D%/machines/ampere.yaml \
 	%D%/machines/fermi.yaml \
 	%D%/machines/kepler-k20c.yaml \
 	%D%/machines/rogers.yaml \

@@ -178,6 +178,9 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
         if (w->not_before > e->now)
             lw_printf(call->out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
                       w->not_before - e->now);
+        if (w->hold_from != 0)
+            lw_printf(call->out, "%sheld by depbar.le until dependence barrier %u is at %u",
+                      shown++ != 0 ? ", " : "", w->hold_bar, w->hold_most);
         break;
     case TIM_DEP_VECTOR:
         for (unsigned i = 0; i < TIM_MAX_VECTOR; i++)

@@ -13,6 +13,9 @@ struct cache_keys {
     unsigned bytes, line, sector, ways;
 };
 
+/* Latency of units with fixed latency, where results reserve their write ports at issue. */
+enum { MOST_FIXED = 64 };
+
 static bool power_of_two(unsigned x)
 {
     return x != 0 && (x & (x - 1)) == 0;
@@ -116,6 +119,16 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->issue_width > 1 && c->fetch_buffer < c->issue_width)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
                        "fetch.buffer to 2 or more", c->issue_width);
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->issue_width != 1)
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u does not go with registers.collector window: its stage "
+                       "Control takes an instruction a cycle", c->issue_width);
+    for (unsigned u = 0; c->registers_collector == TIM_COLLECTOR_WINDOW && u < ISA_UNIT_COUNT; u++)
+        if (!isa_unit_latency((enum isa_unit)u)->variable && c->unit[u].latency > MOST_FIXED)
+            return LW_FAIL(err, LW_EINPUT, "units.%s.latency %u is more than the %u cycles for which registers.collector "
+                           "window reserves write ports", isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
+    if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
+                       "lsu.local to 0", c->lsu_local);
     if (c->l2_slices % c->dram_channels != 0)
         return LW_FAIL(err, LW_EINPUT,
                        "l2.slices %u is not a multiple of dram.channels %u: each channel has the "

@@ -63,6 +63,9 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     case TIM_STAGE_PIPE:
         lw_printf(out, "in its pipe for %" PRIu64 " more cycles", op->at > now ? op->at - now : 0);
         break;
+    case TIM_STAGE_LOCAL:
+        lw_put(out, "in the local memory unit of its scheduler");
+        break;
     case TIM_STAGE_LSU:
         if (op->passes != 0)
             lw_printf(out, "in the load/store unit, %u passes over shared memory to go",
@@ -98,7 +101,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
 {
     enum { MOST = 4 }; /* holders of a barrier that are shown */
     const struct tim_warp *w = &core->warp[warp];
-    unsigned waits = tim_bars_waited(w, tim_head(w));
+    unsigned waits = tim_bars_waited(core, w, tim_head(w), now);
 
     if (w->not_before > now) {
         print_cycles(w->not_before - now, out);
@@ -262,7 +265,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 lw_put(out, "\nnext: ");
                 print_insn(w, w->pc, out);
             }
-            if (reason == TIM_STALL_STALL || reason == TIM_STALL_LOAD || reason == TIM_STALL_RESULT ||
+            if (reason == TIM_STALL_STALL || reason == TIM_STALL_YIELD || reason == TIM_STALL_LOAD || reason == TIM_STALL_RESULT ||
                 reason == TIM_STALL_WAR) {
                 print_wait(core, warp, reason, e->now, out);
             } else if (reason == TIM_STALL_BARRIER) {

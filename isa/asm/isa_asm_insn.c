@@ -331,6 +331,11 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         else
             insn->x |= (uint32_t)value;
         return LW_OK;
+    case ISA_TK_DEPBAR:
+        status = cursor_int(p->as, c, "the dependence barrier", 0, 5, &value);
+        if (status == LW_OK)
+            insn->x |= (uint32_t)value;
+        return status;
     case ISA_TK_LANE:
         return parse_lane(p, c, regs);
     case ISA_TK_MEMBER:
@@ -348,6 +353,20 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
     return LW_OK;
 }
 
+/** The second text of an operand that is written as two. */
+static enum lw_status parse_second(struct parse *p, unsigned tok, struct cursor *c)
+{
+    enum lw_status status;
+    int64_t most;
+
+    if (isa_token_info(tok)->kind != ISA_TK_DEPBAR)
+        return parse_clamp(p, c);
+    status = cursor_int(p->as, c, "the count of the dependence barrier", 0, 63, &most);
+    if (status == LW_OK)
+        p->insn.x |= (uint32_t)most << 8;
+    return status;
+}
+
 static unsigned texts_of(const struct parse *p, unsigned tok)
 {
     switch ((enum isa_tok_kind)isa_token_info(tok)->kind) {
@@ -355,6 +374,7 @@ static unsigned texts_of(const struct parse *p, unsigned tok)
     case ISA_TK_SOFT:
         return 0;
     case ISA_TK_LANE:
+    case ISA_TK_DEPBAR:
         return 2;
     case ISA_TK_SWAP:
         return isa_mod_get(&p->insn, ISA_MOD_AOP) == ISA_AOP_CAS;
@@ -418,7 +438,7 @@ static enum lw_status parse_operands(struct parse *p)
         if (status == LW_OK && texts == 2) {
             c.p = p->texts[next + 1];
             p->operand = next + 2;
-            status = parse_clamp(p, &c);
+            status = parse_second(p, tok, &c);
             if (status == LW_OK && !cursor_end(&c))
                 status = OPERAND_FAIL(p, "unexpected '%.40s'", c.p);
         }

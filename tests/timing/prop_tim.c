@@ -58,6 +58,12 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->issue_inner = rnd_below(r, 2);
     c->issue_outer = rnd_below(r, 2);
     c->issue_dependence = rnd_below(r, 3);
+    c->issue_control_stage = rnd_below(r, 2);
+    c->issue_barrier_count = rnd_below(r, 2) ? 255 : between(r, 3, 8);
+    c->issue_yield = rnd_below(r, 2);
+    c->issue_stall_odd = rnd_below(r, 2) ? 0 : between(r, 1, 3);
+    c->issue_stall_zero_yield = rnd_below(r, 2) ? 1 : between(r, 1, 46);
+    c->issue_depbar_delay = between(r, 1, 6);
     c->issue_vector_entries = between(r, 1, 6);
     c->issue_split_lanes = rnd_below(r, 2);
     c->issue_switch_on_stall = rnd_below(r, 3) == 0;
@@ -65,13 +71,25 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->issue_branch_latency = rnd_below(r, 6);
     c->registers_banks = between(r, 1, 8);
     c->registers_swizzle = rnd_below(r, 2);
-    c->registers_collector = rnd_below(r, 3) == 0;
+    c->registers_collector = rnd_below(r, 3) == 0 ? 1 + rnd_below(r, 2) : TIM_COLLECTOR_TICKED;
+    c->registers_window = between(r, 1, 4);
+    c->registers_rfc = rnd_below(r, 2);
+    c->registers_results = between(r, 1, 4);
+    c->issue_stall_freeze = rnd_below(r, 3);
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW)
+        c->issue_width = 1;
     c->registers_collectors = between(r, 1, 5);
     c->registers_ports = between(r, 1, 3);
     c->registers_in_order = rnd_below(r, 2);
     c->lsu_queue = between(r, 1, 6);
     c->lsu_replay = rnd_below(r, 4) == 0;
     c->lsu_latency = rnd_below(r, 4);
+    c->lsu_local = rnd_below(r, 3) == 0 ? between(r, 1, 5) : 0;
+    if (c->lsu_local != 0)
+        c->lsu_replay = TIM_REPLAY_NONE;
+    c->lsu_address = between(r, 1, 5);
+    c->lsu_address_uniform = between(r, 1, 3);
+    c->lsu_interval = between(r, 1, 3);
     c->lsu_coalesce = rnd_below(r, 3);
     c->shared_latency = between(r, 1, 30);
     c->l1_line = power(r, 32, 128);
@@ -126,13 +144,21 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
                                               power(r, 4, 32), between(r, 1, 20)};
     if (rnd_below(r, 2)) { /* of the kinds whose cycles have functions of their own */
         c->issue_width = 1;
-        c->issue_policy = rnd_below(r, TIM_SCHED_SWL);
+        c->issue_policy = rnd_below(r, 4);
+        c->issue_policy += c->issue_policy == TIM_SCHED_SWL;
+        c->issue_control_stage &= rnd_below(r, 4) == 0;
         c->issue_war = TIM_WAR_NONE;
         c->issue_split_lanes = false;
         c->lsu_replay = TIM_REPLAY_NONE;
         c->issue_dependence = rnd_below(r, 2) ? TIM_DEP_CONTROL : TIM_DEP_SCOREBOARD;
         c->registers_collector = c->issue_dependence == TIM_DEP_CONTROL ? TIM_COLLECTOR_RESERVED
                                                                         : TIM_COLLECTOR_TICKED;
+        if (rnd_below(r, 3) == 0) {
+            c->issue_dependence = TIM_DEP_CONTROL;
+            c->registers_collector = TIM_COLLECTOR_WINDOW;
+            c->issue_control_stage = true;
+            c->lsu_local = between(r, 1, 5);
+        }
     }
 }
 
@@ -160,8 +186,13 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
     lw_buffer_init(out);
     for (const char *end; *in != '\0'; in = end + 1) {
         end = strchr(in, '\n');
+        bool is_insn = end != in && in[0] != '.' && end[-1] != ':'; /* neither a directive nor a label */
+
+        if (is_insn && rnd_below(r, 12) == 0)
+            lw_printf(&out->sink, "depbar.le %u, %u {st=%u}\n", rnd_below(r, bars), rnd_below(r, 4),
+                      rnd_below(r, 7));
         lw_printf(&out->sink, "%.*s", (int)(end - in), in);
-        if (end != in && in[0] != '.' && end[-1] != ':') { /* neither a directive nor a label */
+        if (is_insn) {
             lw_printf(&out->sink, " {st=%u", rnd_below(r, 3) ? 1 : rnd_below(r, stalls + 1));
             if (rnd_below(r, 3) != 0)
                 lw_printf(&out->sink, ",wr=%u", rnd_below(r, bars));
@@ -169,6 +200,10 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
                 lw_printf(&out->sink, ",rd=%u", rnd_below(r, bars));
             if (rnd_below(r, waits) == 0)
                 lw_printf(&out->sink, ",wt=%u", rnd_below(r, 64));
+            if (rnd_below(r, 4) == 0)
+                lw_put(&out->sink, ",y");
+            if (rnd_below(r, 3) == 0)
+                lw_printf(&out->sink, ",ru=%u", rnd_below(r, 8));
             lw_put(&out->sink, "}");
             if (writes(in, end) && rnd_below(r, 3) == 0)
                 lw_put(&out->sink, "\nfence.gpu");

@@ -66,7 +66,7 @@ static void put(struct bench *b, unsigned warp, const struct tim_static *what, u
     op->what = what;
     op->issued = now;
     tim_depend_issue(b->core, &b->core->warp[warp], op, &entry, now);
-    tim_pipe_issue(b->core, i, now);
+    tim_pipe_issue(b->core, i, 0, now);
 }
 
 /** Figure 3.17: w1:i1 w2:i1 w3:i1 w0:i2 in cycles 0 to 3. "w1@3/4": in its pipe, written. */

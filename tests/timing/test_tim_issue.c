@@ -64,6 +64,15 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
+/* As greedy-then-oldest, from the other end: the youngest warp of a block is the highest. */
+static void greedy_then_youngest_is_as_published(void **state)
+{
+    (void)state;
+    order_is(TIM_SCHED_CGGTY, 8, aala,
+             "w2.0@0 w2.1@1 w2.2@2 w1.0@3 w1.1@4 w1.2@5 w0.0@6 w0.1@7 w0.2@8 w2.3@12 w1.3@15 "
+             "w0.3@18");
+}
+
 /* Four warps; when w2 waits and both w0 and w3 are ready, the oldest is w0, and the current group
  * continues with w3: the difference between greedy-then-oldest and its two-level form. */
 static void two_levels_select_within_their_group(void **state)
@@ -389,6 +398,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loose_round_robin_is_as_published),
         cmocka_unit_test(greedy_then_oldest_is_as_published),
+        cmocka_unit_test(greedy_then_youngest_is_as_published),
         cmocka_unit_test(two_levels_select_within_their_group),
         cmocka_unit_test(a_limit_admits_the_oldest),
         cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),

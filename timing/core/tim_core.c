@@ -11,7 +11,7 @@ static uint64_t answer_clock(void *context, unsigned slot, unsigned warp)
     const struct tim_core *core = context;
 
     (void)slot, (void)warp;
-    return core->now;
+    return core->now + core->config->issue_control_stage;
 }
 static uint64_t answer_timer(void *context)
 {
@@ -73,6 +73,19 @@ static bool make_caches(struct tim_core *core)
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
 
+static bool make_window(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+
+    if (c->registers_collector != TIM_COLLECTOR_WINDOW)
+        return true;
+    core->window = calloc(c->issue_schedulers, sizeof *core->window);
+    core->window_banks = calloc((size_t)c->issue_schedulers * c->registers_banks, sizeof *core->window_banks);
+    for (unsigned s = 0; core->window != NULL && s < c->issue_schedulers; s++)
+        core->window[s].bank = core->window_banks + (size_t)s * c->registers_banks;
+    return core->window != NULL && core->window_banks != NULL;
+}
+
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index)
@@ -93,6 +106,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->stats = stats;
     core->index = index;
     core->tick_at = &core->tick_at_own;
+    core->reads_next = UINT64_MAX;
     core->warp = aligned_alloc(64, config->core_warps * sizeof *core->warp);
     if (core->warp != NULL)
         memset(core->warp, 0, config->core_warps * sizeof *core->warp);
@@ -104,7 +118,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_caches(core);
+           core->bank_free != NULL && core->queue != NULL && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -184,6 +198,8 @@ void tim_core_destroy(struct tim_core *core)
     free(core->queue);
     free(core->replay);
     free(core->waiters);
+    free(core->window);
+    free(core->window_banks);
     tim_cache_destroy(core->icache);
     tim_cache_destroy(core->l1);
     tim_locality_destroy(core->locality);
@@ -248,10 +264,14 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
         tim_sched_policies[c->issue_policy].can_issue != NULL)
         return &tim_cycle_any;
-    if (c->issue_dependence == TIM_DEP_SCOREBOARD &&
+    if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
         return &tim_cycle_scoreboard;
-    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED)
+    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_WINDOW &&
+        c->issue_control_stage && c->lsu_local != 0)
+        return &tim_cycle_modern;
+    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
+        !c->issue_control_stage && c->lsu_local == 0)
         return &tim_cycle_control;
     return &tim_cycle_any;
 }

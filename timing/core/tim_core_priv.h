@@ -5,7 +5,7 @@
  * happens to one warp or one instruction is common to both. docs/reference/timing-core.md has the rules and what is skipped.
  *
  * The functions of a cycle are in *_body.h files, all static. A file that includes them says by `tim_kind` for which
- * kind of core it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_any.c, tim_reference_core.c).
+ * kind of core it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_modern.c, tim_cycle_any.c, tim_reference_core.c).
  *
  * In the event-driven model each warp is in one state. Its stall reason holds as long as it stays there:
  *
@@ -27,6 +27,7 @@
  *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
  *   tim_select_body.h  the ready warps, from the states above
  *   tim_issue_body.h   schedulers, issue
+ *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: local memory units
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
  *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
  *   tim_held.c         l1.coherent off: values that L1 holds and memory does not have any more
@@ -75,6 +76,11 @@ struct tim_static {
     uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
+    uint8_t address_rows; /* of row_read, the first: those of an address */
+    uint8_t words;    /* of a lane that memory moves: 0: one, 1: two, 2: more */
+    bool uniform;     /* no vector register is in its address */
+    bool fixed;       /* window: of fixed latency, so it passes Allocate */
+    bool cached;      /* its operands may be in the register-file cache */
     bool scalar;      /* holds a pipe for one cycle */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
@@ -86,7 +92,12 @@ struct tim_static {
     bool constant;    /* an operand of a constant bank: constant_at */
     struct isa_control control;
     uint8_t takes_bars; /* its dependence barriers, a set */
+    uint8_t stall;      /* cycles that its stall count stands for */
+    bool yields;        /* its warp issues nothing in the next cycle */
+    bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
+    uint8_t depbar_bar, depbar_most;
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    uint8_t row_operand[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
     struct tim_registers need; /* those that it reads or writes */
     uint64_t constant_at;    /* bank << 32 | offset */
@@ -109,6 +120,7 @@ enum tim_stage {
     TIM_STAGE_COLLECT, /* operands are missing */
     TIM_STAGE_READY,   /* complete at the end of `at`; waits for a pipe */
     TIM_STAGE_PIPE,    /* its result is there in cycle `at` */
+    TIM_STAGE_LOCAL,   /* in the local memory unit of its scheduler */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; waits for lines */
     TIM_STAGE_WRITE,   /* writes rows from cycle `at` on */
@@ -135,6 +147,9 @@ struct tim_op {
     uint64_t pc;
     uint64_t collecting_until; /* reserved: when its collector is free */
     /* memory */
+    uint64_t read_at;    /* local: its sources have been read, as others see it; 0: it is not known when */
+    uint32_t rows_left;  /* local: rows of its address not read, by index into row_read */
+    int8_t read_after, result_after; /* local: cycles that its times differ from those of its kind */
     unsigned passes;     /* over shared memory that are left */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* the latest of its data is there */
@@ -175,9 +190,14 @@ struct tim_warp {
     uint16_t place;      /* among the places of warps: tim_hot */
     uint8_t bars;        /* of `bar`, those that are not 0, */
     uint8_t load_bars;   /* those whose last result to come is a load's */
+    bool yields;         /* not_before is that of a yield bit */
+    uint8_t new_write, new_read; /* of `bar`, what its last instruction added: not seen before new_seen */
+    uint8_t hold_bar, hold_most; /* depbar.le: it does not issue from hold_from on while the barrier is above */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* control: the stall count; launches: their latency */
+    uint64_t new_seen, hold_from; /* 0: nothing is added, or held */
+    uint64_t staged_until; /* window: the last cycle with an instruction of it in Control or Allocate */
     const struct tim_static *head; /* what it issues next, where it is in a set `can` */
     struct emu_warp *state; /* emu's */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
@@ -314,6 +334,33 @@ enum tim_idle_count {
     TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
 };
 
+/** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; nobody reserves further ahead. */
+enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
+struct tim_reserved {
+    uint64_t cycle;
+    unsigned count;
+};
+struct tim_window_bank {
+    struct tim_reserved read[TIM_WINDOW_CYCLES];
+    uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if its write port is taken in it */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* the register-file cache's */
+};
+struct tim_window {
+    uint64_t control_at; /* Control is empty for what issues from this cycle on */
+    uint64_t left_at;    /* the last instruction leaves Allocate */
+    uint64_t held[TIM_WINDOW_CYCLES];  /* the cycle, if Allocate holds in it */
+    struct tim_window_bank *bank;      /* [registers_banks] */
+};
+
+/** lsu.local: the memory instructions of a scheduler that have not left its unit. */
+enum { TIM_LOCAL_PLACES = 16 };
+struct tim_local {
+    uint64_t ready_at; /* the address of the first is there; 0: it is not calculated yet */
+    uint64_t left_at;  /* the last one left */
+    unsigned count;
+    uint32_t op[TIM_LOCAL_PLACES]; /* in order */
+};
+
 /** A memory instruction that has accesses left. */
 struct tim_replay {
     uint32_t op;
@@ -378,6 +425,13 @@ struct tim_core {
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
+    struct tim_local local[TIM_MAX_SCHEDS];
+    unsigned local_next;     /* the scheduler whose unit goes first */
+    unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
+    uint64_t reads_next;
+    uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
+    struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
+    struct tim_window_bank *window_banks;
     uint64_t op_age;
     uint32_t op_count;       /* entries made */
     unsigned live_count;
@@ -478,7 +532,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 /* ---- what a core is like ------------------------------------------------------------------------ */
 
 /**
- * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: for the two that the shipped
+ * A kind of core. The functions of a cycle (*_body.h) are compiled once for each kind: for the three that the shipped
  * GPU models have, for any other, and for the reference. Each time the file that includes them gives `tim_kind` a
  * value, a constant to the compiler: what never holds for the kind falls away. With one kind for all, gemm, bfs, reduce and
  * hist take 6 to 11 % more instructions (callgrind). Other files leave it zero, and the questions below read the core.
@@ -488,6 +542,7 @@ struct tim_kind {
     bool fixed;     /* known of the kind: tim_cycle_of() lists all; by the configuration: */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* issue.dependence, registers.collector */
+    bool modern; /* all parts of `ampere`: issue.control_stage and so on; else, if fixed, none of them */
 };
 static const struct tim_kind tim_kind;
 
@@ -552,6 +607,26 @@ static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
+/** Has each scheduler a memory unit of its own, before the core's? */
+static inline bool tim_has_local(const struct tim_core *core)
+{
+    return tim_kind.fixed ? tim_kind.modern : core->config->lsu_local != 0;
+}
+/** Do instructions of fixed latency reserve their reads in a window of cycles? */
+static inline bool tim_windowed(const struct tim_core *core)
+{
+    return tim_collector(core) == TIM_COLLECTOR_WINDOW;
+}
+/** Is Control taken, so that scheduler @s issues nothing in cycle @now? */
+static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    return tim_windowed(core) && now < core->window[s].control_at;
+}
+/** Do dependence barriers count up in a stage after issue? */
+static inline bool tim_control_stage(const struct tim_core *core)
+{
+    return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
+}
 /** May a scheduler be passed over without a check (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
 {
@@ -571,7 +646,7 @@ struct tim_cycle {
     /** What comes after it; and: may the core be idle? */
     void (*end)(struct tim_core *core, uint64_t now);
 };
-extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control;
+extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_control, tim_cycle_modern;
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
@@ -705,6 +780,8 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->age = ++core->op_age;
     op->at = op->collecting_until = op->data_at = 0;
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
+    op->read_at = 0;
+    op->read_after = op->result_after = 0;
     core->live_count++;
 }
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */
@@ -727,11 +804,43 @@ static inline bool tim_is_by_load(const struct tim_warp *w, unsigned reg)
 {
     return w->by_load.word[reg / 64] >> reg % 64 & 1;
 }
-/** The dependence barriers that the control field makes it wait for: those of its wait mask, and those that
- *  it would take and that count no further. */
-static inline unsigned tim_bars_waited(const struct tim_warp *w, const struct tim_static *what)
+/** The count of barrier @b, as an instruction sees it that would issue in cycle @now. */
+static inline unsigned tim_bar_seen(const struct tim_core *core, const struct tim_warp *w, unsigned b, uint64_t now)
 {
-    return (what->control.wait_mask & w->bars) | (what->takes_bars & w->full_bars);
+    if (!tim_control_stage(core) || now >= w->new_seen)
+        return w->bar[b];
+    return w->bar[b] - (w->new_write == b) - (w->new_read == b);
+}
+/** Barriers that are not 0, as such an instruction sees it. */
+static inline unsigned tim_bars_seen(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
+{
+    unsigned bars = w->bars;
+
+    if (!tim_control_stage(core) || now >= w->new_seen)
+        return bars;
+    if (w->new_write < 6 && tim_bar_seen(core, w, w->new_write, now) == 0)
+        bars &= ~(1u << w->new_write);
+    if (w->new_read < 6 && tim_bar_seen(core, w, w->new_read, now) == 0)
+        bars &= ~(1u << w->new_read);
+    return bars;
+}
+/** The dependence barriers that the control field makes it wait for: those of its wait mask, those that
+ *  it would take and that count no further, and the one by which depbar.le holds its warp. */
+static inline unsigned tim_bars_waited(const struct tim_core *core, const struct tim_warp *w,
+                                       const struct tim_static *what, uint64_t now)
+{
+    unsigned waits = (what->control.wait_mask & tim_bars_seen(core, w, now)) | (what->takes_bars & w->full_bars);
+
+    if (w->hold_from != 0 && w->hold_from <= now && tim_bar_seen(core, w, w->hold_bar, now) > w->hold_most)
+        waits |= 1u << w->hold_bar;
+    return waits;
+}
+/** The first cycle after @now by which time alone changes what tim_bars_waited says; UINT64_MAX: none. */
+static inline uint64_t tim_bars_change(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
+{
+    if (tim_control_stage(core) && now < w->new_seen) /* before hold_from, or the same */
+        return w->new_seen;
+    return w->hold_from > now ? w->hold_from : UINT64_MAX;
 }
 _Static_assert(TIM_STALL_COUNT <= 32, "a bit for each stall reason");
 
@@ -828,13 +937,24 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
+    bool taken = tim_control_taken(core, s, now);
 
-    if (k->recheck_min <= now || (k->recheck | k->can[TIM_PATH_NONE]) != 0)
+    if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
         return false;
-    if (k->can[TIM_PATH_DIRECT] != 0) {
+    if (taken) {
+        roomy |= k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT];
+        reasons |= (uint32_t)(roomy != 0) << TIM_STALL_OPERANDS;
+        roomy = 0;
+    } else if (k->can[TIM_PATH_DIRECT] != 0) {
         if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
             return false;
         reasons |= UINT32_C(1) << TIM_STALL_UNIT;
+    }
+    if (tim_has_local(core) && !taken && k->can[TIM_PATH_MEMORY] != 0) {
+        if (core->local[s].count < core->config->lsu_local)
+            return false;
+        reasons |= UINT32_C(1) << TIM_STALL_ADDRESS;
+        roomy &= ~k->can[TIM_PATH_MEMORY];
     }
     if (roomy != 0) { /* as tim_select */
         bool lsu = core->lsu_used != core->config->lsu_queue;

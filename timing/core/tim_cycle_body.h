@@ -9,6 +9,8 @@
 
 #include "timing/core/tim_depend_body.h"
 #include "timing/core/tim_flight_body.h"
+#include "timing/core/tim_window_body.h"
+#include "timing/core/tim_local_body.h"
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"

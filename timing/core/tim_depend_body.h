@@ -21,9 +21,10 @@ static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
 }
 
 /** The control field's say. */
-static inline enum tim_stall tim_bars_check(const struct tim_warp *w, const struct tim_static *what)
+static inline enum tim_stall tim_bars_check(const struct tim_core *core, const struct tim_warp *w,
+                                            const struct tim_static *what, uint64_t now)
 {
-    unsigned waits = tim_bars_waited(w, what);
+    unsigned waits = tim_bars_waited(core, w, what, now);
 
     if (waits == 0)
         return TIM_STALL_ISSUED;
@@ -73,24 +74,27 @@ static enum tim_stall check_vector(const struct tim_warp *w)
 }
 
 /* An instruction may take a barrier twice: for its operands and its result. */
-enum { BAR_FULL = UINT8_MAX - 1 };
+static unsigned bar_full(const struct tim_core *core)
+{
+    return core->config->issue_barrier_count - 1;
+}
 
-static void bar_add(struct tim_warp *w, unsigned b)
+static void bar_add(const struct tim_core *core, struct tim_warp *w, unsigned b)
 {
     w->bars |= (uint8_t)(1u << b);
-    if (++w->bar[b] >= BAR_FULL)
+    if (++w->bar[b] >= bar_full(core))
         w->full_bars |= (uint8_t)(1u << b);
 }
 /** One more result, or one more instruction's operands, is to come by barrier @b; or one less. */
-static void bar_add_result(struct tim_warp *w, unsigned b, bool load)
+static void bar_add_result(const struct tim_core *core, struct tim_warp *w, unsigned b, bool load)
 {
     unsigned bit = 1u << b;
 
-    bar_add(w, b);
+    bar_add(core, w, b);
     w->load_bars = (uint8_t)(load ? w->load_bars | bit : w->load_bars & ~bit);
     w->read_bars &= (uint8_t)~bit;
 }
-static void bar_add_read(struct tim_warp *w, unsigned b)
+static void bar_add_read(const struct tim_core *core, struct tim_warp *w, unsigned b)
 {
     unsigned bit = 1u << b;
 
@@ -98,19 +102,23 @@ static void bar_add_read(struct tim_warp *w, unsigned b)
         w->load_bars &= (uint8_t)~bit;
         w->read_bars |= (uint8_t)bit;
     }
-    bar_add(w, b);
+    bar_add(core, w, b);
 }
-static void bar_take(struct tim_warp *w, unsigned b)
+static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b)
 {
     if (--w->bar[b] == 0)
         w->bars &= (uint8_t)~(1u << b);
-    if (w->bar[b] == BAR_FULL - 1)
+    if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
 /** Something was taken from it: does no instruction wait for that? */
-static bool bar_holds_on(const struct tim_warp *w, unsigned b)
+static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
-    return w->bar[b] != 0 && w->bar[b] != BAR_FULL - 1;
+    if (w->hold_from != 0 && w->hold_bar == b)
+        return false;
+    if (tim_control_stage(core) && core->now < w->new_seen && (w->new_write == b || w->new_read == b))
+        return false;
+    return w->bar[b] != 0 && w->bar[b] != bar_full(core) - 1;
 }
 
 /* ---- operands not yet read ------------------------------------------------------------------- */
@@ -158,7 +166,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
         reason = check_vector(w);
         break;
     case TIM_DEP_CONTROL:
-        reason = tim_bars_check(w, what);
+        reason = tim_bars_check(core, w, what, now);
         break;
     default:
         reason = tim_keeps_lanes(core) ? check_lanes(core, w, what) : tim_registers_check(w, what);
@@ -179,7 +187,7 @@ static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
     case TIM_CHECK_REGISTERS:
         return tim_registers_check(w, what);
     case TIM_CHECK_BARRIERS:
-        return tim_bars_check(w, what);
+        return tim_bars_check(core, w, what, now);
     default:
         return tim_depend_check(core, w, what, now);
     }
@@ -201,7 +209,9 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
             w->to_come.word[reg / 64] |= bit;
         *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
-    op->operands = what->path >= TIM_PATH_COLLECT ? (1u << what->row_reads) - 1 : 0;
+    op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
+    if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
+        op->operands = 1u << TIM_MAX_ROWS; /* what it reads is read when its address is there */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -210,13 +220,18 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     if (tim_dependence(core) == TIM_DEP_CONTROL) {
         op->write_bar = what->control.write_bar;
         op->read_bar = what->control.read_bar;
+        if (tim_control_stage(core)) {
+            w->new_write = op->write_bar;
+            w->new_read = op->read_bar;
+            w->new_seen = now + 2;
+        }
         if (op->write_bar < 6)
-            bar_add_result(w, op->write_bar, what->load);
+            bar_add_result(core, w, op->write_bar, what->load);
         if (op->read_bar < 6)
-            bar_add_read(w, op->read_bar);
+            bar_add_read(core, w, op->read_bar);
         if (op->read_bar < 6 && op->operands == 0) {
-            bar_take(w, op->read_bar);
-            op->read_bar = 7;
+            bar_take(core, w, op->read_bar);
+            op->read_bar = w->new_read = 7;
         }
     }
     (void)now;
@@ -230,8 +245,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     if (tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
     if (op->read_bar < 6)
-        bar_take(w, op->read_bar);
-    if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(w, op->read_bar)))
+        bar_take(core, w, op->read_bar);
+    if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(core, w, op->read_bar)))
         tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     op->read_bar = 7;
 }
@@ -242,7 +257,7 @@ static inline bool ends_nothing(const struct tim_core *core, const struct tim_wa
                                 const struct tim_op *op)
 {
     if (tim_operand_check(core) == TIM_CHECK_BARRIERS)
-        return op->write_bar >= 6 || bar_holds_on(w, op->write_bar);
+        return op->write_bar >= 6 || bar_holds_on(core, w, op->write_bar);
     if (tim_operand_check(core) == TIM_CHECK_REGISTERS &&
         (w->reason == TIM_STALL_LOAD || w->reason == TIM_STALL_RESULT)) {
         const struct tim_registers *need = &tim_head(w)->need;
@@ -261,7 +276,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     const bool lanes = tim_keeps_lanes(core);
 
     if (op->write_bar < 6)
-        bar_take(w, op->write_bar);
+        bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))
         tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
     if (op->what->load) /* it waited long, and may issue soon */
@@ -280,6 +295,13 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
             w->buffer[i].vector &= (uint8_t)~op->vector;
     }
     op->write_bar = 7;
+}
+
+/** No access of another instruction comes before those of a memory instruction from now on. */
+static inline void count_queued(struct tim_core *core, const struct tim_op *op)
+{
+    if (--core->warp[op->warp].unqueued == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
 }
 
 /* ---- dependency vectors ----------------------------------------------------------------------------- */

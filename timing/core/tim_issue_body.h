@@ -33,6 +33,23 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
+/** The control field of @what, which issues: when may the warp's next instruction? */
+static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
+                                 const struct tim_static *what, uint64_t now)
+{
+    w->not_before = now + what->stall;
+    if (tim_windowed(core))
+        w->not_before = tim_window_freeze(core, s, w, now, w->not_before);
+    w->yields = what->yields && w->not_before < now + 2;
+    if (w->yields)
+        w->not_before = now + 2;
+    if (what->depbar) {
+        w->hold_bar = what->depbar_bar;
+        w->hold_most = what->depbar_most;
+        w->hold_from = now + core->config->issue_depbar_delay;
+    }
+}
+
 /** It issued, and its stall count alone keeps it beyond the next cycle, as far as is known: then that
  *  is its stall reason, without a check. Whatever changes touches it. */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
@@ -42,7 +59,7 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
     uint64_t bit = UINT64_C(1) << at % 64;
 
-    if (w->not_before <= now + 1 || w->launching || w->ended || w->reselect || w->buffered == 0 ||
+    if (w->not_before <= now + 1 || w->yields || w->launching || w->ended || w->reselect || w->buffered == 0 ||
         w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->awaits != 0 ||
         w->sleep_until > now)
         return;
@@ -101,6 +118,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
+        uint64_t left = tim_windowed(core) ? tim_window_issue(core, s, w, what, now) : 0;
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)
@@ -118,19 +136,22 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                 return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
             if (core->held != NULL && what->path == TIM_PATH_MEMORY)
                 tim_held_step(core, warp, ev, op->cached && !what->to_constant);
-            tim_pipe_issue(core, index, now);
+            tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
             if (core->held != NULL) /* a fence */
                 tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;
+        w->yields = false;
+        if (tim_dependence(core) == TIM_DEP_CONTROL && w->hold_from <= now)
+            w->hold_from = 0;
         w->launching = w->not_before != 0;
         core->launch_cycles = w->not_before;
         if (w->launching)
             w->not_before += now;
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
-            w->not_before = now + (what->control.stall != 0 ? what->control.stall : 1);
+            apply_control(core, s, w, what, now);
         if (what->sleep)
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }

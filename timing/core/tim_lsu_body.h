@@ -370,7 +370,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         count_class(core, op, line, r.answer);
     if (r.answer == TIM_CACHE_HIT) {
         count[rows->hits]++;
-        tim_op_line_done(core, (uint32_t)(op - core->op), now + latency);
+        tim_op_line_done(core, (uint32_t)(op - core->op), now + latency + (uint64_t)(int64_t)op->result_after);
         return true;
     }
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
@@ -454,7 +454,8 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     case TIM_TO_CONSTANT:
         if (c->constant_perfect) {
             op->lines_pending++;
-            tim_op_line_done(core, (uint32_t)(op - core->op), now + c->constant_latency);
+            tim_op_line_done(core, (uint32_t)(op - core->op),
+                             now + c->constant_latency + (uint64_t)(int64_t)op->result_after);
             return true;
         }
         return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency,
@@ -478,6 +479,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 static void dequeue(struct tim_core *core)
 {
     core->l1_stuck = core->l1_misses = false;
+    core->shared_at = core->now + core->config->lsu_interval;
     core->queued--;
     for (unsigned i = 0; i < core->queued; i++) /* few */
         core->queue[i] = core->queue[i + 1];
@@ -498,7 +500,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (op->passes != 0) {
         core->moved = true;
         if (--op->passes == 0)
-            op->data_at = now + core->config->shared_latency;
+            op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
     } else if (op->line_next < op->line_count) {
         blocked = !access_line(core, op, now);
         if (blocked && !replays)
@@ -517,7 +519,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
         return;
     }
     dequeue(core);
-    core->lsu_used--;
+    core->lsu_used -= !tim_has_local(core);
     if (replays)
         count_queued(core, op);
     if (op->what->writes && --core->warp[op->warp].writing == 0)

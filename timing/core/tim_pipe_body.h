@@ -11,6 +11,9 @@
  *
  * Reserved: banks have a write port of their own, an operand takes the first cycle in which its
  * bank is free when it is issued.
+ *
+ * Window: tim_window_body.h. An instruction of fixed latency is in its pipe at once; its pipe takes another
+ * when it would at issue. Others have the collectors, as a queue, and read and write where nobody has reserved.
  */
 
 static bool reserved(const struct tim_core *core)
@@ -41,13 +44,6 @@ static unsigned interval(const struct tim_core *core, const struct tim_static *w
     return what->scalar ? 1 : core->interval[what->unit];
 }
 
-/** No access of another instruction comes before those of a memory instruction from now on. */
-static inline void count_queued(struct tim_core *core, const struct tim_op *op)
-{
-    if (--core->warp[op->warp].unqueued == 0)
-        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
-}
-
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
@@ -70,6 +66,8 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 
 static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
+    if (at < op->read_at)
+        at = op->read_at;
     tim_stage(op, TIM_STAGE_WRITE);
     tim_op_await(core, op, at);
 }
@@ -79,12 +77,16 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now)
 {
+    if (tim_control_taken(core, sched, now))
+        return TIM_STALL_OPERANDS;
     if (what->path == TIM_PATH_NONE)
         return TIM_STALL_ISSUED;
     if (what->path == TIM_PATH_DIRECT)
         return tim_best_pipe((struct tim_core *)core, what->pipes, sched)->free_at <= now + 1
                    ? TIM_STALL_ISSUED
                    : TIM_STALL_UNIT;
+    if (what->path == TIM_PATH_MEMORY && tim_has_local(core))
+        return core->local[sched].count < core->config->lsu_local ? TIM_STALL_ISSUED : TIM_STALL_ADDRESS;
     if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
         return TIM_STALL_LSU;
     return collectors_used(core, sched, now) < core->config->registers_collectors
@@ -92,7 +94,8 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
                : TIM_STALL_COLLECTOR;
 }
 
-static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
+/** @left: window: the cycle in which it leaves Allocate; 0: it does not pass it. */
+static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
     const struct tim_static *what = op->what;
@@ -101,9 +104,21 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t now)
     op->swizzle = (uint16_t)(core->config->registers_swizzle
                                  ? core->warp[op->warp].place - tim_first(core, op->sched) : 0);
     if (what->path == TIM_PATH_MEMORY) {
+        if (tim_has_local(core)) {
+            tim_local_issue(core, index, now);
+            return;
+        }
         core->lsu_used++;
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
+    }
+    if (in_window(core, what)) { /* others see its result by bypass, two stages before it is read in them */
+        uint64_t end = left - 2 + core->config->unit[what->unit].latency;
+
+        tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
+        tim_stage(op, TIM_STAGE_PIPE);
+        tim_op_await(core, op, end > now + 2 ? end : now + 2);
+        return;
     }
     if (what->path == TIM_PATH_DIRECT) {
         enter(core, op, tim_best_pipe(core, what->pipes, op->sched), now + 1);
@@ -172,6 +187,10 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 
     if (op->what->load)
         load_done(core, op, now - op->issued);
+    if (op->operands != 0) { /* both are seen at once */
+        tim_depend_read(core, &core->op[index]);
+        core->op[index].operands = 0;
+    }
     tim_depend_done(core, &core->op[index]);
     tim_op_free(core, index);
 }
@@ -180,6 +199,15 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     core->moved = true;
+    if (tim_windowed(core)) {
+        if (!op->what->fixed && op->writes != 0 && !window_claim_writes(core, op, now)) {
+            core->stats->count[TIM_CORE_bank_conflicts]++;
+            return false;
+        }
+        core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->writes);
+        op->writes = 0;
+        return true;
+    }
     for (LW_EACH_BIT(k, op->writes)) {
         if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
@@ -218,14 +246,19 @@ static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
 /** It reads operands in this cycle. True: the last; it is complete. */
 static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
-    unsigned ports = core->config->registers_ports;
-    bool held = op->operands != 0;
+    bool held = op->operands != 0, window = tim_windowed(core);
+    unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued >= now)
+    if (op->issued + (window ? 2 : 0) >= now) { /* behind Control, and a queue */
+        core->moved = true;
         return false;
+    }
     for (LW_EACH_BIT(k, op->operands)) {
-        if (ports == 0 || !claim(core, bank_of(core, op, op->what->row_read[k]), now)) {
+        unsigned row = op->what->row_read[k];
+
+        if (ports == 0 ||
+            !(window ? window_claim_read(core, op, row, now) : claim(core, bank_of(core, op, row), now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
             if (core->config->registers_in_order)
                 break;
@@ -235,6 +268,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
         op->operands &= ~(1u << k);
         core->stats->count[TIM_CORE_register_reads]++;
     }
+    core->moved |= window;
     if (op->operands != 0)
         return false;
     if (held)

@@ -73,7 +73,8 @@ static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *w
 }
 
 /** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. *@recheck_at: that
- *  holds before this cycle, unless the warp is touched; UINT64_MAX: until it is touched. */
+ *  holds before this cycle, unless the warp is touched; UINT64_MAX: until it is touched. Also what PICKED
+ *  says may hold only before it: a dependence barrier counts up later than the instruction issued. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)
@@ -105,9 +106,11 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
         return TIM_STALL_FENCE;
     if (w->not_before > now) {
         *recheck_at = w->not_before;
-        return w->launching ? TIM_STALL_LAUNCH : TIM_STALL_STALL;
+        return w->launching ? TIM_STALL_LAUNCH : w->yields ? TIM_STALL_YIELD : TIM_STALL_STALL;
     }
     reason = tim_depend_check_fast(core, w, what, now);
+    if (tim_dependence(core) == TIM_DEP_CONTROL)
+        *recheck_at = tim_bars_change(core, w, now);
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 

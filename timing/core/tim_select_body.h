@@ -48,7 +48,6 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         known->can[w->head->path] |= bit;
         if (w->head->path == TIM_PATH_DIRECT)
             known->direct |= (uint16_t)(1u << w->head->pipes);
-        return;
     }
     if (recheck_at == UINT64_MAX)
         return;
@@ -96,9 +95,9 @@ static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
 /** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
  *  collector. */
 static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
-                                      bool lsu)
+                                           bool lsu, bool local)
 {
-    return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << TIM_STALL_LSU |
+    return (uint32_t)(known->can[TIM_PATH_MEMORY] != 0 && !lsu) << (local ? TIM_STALL_ADDRESS : TIM_STALL_LSU) |
            (uint32_t)(!collector && takes != 0) << TIM_STALL_COLLECTOR;
 }
 
@@ -107,20 +106,27 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
                                  bool collector, bool lsu, uint64_t now)
 {
     struct tim_known *known = &core->hot.known[word];
+    const bool local = tim_has_local(core); /* memory instructions take no collector */
     uint64_t collect, memory, takes;
     uint32_t reasons = 0;
 
     if (known->recheck != 0)
         recheck_touched(core, s, word, now);
+    if (tim_control_taken(core, s, now)) {
+        *ready = 0;
+        for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
+            reasons |= (uint32_t)(known->can[p] != 0) << TIM_STALL_OPERANDS;
+        return reasons;
+    }
     collect = known->can[TIM_PATH_COLLECT];
     memory = known->can[TIM_PATH_MEMORY];
-    takes = collect | (lsu ? memory : 0);
-    *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0);
+    takes = collect | (lsu && !local ? memory : 0);
+    *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);
     if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) { /* as each of them would find */
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
         *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
-        return reasons_of_capacity(known, takes, collector, lsu) |
+        return reasons_of_capacity(known, takes, collector, lsu, local) |
                UINT32_C(1) << (room ? TIM_STALL_ISSUED : TIM_STALL_UNIT);
     }
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
@@ -130,7 +136,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         *ready |= (uint64_t)(reason == TIM_STALL_ISSUED) << b;
         reasons |= UINT32_C(1) << reason;
     }
-    return reasons | reasons_of_capacity(known, takes, collector, lsu);
+    return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
 /** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
@@ -141,7 +147,7 @@ static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *re
     struct tim_hot *hot = &core->hot;
     unsigned first = tim_first(core, s) / 64;
     bool collector = core->flight.collectors[s] < c->registers_collectors;
-    bool lsu = core->lsu_used != c->lsu_queue;
+    bool lsu = tim_has_local(core) ? core->local[s].count < c->lsu_local : core->lsu_used != c->lsu_queue;
     uint32_t reasons;
 
     if (now >= hot->known[first].recheck_min)
@@ -172,6 +178,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 
         if (hot->known[first].recheck_min < next)
             next = hot->known[first].recheck_min;
+        if (tim_control_taken(core, s, now) && core->window[s].control_at < next)
+            next = core->window[s].control_at;
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];

@@ -28,12 +28,45 @@ static uint8_t awaits(const struct isa_insn *insn)
     return info->format == ISA_FMT_BAR ? TIM_AWAITS_QUEUE : 0;
 }
 
+/** What the control field says beyond barriers. */
+static void fill_control(const struct tim_config *config, const struct isa_insn *insn, struct tim_static *out)
+{
+    unsigned stall = insn->control.stall;
+
+    if (stall == 0)
+        stall = insn->control.yield ? config->issue_stall_zero_yield : 1;
+    else if (stall > 11 && !insn->control.yield && config->issue_stall_odd != 0)
+        stall = config->issue_stall_odd;
+    out->stall = (uint8_t)stall;
+    out->yields = config->issue_yield && insn->control.yield;
+    out->depbar = insn->op == ISA_DEPBAR_LE;
+    out->depbar_bar = (uint8_t)isa_x_depbar(insn->x);
+    out->depbar_most = (uint8_t)isa_x_depbar_most(insn->x);
+}
+
+/** What the local memory unit needs to know of a memory instruction, whose rows are in @out. */
+static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *info, struct tim_static *out)
+{
+    bool vector = isa_op_has(info, ISA_TOK_MA) || (isa_op_has(info, ISA_TOK_MC) && !insn->a_scalar);
+    unsigned words = out->row_writes;
+
+    if (out->texture)
+        out->address_rows = out->row_reads;
+    while (vector && insn->a != ISA_VZ && out->address_rows < out->row_reads &&
+           out->row_operand[out->address_rows] == 0)
+        out->address_rows++;
+    out->uniform = out->address_rows == 0;
+    if (words == 0)
+        words = out->scalar ? out->write_count : out->row_reads - out->address_rows;
+    out->words = words <= 1 ? 0 : words == 2 ? 1 : 2;
+}
+
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
                  struct tim_static *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct isa_reg_use use[ISA_MAX_USES];
-    unsigned uses = isa_insn_uses(insn, use);
+    unsigned uses = isa_insn_uses(insn, use), operand = 0;
 
     memset(out, 0, sizeof *out);
     for (unsigned i = 0; i < uses; i++)
@@ -50,12 +83,15 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             } else {
                 assert(out->read_count < TIM_MAX_READS && out->row_reads < TIM_MAX_ROWS);
                 out->read[out->read_count++] = (uint16_t)number;
-                if (row)
+                if (row) {
+                    out->row_operand[out->row_reads] = (uint8_t)(k == 0 ? operand++ : operand - 1);
                     out->row_read[out->row_reads++] = (uint8_t)(use[i].first + k);
+                }
             }
         }
     out->unit = (uint8_t)info->unit;
     out->control = insn->control;
+    fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
     out->scalar = info->flags & ISA_F_SCALAR;
     out->flow = info->unit == ISA_UNIT_CTRL;
@@ -71,12 +107,19 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         out->path = TIM_PATH_MEMORY;
         out->unit = ISA_UNIT_MEM;
         out->load = out->write_count != 0;
+        fill_memory(insn, info, out);
     } else if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC) {
         out->path = out->write_count == 0 ? TIM_PATH_NONE : TIM_PATH_DIRECT;
     } else {
         out->path = out->scalar || (out->row_reads == 0 && out->row_writes == 0)
                         ? TIM_PATH_DIRECT
                         : TIM_PATH_COLLECT;
+    }
+    if (config->registers_collector == TIM_COLLECTOR_WINDOW && out->path != TIM_PATH_MEMORY) {
+        out->fixed = !isa_unit_latency(info->unit)->variable;
+        if (out->fixed && out->path == TIM_PATH_COLLECT)
+            out->path = TIM_PATH_DIRECT;
+        out->cached = info->unit == ISA_UNIT_INT || info->unit == ISA_UNIT_FP;
     }
     out->pipes = config->unit[out->unit].pipes == 0 ? ISA_UNIT_INT : out->unit;
     if (insn->xkind == ISA_X_CONST && !(info->flags & ISA_F_MEMORY)) {

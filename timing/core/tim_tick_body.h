@@ -101,10 +101,14 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if (core->has_packet || core->crowded >= now ||
         (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
         tim_lsu_receive(core, now);
+    if (tim_has_local(core) && core->reads_next <= now)
+        tim_local_reads(core, now);
     if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
         tim_pipe_writeback(core, now);
     if (f->entering != 0 || (f->ready != 0 && f->pipes_at <= now))
         tim_pipe_dispatch(core, now);
+    if (tim_has_local(core) && tim_local_busy(core))
+        tim_local_tick(core, now);
     if ((tim_replays(core) && core->replays != 0) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);
@@ -162,6 +166,9 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     const struct tim_config *c = core->config;
     uint64_t due = tim_pipe_next(core, now);
 
+    if (tim_has_local(core))
+        sooner(&due, tim_local_next(core, now), now);
+
     if (tim_quick(core)) {
         uint64_t next = tim_select_next(core, now);
 
@@ -180,6 +187,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
             if (free_at != 0) /* who needs it in the next cycle */
                 sooner(&due, free_at - 1, now);
         }
+    for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
+        sooner(&due, core->window[s].control_at, now);
     for (unsigned i = 0; i < c->core_warps; i++) {
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)
@@ -187,6 +196,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, w->fetch_from, now);
         sooner(&due, w->sleep_until, now);
         sooner(&due, w->not_before, now);
+        sooner(&due, w->new_seen, now);
+        sooner(&due, w->hold_from, now);
         for (unsigned k = 0; k < w->buffered; k++) {
             sooner(&due, w->buffer[k].arrives, now);
             if (w->buffer[k].arrives != 0) /* constants are requested a cycle earlier */

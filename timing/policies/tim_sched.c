@@ -82,6 +82,27 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
+/** The last one while it is ready, else the youngest: a warp assigned later, of one block that of the
+ *  higher number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
+static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
+{
+    uint64_t most = 0;
+    int w = sched->last;
+
+    if (w >= 0 && tim_sched_is_ready(view, (unsigned)w))
+        return w;
+    w = -1;
+    for (unsigned word = 0; word * 64 < view->count; word++)
+        for (LW_EACH_BIT(b, view->ready[word]))
+            if (w < 0 || view->age[word * 64 + b] > most) { /* no ties */
+                w = (int)(word * 64 + b);
+                most = view->age[w];
+            }
+    if (w >= 0)
+        sched->last = w;
+    return w;
+}
+
 /* ---- two levels: fetch groups of neighbouring slots ------------------------------------------ */
 
 static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_view *view,
@@ -161,6 +182,7 @@ const struct tim_sched_policy tim_sched_policies[] = {
     {"gto",       "greedy, then the oldest",                                  pick_gto, NULL},
     {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level, NULL},
     {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest},
+    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty, NULL},
 };
 /* clang-format on */
 

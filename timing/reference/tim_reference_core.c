@@ -77,6 +77,8 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 }
 
 #include "timing/core/tim_depend_body.h"
+#include "timing/core/tim_window_body.h"
+#include "timing/core/tim_local_body.h"
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
@@ -144,8 +146,12 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
 {
     begin_tick(core, now);
     tim_lsu_receive(core, now);
+    if (tim_has_local(core))
+        tim_local_reads(core, now);
     write_back(core, now);
     dispatch(core, now);
+    if (tim_has_local(core))
+        tim_local_tick(core, now);
     tim_lsu_tick(core, now);
     collect(core, now);
     for (unsigned w = 0; w < core->config->core_warps; w++)

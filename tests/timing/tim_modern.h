@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For the microbenchmarks of a modern core: kernels of a few instructions with control fields, and the cycles in
+ * which they issue.
+ */
+#ifndef TIM_MODERN_H
+#define TIM_MODERN_H
+
+#include "tests/timing/tim_run.h"
+
+/** A scheduler with the control field as in Huerta et al., MICRO 2025, 4 and 5.1, and nothing else of that core. */
+static inline struct run *modern_control(void)
+{
+    struct run *r = run_new();
+    struct tim_config *c = r->config;
+
+    c->issue_policy = TIM_SCHED_CGGTY;
+    c->issue_dependence = TIM_DEP_CONTROL;
+    c->issue_control_stage = true;
+    c->issue_barrier_count = 63;
+    c->issue_yield = true;
+    c->issue_stall_odd = 2;
+    c->issue_stall_zero_yield = 46;
+    c->registers_collector = TIM_COLLECTOR_RESERVED;
+    return r;
+}
+
+/** The same with Control and Allocate, two banks and latencies of four cycles. */
+static inline struct run *modern_window(bool rfc)
+{
+    struct run *r = modern_control();
+    struct tim_config *c = r->config;
+
+    c->registers_collector = TIM_COLLECTOR_WINDOW;
+    c->registers_banks = 2;
+    c->registers_ports = 1;
+    c->registers_swizzle = false;
+    c->registers_rfc = rfc;
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        c->unit[u].latency = 4;
+    return r;
+}
+
+/** A kernel of @body; its parameter is `out`, 4096 bytes of shared memory are there. */
+static inline void modern_run(struct run *r, const char *body, unsigned threads)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, ".kernel k\n.param ptr.global out\n.shared 4096\n%sexit\n.end\n", body);
+    run_text(r, text.text, 1, threads);
+    lw_buffer_fini(&text);
+}
+
+/** Cycle in which @warp issues instruction @at of the program, counted from the first issue of all. */
+static inline uint64_t modern_cycle(const struct run *r, unsigned warp, unsigned at)
+{
+    uint64_t base = run_engine(r)->code[0]->base;
+
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->issue[i].warp == warp && (r->issue[i].pc - base) / ISA_WORD_BYTES == at)
+            return r->issue[i].cycle - r->issue[0].cycle;
+    fail_msg("warp %u does not issue instruction %u", warp, at);
+    return 0;
+}
+
+/** Who issues the first @count instructions of each warp, in half-open intervals of cycles: "W3 0-2, W2 2-4". */
+static inline const char *modern_intervals(const struct run *r, unsigned count, char *text, size_t size)
+{
+    uint64_t base = run_engine(r)->code[0]->base, from = 0, next = 0;
+    unsigned warp = UINT32_MAX;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (unsigned i = 0; i <= r->count; i++) {
+        bool last = i == r->count;
+        uint64_t at = last ? 0 : r->issue[i].cycle - r->issue[0].cycle;
+
+        if (!last && (r->issue[i].pc - base) / ISA_WORD_BYTES >= count)
+            continue;
+        if (!last && r->issue[i].warp == warp && at == next) {
+            next++;
+            continue;
+        }
+        if (warp != UINT32_MAX)
+            used += (size_t)snprintf(text + used, size - used, "%sW%u %u-%u", used == 0 ? "" : ", ", warp,
+                                     (unsigned)from, (unsigned)next);
+        if (last)
+            break;
+        warp = r->issue[i].warp;
+        from = at;
+        next = at + 1;
+    }
+    return text;
+}
+
+#endif

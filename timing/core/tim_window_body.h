@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * registers.collector: window. Instructions of fixed latency pass a stage Control and a stage Allocate behind
+ * issue. In Allocate an instruction reserves a slot of a bank's read ports for each register that it has to read, in the
+ * registers.window cycles that follow; where these do not fit it is held, and with it all issue of the scheduler that comes
+ * after the instruction in Control. Others pass Control, and read in cycles that nobody has reserved.
+ * Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
+ *
+ * Issued in cycle t, an instruction is in Control in t + 1 and in Allocate from t + 2 on, or from the cycle after the one in
+ * which the one before it leaves. When it leaves depends on those before it alone: so all of it is known at issue, and
+ * nothing of it is done cycle by cycle.
+ */
+
+/** Is an instruction of fixed latency? */
+static inline bool in_window(const struct tim_core *core, const struct tim_static *what)
+{
+    return tim_windowed(core) && what->fixed;
+}
+
+static inline unsigned window_bank(const struct tim_core *core, unsigned swizzle, unsigned row)
+{
+    unsigned banks = core->config->registers_banks, bank = row + swizzle;
+
+    return core->bank_mask != 0 ? bank & core->bank_mask : bank % banks;
+}
+
+/** Reads of bank @bank in cycle @at that are reserved, and one more. */
+static inline unsigned window_reads(const struct tim_window *win, unsigned bank, uint64_t at)
+{
+    const struct tim_reserved *r = &win->bank[bank].read[at % TIM_WINDOW_CYCLES];
+
+    return r->cycle == at ? r->count : 0;
+}
+static inline void window_read(struct tim_window *win, unsigned bank, uint64_t at)
+{
+    struct tim_reserved *r = &win->bank[bank].read[at % TIM_WINDOW_CYCLES];
+
+    r->count = r->cycle == at ? r->count + 1 : 1;
+    r->cycle = at;
+}
+static inline bool window_writes(const struct tim_window *win, unsigned bank, uint64_t at)
+{
+    return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
+}
+
+/* ---- the register-file cache ------------------------------------------------------------------ */
+
+/** What a cell holds: a register of a warp; 0: nothing. */
+static uint64_t cell_of(const struct tim_warp *w, unsigned row)
+{
+    return w->age << 8 | row;
+}
+
+static bool rfc_hits(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
+                     const struct tim_static *what, unsigned swizzle, unsigned k)
+{
+    return core->config->registers_rfc && what->cached && what->row_operand[k] < TIM_RFC_OPERANDS &&
+           win->bank[window_bank(core, swizzle, what->row_read[k])].cell[what->row_operand[k]] ==
+               cell_of(w, what->row_read[k]);
+}
+
+/** Every request empties its cell, hit or miss; with a reuse bit what was read is there afterwards. What is written is in no
+ *  cell. */
+static void rfc_update(struct tim_core *core, struct tim_window *win, const struct tim_warp *w,
+                       const struct tim_static *what, unsigned swizzle)
+{
+    if (!core->config->registers_rfc)
+        return;
+    for (unsigned k = 0; what->cached && k < what->row_reads; k++) {
+        unsigned operand = what->row_operand[k];
+
+        if (operand >= TIM_RFC_OPERANDS)
+            continue;
+        core->stats->count[TIM_CORE_rfc_requests]++;
+        core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
+        win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =
+            what->control.reuse >> operand & 1 ? cell_of(w, what->row_read[k]) : 0;
+    }
+    for (unsigned k = 0; k < what->row_writes; k++) {
+        struct tim_window_bank *bank = &win->bank[window_bank(core, swizzle, what->row_write[k])];
+
+        for (unsigned operand = 0; operand < TIM_RFC_OPERANDS; operand++)
+            if (bank->cell[operand] == cell_of(w, what->row_write[k]))
+                bank->cell[operand] = 0;
+    }
+}
+
+/* ---- Allocate --------------------------------------------------------------------------------- */
+
+/** Registers that an instruction has to read, each once. */
+static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
+                             const struct tim_static *what, unsigned swizzle, uint8_t *row)
+{
+    unsigned count = 0;
+
+    for (unsigned k = 0; k < what->row_reads; k++) {
+        unsigned i = 0;
+
+        if (rfc_hits(core, win, w, what, swizzle, k))
+            continue;
+        while (i < count && row[i] != what->row_read[k])
+            i++;
+        row[i] = what->row_read[k];
+        count += i == count;
+    }
+    return count;
+}
+
+/** Leaving Allocate in cycle @at, does it find slots in the window, and does its result queue have room? */
+static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
+                        unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
+{
+    const struct tim_config *c = core->config;
+    uint64_t end = at + 4 + c->unit[what->unit].latency;
+    uint8_t need[TIM_MAX_BANKS] = {0}, writes[TIM_MAX_BANKS] = {0};
+
+    for (unsigned i = 0; i < rows; i++)
+        need[window_bank(core, swizzle, row[i])]++;
+    for (unsigned b = 0; rows != 0 && b < c->registers_banks; b++) {
+        unsigned least = (need[b] + c->registers_ports - 1) / c->registers_ports, room = 0;
+        unsigned window = c->registers_window > least ? c->registers_window : least;
+
+        for (uint64_t cycle = at + 1; need[b] != 0 && cycle <= at + window; cycle++)
+            room += c->registers_ports - window_reads(win, b, cycle);
+        if (room < need[b])
+            return false;
+    }
+    for (unsigned k = 0; k < what->row_writes; k++)
+        writes[window_bank(core, swizzle, what->row_write[k])]++;
+    for (unsigned b = 0; what->row_writes != 0 && b < c->registers_banks; b++) {
+        unsigned room = c->registers_results > writes[b] ? c->registers_results : writes[b], taken = writes[b];
+
+        for (unsigned i = 0; writes[b] != 0 && i < room; i++)
+            taken += window_writes(win, b, end + i);
+        if (taken > room)
+            return false;
+    }
+    return true;
+}
+
+/** It leaves in cycle @at: its slots are taken, those of its results too. */
+static void window_take(struct tim_core *core, struct tim_window *win, const struct tim_static *what,
+                        unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
+{
+    const struct tim_config *c = core->config;
+    uint64_t end = at + 4 + c->unit[what->unit].latency;
+
+    for (unsigned i = 0; i < rows; i++) {
+        unsigned bank = window_bank(core, swizzle, row[i]);
+        uint64_t cycle = at + 1;
+
+        while (window_reads(win, bank, cycle) == c->registers_ports)
+            cycle++;
+        window_read(win, bank, cycle);
+        core->stats->count[TIM_CORE_register_reads]++;
+    }
+    for (unsigned k = 0; k < what->row_writes; k++) {
+        unsigned bank = window_bank(core, swizzle, what->row_write[k]);
+        uint64_t cycle = end;
+
+        while (window_writes(win, bank, cycle))
+            cycle++;
+        win->bank[bank].write[cycle % TIM_WINDOW_CYCLES] = cycle;
+    }
+}
+
+/** Stall counts of the scheduler's warps do not fall in cycles [from, to) (issue.stall_freeze: all). */
+static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_t to, uint64_t now)
+{
+    for (unsigned i = s; i < core->config->core_warps; i += core->config->issue_schedulers) {
+        struct tim_warp *w = &core->warp[i];
+
+        for (uint64_t cycle = from; w->used && !w->launching && w->not_before > now && cycle < to; cycle++)
+            w->not_before += cycle <= w->not_before;
+    }
+}
+
+/** Warp @w of scheduler @s issues @what in cycle @now. Returns the cycle in which it leaves Allocate; 0: it does not pass it. */
+static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
+                                 uint64_t now)
+{
+    struct tim_window *win = &core->window[s];
+    unsigned swizzle = core->config->registers_swizzle ? w->place - tim_first(core, s) : 0;
+    uint64_t before = win->left_at, first = before + 1 > now + 2 ? before + 1 : now + 2, at = first;
+    uint8_t row[TIM_MAX_ROWS];
+
+    win->control_at = now + 1;
+    w->staged_until = w->staged_until > now + 1 ? w->staged_until : now + 1;
+    if (!what->fixed) {
+        rfc_update(core, win, w, what, swizzle);
+        return 0;
+    }
+    if (before > now + 1)
+        win->control_at = before;
+    unsigned rows = window_needs(core, win, w, what, swizzle, row);
+    while (!window_fits(core, win, what, swizzle, row, rows, at)) {
+        win->held[at % TIM_WINDOW_CYCLES] = at;
+        at++;
+    }
+    window_take(core, win, what, swizzle, row, rows, at);
+    rfc_update(core, win, w, what, swizzle);
+    win->left_at = at;
+    w->staged_until = at;
+    core->stats->count[TIM_CORE_allocate_holds] += at - first;
+    if (at != first && core->config->issue_stall_freeze == TIM_FREEZE_ALL)
+        freeze_all(core, s, first, at, now);
+    return at;
+}
+
+/** The cycle in which a stall count is over that would be in @until, if Allocate held nothing. */
+static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now,
+                                  uint64_t until)
+{
+    const struct tim_window *win = &core->window[s];
+    unsigned rule = core->config->issue_stall_freeze;
+    uint64_t last = rule == TIM_FREEZE_ALL ? win->left_at : w->staged_until;
+
+    for (uint64_t cycle = now + 1; rule != TIM_FREEZE_NONE && cycle <= until && cycle <= last; cycle++)
+        until += win->held[cycle % TIM_WINDOW_CYCLES] == cycle;
+    return until;
+}
+
+/* ---- instructions of variable latency ------------------------------------------------------------ */
+
+/** A read port of the bank in this cycle, which nobody has reserved. */
+static bool window_claim_read(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
+{
+    struct tim_window *win = &core->window[op->sched];
+    unsigned bank = window_bank(core, op->swizzle, row);
+
+    if (window_reads(win, bank, now) >= core->config->registers_ports)
+        return false;
+    window_read(win, bank, now);
+    core->moved = true;
+    return true;
+}
+
+/** The write ports of all banks that its result lies in, in this cycle: a result of fixed latency goes first. */
+static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
+{
+    struct tim_window *win = &core->window[op->sched];
+
+    for (unsigned k = 0; k < op->what->row_writes; k++)
+        if (window_writes(win, window_bank(core, op->swizzle, op->what->row_write[k]), now))
+            return false;
+    for (unsigned k = 0; k < op->what->row_writes; k++)
+        win->bank[window_bank(core, op->swizzle, op->what->row_write[k])].write[now % TIM_WINDOW_CYCLES] = now;
+    return true;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A cycle: Cores with the control field, its stage, windows of reads and local memory units. */
+#include "timing/core/tim_cycle_body.h"
+
+static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_BARRIERS,
+                                         .dependence = TIM_DEP_CONTROL, .collector = TIM_COLLECTOR_WINDOW, .modern = true};
+
+const struct tim_cycle tim_cycle_modern = {tim_core_begin, tim_core_issue, tim_core_end};
