@@ -38,7 +38,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_why.c \
 	%D%/mem/tim_cache.c \
 	%D%/core/tim_coalesce.c \
-	%D%/core/tim_shared.c \
+	%D%/mem/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \
 	%D%/mem/tim_address.c \
 	%D%/mem/tim_locality_priv.h \

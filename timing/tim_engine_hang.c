@@ -52,7 +52,7 @@ bool tim_engine_spins(struct tim_engine *e)
     const uint64_t window = emu_machine_config(e->base.machine)->hang_window;
     uint64_t since;
 
-    /* What L1 holds is no state of a warp: a loop that polls a line there goes on when the line is thrown out. */
+    /* What L1 holds is no state of a warp: a loop that polls a line there continues when the line is thrown out. */
     if (window == 0 || (!e->config.l1_coherent && e->config.l1_bytes != 0) ||
         e->instructions - e->looked < (e->probe != NULL ? PROBE_LOOK : PROGRESS_LOOK))
         return false;

@@ -135,7 +135,7 @@ for check in ('stale', 'all,-performance', 'memory,stale'):
            "in 'out'" in found[0] and f'k.ptx:{before};' in found[0] and 'block (1,0,0)' in found[0], said)
     run('membar.gl; ' + plain, 'fermi', 'l1.coherent=off', more=('--check=stale,memory',), status=0)
     run(plain, 'fermi', more=('--check=stale,memory',), status=0)
-# a loop that polls its L1: no verdict, as the line may go; a limit ends it, and the finding stays
+# a loop that polls its L1: no hang report, as the line may go; a limit ends it, and the finding stays
 poll = 'poll: ld.global.u32 %r5, [%a0]; setp.eq.u32 %p2, %r5, 0; @%p2 bra poll;'
 _, _, _, said = run(poll, 'fermi', 'l1.coherent=off', more=('--check=stale', '--max-instructions', '600000', '--hang-limit', '20000'), status=4)
 expect('polling', ': stale: ' in said and 'limit' in said, said)

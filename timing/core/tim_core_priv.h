@@ -985,7 +985,7 @@ void tim_replay_tick(struct tim_core *core, uint64_t now);
 /** False: no memory. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
-/** Bytes @mask of a line have come, for @warp. */
+/** Bytes @mask of a line have arrived, for @warp. */
 void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
 /** A way gets another line, which is requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);

@@ -126,7 +126,7 @@ void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool mov
 }
 
 /** The core's own store or atomic of a lane: @bytes at @address. */
-static void store(struct tim_core *core, unsigned warp, uint64_t address, unsigned bytes, bool stays)
+static void store(struct tim_core *core, unsigned warp, uint64_t address, unsigned bytes, bool updates)
 {
     const uint64_t line = address & ~(uint64_t)(core->config->l1_line - 1);
     const unsigned at = (unsigned)(address - line);
@@ -134,21 +134,20 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     struct tim_cache_line place;
     struct held_line *held;
 
-    /* whichever way has it: the tags follow when the access is made */
+    /* whichever ways have it, or had: the tags follow when the access is made */
     for (unsigned way = 0; way < core->held->ways; way++) {
         const unsigned set = tim_cache_set(core->l1, line);
 
         held = &core->held->at[set * core->held->ways + way];
         if (held->line != line + 1)
             continue;
-        if (!stays || !tim_cache_line(core->l1, set, way, &place) || place.line != line) {
+        if (!updates || !tim_cache_line(core->l1, set, way, &place) || place.line != line) {
             held->line = 0;
-            return;
+            continue;
         }
         mask[at / 64] = lw_mask(bytes) << at % 64;
         if (peek(core, warp, address, held->data + at, bytes) == bytes)
             held->mask[at / 64] |= mask[at / 64];
-        return;
     }
 }
 
