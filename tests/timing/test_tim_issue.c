@@ -373,6 +373,89 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
     run_free(r);
 }
 
+/* The book's: `mad v4, v3, v7, v1` reads one row a cycle, in cycles 1 to 3, enters its pipe in 4 and writes in 5; a write
+ * of v1 right after it issues in the next cycle if nothing protects the read. The filter of `bloom` has the bits of 3, 7
+ * and 1, which are those of 26, too, and not those of 20. */
+static void each_war_option_holds_a_write_back(void **state)
+{
+    static const struct {
+        unsigned war, target, cycle;
+    } cases[] = {
+        {TIM_WAR_NONE, 1, 1},   {TIM_WAR_COMMIT, 1, 5},  {TIM_WAR_READ, 1, 3},   {TIM_WAR_BLOOM, 1, 3},
+        {TIM_WAR_COMMIT, 20, 5}, {TIM_WAR_READ, 20, 3},  {TIM_WAR_BLOOM, 20, 1}, {TIM_WAR_BLOOM, 26, 3},
+    };
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct run *r = run_new();
+        char text[256], trace[256], expected[64];
+        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit, too, waits for what is before it */
+
+        snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cases[i].cycle);
+        snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mad_u32 v4, v3, v7, v1\n"
+                 "v_mov_b32 v%u, v9\nexit\n.end\n", cases[i].target);
+        r->config->registers_ports = 1;
+        r->config->issue_war = cases[i].war;
+        run_text(r, text, 1, 32);
+        assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace), expected);
+        assert_int_equal(slots(r, TIM_STALL_WAR), cases[i].cycle - 1 + exits);
+        causes_sum_to_the_slots(r);
+        run_free(r);
+    }
+}
+
+/* One collector, three rows of one row a cycle: it is taken in cycles 1 to 3 and given back in 4, as the instruction
+ * enters its pipe. Where instructions are replayed, the slots until then are taken by the next one's attempts. */
+static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n"
+                                    "v_mad_u32 v4, v1, v2, v3\n"
+                                    "v_mad_u32 v5, v1, v2, v3\n"
+                                    "exit\n.end\n";
+
+    (void)state;
+    for (unsigned replay = 0; replay < 2; replay++) {
+        struct run *r = run_new();
+        char trace[256];
+
+        r->config->registers_ports = 1;
+        r->config->registers_collectors = 1;
+        r->config->lsu_replay = replay;
+        run_text(r, text, 1, 32);
+        assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace), "w0.0@0 w0.1@4");
+        assert_int_equal(slots(r, replay != 0 ? TIM_STALL_REPLAY : TIM_STALL_COLLECTOR), 3);
+        assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_replays_collector], replay * 3);
+        causes_sum_to_the_slots(r);
+        run_free(r);
+    }
+}
+
+/* The store's second pass is a replay: its slot is in cycle 3, and it is back in 5. The load, which reached the queue's head
+ * in 3, is replayed for that: its slot is in 4, its access in 6. Its data are there 8 cycles later. */
+static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
+                                    "v_s2r v0, %tid.x\n"
+                                    "v_shl_b32 v7, v0, 3\n"
+                                    "st.shared.b32 [v7], v1\n"
+                                    "ld.shared.b32 v3, [v8]\n"
+                                    "v_mov_b32 v4, v3\n"
+                                    "exit\n.end\n";
+    struct run *r = run_new();
+    char trace[256];
+
+    (void)state;
+    r->config->shared_latency = 8;
+    r->config->lsu_replay = TIM_REPLAY_BUFFER;
+    run_text(r, text, 1, 32);
+    assert_string_equal(run_trace(r, 2, 5, trace, sizeof trace), "w0.0@0 w0.1@1 w0.2@14");
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_replays_banks], 1);
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_replays_order], 1);
+    assert_int_equal(slots(r, TIM_STALL_REPLAY), 2);
+    causes_sum_to_the_slots(r);
+    run_free(r);
+}
+
 /* Barriers hold a warp until the last has arrived; the next instruction is there immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
@@ -411,6 +494,9 @@ int main(void)
         cmocka_unit_test(a_fence_waits_for_a_store_right_before_it),
         cmocka_unit_test(a_load_does_not_overtake_a_store_of_its_warp),
         cmocka_unit_test(a_barrier_lets_nobody_overtake_a_store),
+        cmocka_unit_test(each_war_option_holds_a_write_back),
+        cmocka_unit_test(for_want_of_a_collector_an_instruction_is_replayed),
+        cmocka_unit_test(a_load_does_not_overtake_the_replay_of_a_store),
         cmocka_unit_test(a_barrier_waits_for_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

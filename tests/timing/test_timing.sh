@@ -473,6 +473,54 @@ expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml 
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
 
+# Each stall reason of the table occurs: all but one of slots in some run, and not_picked while a debugger steps one of
+# several warps that are ready.
+cat >why.s <<'END'
+.kernel why
+.param ptr.global out
+.shared room 1024 4
+    v_s2r v0, %tid.x {wr=5}
+    v_shl_b32 v1, v0, 3 {wt=0x20,st=4}
+    v_mov_b64 v4:5, c[out] {st=15}
+    v_mov_b32 v9, 100 {st=4}
+    nanosleep v9
+    st.shared.b32 [v1], v0 {rd=4,st=2}
+    v_mov_b32 v1, 4 {wt=0x10}
+    ld.global.b32 v6, [v4:5] {wr=0,st=2}
+    v_add_u32 v6, v6, 1 {wt=1,st=4}
+    v_rcp_f32 v7, v6 {wr=1,st=2}
+    v_rcp_f32 v8, v6 {wr=1,st=2}
+    v_rcp_f32 v10, v6 {wr=1,st=2}
+    v_add_f32 v7, v7, v8 {wt=2,st=4}
+    s_mov_b32 s1, 1
+    s_mov_b32 s2, 1
+    s_mov_b32 s3, 1
+    st.global.b32 [v4:5], v6
+    st.global.b32 [v4:5+4], v6
+    st.global.b32 [v4:5+8], v6
+    fence.gpu
+    bar.sync 0
+    exit
+.end
+END
+cp "$src"/tests/kernels/nest.* .
+set -- --grid 2 --block 64 --arg 'u32[8]' --timing-set core.count=1 -q
+for n in 'a:volta --timing-set issue.policy=swl --timing-set issue.limit=2 --timing-set lsu.queue=1' \
+    'b:fermi --timing-set lsu.replay=buffer --timing-set issue.width=2 --timing-set registers.collectors=1' \
+    'c:fermi --timing-set issue.war=release_on_commit --timing-set registers.collectors=1'; do
+    expect 0 '' run why.s "$@" --timing=${n#*:} --timing-report why_${n%%:*}.json
+done
+expect 0 '' run nest.yaml -q --timing=fermi --timing-set core.count=2 --timing-report why_d.json
+expect 0 '^  not_picked  *[1-9]' debug --timing loop.yaml --timing-set core.count=1 --batch -c 'break 5' -c continue -c 'stepi 7' -c timing
+python3 - "$src/timing/stall_reasons.def" <<'END' || fail "a stall reason never occurs"
+import json, re, sys
+seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcd']
+reasons = re.findall(r'^STALL_REASON\(\w+, *"(\w+)"', open(sys.argv[1]).read(), re.M)
+assert len(reasons) == len(seen[0]) > 15, reasons
+never = [r for r in reasons if not any(s[r] for s in seen)]
+assert never == ['not_picked'], never
+END
+
 # Where control fields say when instructions issue, wrong ones are reported: once, and not for other models.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, 1\n' >wrong.s
 printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s

@@ -960,7 +960,8 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
-        if (takes != 0 && core->flight.collectors[s] < core->config->registers_collectors)
+        if (takes != 0 &&
+            (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
             return false;
         reasons |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_STALL_LSU |
                   (uint32_t)(takes != 0) << TIM_STALL_COLLECTOR;

@@ -191,6 +191,20 @@ static bool any(const uint64_t *words, unsigned count)
     return all != 0;
 }
 
+/** With lsu.replay: buffer, is there no collector for what was picked? Then it has taken the slots, and stays in the
+ *  buffer of its warp. */
+static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now)
+{
+    if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)
+        return false;
+    core->moved = true; /* counted, in this cycle alone */
+    core->stats->count[TIM_CORE_replays_collector]++;
+    core->stats->sched[s].count[TIM_SCHED_replays]++;
+    for (unsigned slot = 0; slot < tim_width(core); slot++)
+        core->stats->sched[s].reason[slot][TIM_STALL_REPLAY]++;
+    return true;
+}
+
 static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                               struct lw_error *err)
@@ -239,6 +253,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
                 return LW_OK;
             }
             warp = (unsigned)pick * n + s;
+            if (tim_replays(core) && is_replayed(core, s, &core->warp[warp], now))
+                return LW_OK;
             if (core->refuses == NULL)
                 break;
             leave = core->refuses(core->context, core, warp);

@@ -487,9 +487,20 @@ static void dequeue(struct tim_core *core)
         core->head_at = core->op[core->queue[0]].at;
 }
 
+/** Does an earlier instruction of its warp wait for its replay? */
+static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
+{
+    for (unsigned i = 0; i < core->replays; i++) {
+        const struct tim_op *other = &core->op[core->replay[i].op];
+        if (other->warp == op->warp && other->age < op->age)
+            return true;
+    }
+    return false;
+}
+
 static void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
-    bool replays = tim_replays(core), blocked = false;
+    bool replays = tim_replays(core), blocked = false, follows = false;
     struct tim_op *op;
 
     if (replays && core->replays != 0)
@@ -497,7 +508,9 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (core->queued == 0 || core->head_at > now)
         return;
     op = &core->op[core->queue[0]];
-    if (op->passes != 0) {
+    if (replays && follows_replay(core, op)) {
+        follows = true;
+    } else if (op->passes != 0) {
         core->moved = true;
         if (--op->passes == 0)
             op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
@@ -511,7 +524,8 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (op->passes != 0 || op->line_next < op->line_count) {
         if (!replays)
             return;
-        core->stats->count[blocked           ? TIM_CORE_replays_blocked
+        core->stats->count[follows           ? TIM_CORE_replays_order
+                           : blocked         ? TIM_CORE_replays_blocked
                            : op->passes != 0 ? TIM_CORE_replays_banks
                                              : TIM_CORE_replays_lines]++;
         tim_replay_add(core, core->queue[0], now);

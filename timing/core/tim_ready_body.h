@@ -126,6 +126,16 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
+/** Which of them the scheduler may pick: with lsu.replay: buffer also for want of a collector, which takes the slot and
+ *  leaves the instruction in the buffer. */
+static enum tim_stall pick_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
+                                 uint64_t now)
+{
+    enum tim_stall reason = ready_check(core, w, sched, now);
+
+    return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
+}
+
 /** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
@@ -163,11 +173,11 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = i * c->issue_schedulers + s;
         struct tim_warp *w = &core->warp[warp];
-        enum tim_stall reason = ready_check(core, w, s, now);
+        enum tim_stall reason = pick_check(core, w, s, now);
 
         if (c->issue_switch_on_stall && reason == TIM_STALL_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);
-            reason = ready_check(core, w, s, now);
+            reason = pick_check(core, w, s, now);
         }
         tim_set_stall(core, s, w, reason);
         ready[i / 64] |= (uint64_t)(reason == TIM_STALL_PICKED) << i % 64;

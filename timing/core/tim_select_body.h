@@ -146,7 +146,7 @@ static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *re
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
     unsigned first = tim_first(core, s) / 64;
-    bool collector = core->flight.collectors[s] < c->registers_collectors;
+    bool collector = core->flight.collectors[s] < c->registers_collectors || tim_replays(core);
     bool lsu = tim_has_local(core) ? core->local[s].count < c->lsu_local : core->lsu_used != c->lsu_queue;
     uint32_t reasons;
 
