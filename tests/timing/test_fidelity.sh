@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 [ -x "$src/bench/fidelity" ] || exit 77 # part of the source's tree, not of its archive
 LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "bench/fidelity: a figure is outside of its band"
-[ "$(grep -c '^| `' out)" -ge 14 ] || fail "bench/fidelity: rows are missing"
+[ "$(grep -c '^| `' out)" -ge 19 ] || fail "bench/fidelity: rows are missing"
 # A wrong latency is found.
 mkdir "$work/bench"
 cp -r "$src/bench/fidelity" "$src/bench/silicon" "$work/bench/"
