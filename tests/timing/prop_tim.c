@@ -160,6 +160,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
             c->lsu_local = between(r, 1, 5);
         }
     }
+    c->fetch_policy = rnd_below(r, 3) == 0;
 }
 
 struct outcome {

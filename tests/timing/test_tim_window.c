@@ -291,6 +291,30 @@ static void reads_of_loads_give_way_to_windows(void **state)
     assert_true(writer[1] > writer[0]);
 }
 
+/* ---- greedy fetch ------------------------------------------------------------------------------------------ */
+
+/* In rotation each warp gets a fetch in its turn. A greedy fetch fills the buffer of the youngest, three instructions and one for
+ * that which issues meanwhile, before it turns to the next. */
+static void fetches_follow_the_warp_that_issues(void **state)
+{
+    static const char *const expected[] = {"W0 0-1, W1 1-2, W2 2-3", "W2 0-1, W1 4-5, W0 8-9"};
+
+    (void)state;
+    for (unsigned policy = TIM_FETCH_LRR; policy <= TIM_FETCH_GREEDY; policy++) {
+        struct run *r = modern_window(false);
+        char text[100];
+
+        r->config->fetch_policy = policy;
+        r->config->fetch_width = 1;
+        r->config->fetch_buffer = 3;
+        r->config->fetch_group = 1;
+        r->config->fetch_latency = 2;
+        modern_run(r, "v_mov_b32 v40, 0 {st=15,y}\nv_mov_b32 v41, 0\nv_mov_b32 v42, 0\nv_mov_b32 v43, 0\n", 96);
+        assert_string_equal(modern_intervals(r, 1, text, sizeof text), expected[policy]);
+        run_free(r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -305,6 +329,7 @@ int main(void)
         cmocka_unit_test(a_load_waits_for_a_write_port_and_a_fixed_result_does_not),
         cmocka_unit_test(two_fixed_results_that_end_together_are_not_late),
         cmocka_unit_test(reads_of_loads_give_way_to_windows),
+        cmocka_unit_test(fetches_follow_the_warp_that_issues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,7 +160,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     }
     core->flight.free = TIM_NONE;
     for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
-        core->sched[s] = (struct tim_sched){-1, -1, -1};
+        core->sched[s] = (struct tim_sched){-1, -1, -1}, core->fetch_follows[s] = -1;
     if (fine)
         fine = emu_core_create(machine,
                                config->core_blocks * (emu_machine_config(machine)->launch_depth + 1),
@@ -264,14 +264,14 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
         tim_sched_policies[c->issue_policy].can_issue != NULL)
         return &tim_cycle_any;
-    if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 &&
+    if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR &&
         c->registers_collector == TIM_COLLECTOR_TICKED)
         return &tim_cycle_scoreboard;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_WINDOW &&
         c->issue_control_stage && c->lsu_local != 0)
         return &tim_cycle_modern;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
-        !c->issue_control_stage && c->lsu_local == 0)
+        !c->issue_control_stage && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR)
         return &tim_cycle_control;
     return &tim_cycle_any;
 }

@@ -353,12 +353,12 @@ struct tim_window {
 };
 
 /** lsu.local: the memory instructions of a scheduler that have not left its unit. */
-enum { TIM_LOCAL_PLACES = 16 };
+enum { TIM_LOCAL_MOST = 16 };
 struct tim_local {
     uint64_t ready_at; /* the address of the first is there; 0: it is not calculated yet */
     uint64_t left_at;  /* the last one left */
     unsigned count;
-    uint32_t op[TIM_LOCAL_PLACES]; /* in order */
+    uint32_t op[TIM_LOCAL_MOST]; /* in order */
 };
 
 /** A memory instruction that has accesses left. */
@@ -425,6 +425,7 @@ struct tim_core {
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
+    int fetch_follows[TIM_MAX_SCHEDS]; /* greedy: who issued last before this cycle, as tim_sched.last */
     struct tim_local local[TIM_MAX_SCHEDS];
     unsigned local_next;     /* the scheduler whose unit goes first */
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
@@ -606,6 +607,11 @@ static inline unsigned tim_dependence(const struct tim_core *core)
 static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
+}
+/** Does each scheduler fetch for the warp that issued last? */
+static inline bool tim_fetches_greedily(const struct tim_core *core)
+{
+    return (!tim_kind.fixed || tim_kind.modern) && core->config->fetch_policy == TIM_FETCH_GREEDY;
 }
 /** Has each scheduler a memory unit of its own, before the core's? */
 static inline bool tim_has_local(const struct tim_core *core)

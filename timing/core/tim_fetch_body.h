@@ -232,6 +232,33 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
     return left;
 }
 
+/** One fetch of scheduler @s: for the warp that issued last before this cycle, if it has room, else for the youngest that has. */
+static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
+{
+    unsigned schedulers = core->config->issue_schedulers, best = TIM_NONE;
+
+    for (unsigned warp = s; warp < core->config->core_warps; warp += schedulers) {
+        struct tim_warp *w = &core->warp[warp];
+
+        if (tim_quick(core) && !tim_in(tim_sets_of(core, warp)->may_fetch, warp))
+            continue;
+        if (!wants_fetch(core, w)) {
+            tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
+            continue;
+        }
+        if (now < w->fetch_from)
+            continue;
+        if ((int)(warp / schedulers) == core->fetch_follows[s]) {
+            best = warp;
+            break;
+        }
+        if (best == TIM_NONE || w->age > core->warp[best].age)
+            best = warp;
+    }
+    if (best != TIM_NONE && fetch(core, best, now))
+        core->moved = true;
+}
+
 /* What tim_fetch_tick does, for warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
@@ -240,7 +267,9 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
     unsigned i = words == 1 ? 0 : core->fetch_next / 64;
     uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those that are last in the rotation */
 
-    for (unsigned k = 0; k <= words && left != 0; k++) { /* that word is seen twice */
+    for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
+        fetch_greedily(core, s, now);
+    for (unsigned k = 0; !tim_fetches_greedily(core) && k <= words && left != 0; k++) { /* that word is seen twice */
         uint64_t some = set[i].may_fetch;
 
         if (k == 0)
@@ -294,7 +323,9 @@ static void tim_fetch_tick(struct tim_core *core, uint64_t now)
         fetch_for_some(core, now);
         return;
     }
-    for (unsigned k = 0; k < c->core_warps && left != 0; k++) {
+    for (unsigned s = 0; tim_fetches_greedily(core) && s < c->issue_schedulers; s++)
+        fetch_greedily(core, s, now);
+    for (unsigned k = 0; !tim_fetches_greedily(core) && k < c->core_warps && left != 0; k++) {
         unsigned warp = (first + k) % c->core_warps;
         struct tim_warp *w = &core->warp[warp];
         if (!wants_fetch(core, w) || now < w->fetch_from)

@@ -139,6 +139,8 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         reselect_some(core, false, now);
     if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
+    for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
+        core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
     if (tim_traces(core))

@@ -166,6 +166,8 @@ static void reference_end(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && core->warp[w].reselect)
             tim_warp_ready_check(core, w, now);
     tim_fetch_tick(core, now);
+    for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
+        core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
     core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
