@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_priv.h \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
-	%D%/core/tim_modern_priv.h \
+	%D%/mem/tim_modern_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
