@@ -59,7 +59,8 @@ program: {source: clock.s}
 buffers: {out: {type: u32, count: 2560}}
 steps: [launch: {entry: k, grid: [2], block: [128], args: [out]}]
 END
-for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+# Not ampere: its clock is read a cycle after issue (issue.control_stage).
+for machine in fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     "$lanewise" run clock.yaml -q --timing=$machine --dump out=traced.bin --timing-trace t.json --timing-window 0:20000 \
         --timing-report r.json || fail "$machine: no run"
     "$lanewise" run clock.yaml -q --timing=$machine --dump out=plain.bin || fail "$machine: no run"
