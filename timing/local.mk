@@ -10,6 +10,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_cycle_body.h \
 	%D%/kinds/tim_cycle_control.c \
 	%D%/kinds/tim_cycle_modern.c \
+	%D%/kinds/tim_cycle_of.c \
 	%D%/kinds/tim_cycle_scoreboard.c \
 	%D%/core/tim_common_body.h \
 	%D%/core/tim_depend_body.h \
@@ -39,7 +40,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_why.c \
 	%D%/mem/tim_cache.c \
 	%D%/core/tim_coalesce.c \
-	%D%/mem/tim_shared.c \
+	%D%/core/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \
 	%D%/mem/tim_address.c \
 	%D%/mem/tim_locality_priv.h \

@@ -195,7 +195,7 @@ static void one_barrier_serves_sources_and_result(void **state)
     run_free(r);
 }
 
-static void an_instruction_without_lanes_is_over_behind_control(void **state)
+static void an_instruction_without_lanes_is_over_after_control(void **state)
 {
     struct run *r = local_new(1);
 
@@ -213,7 +213,7 @@ int main(void)
         cmocka_unit_test(the_published_trace_comes_out),
         cmocka_unit_test(the_first_of_loads_in_order_are_waited_for),
         cmocka_unit_test(one_barrier_serves_sources_and_result),
-        cmocka_unit_test(an_instruction_without_lanes_is_over_behind_control),
+        cmocka_unit_test(an_instruction_without_lanes_is_over_after_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

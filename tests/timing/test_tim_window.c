@@ -285,7 +285,7 @@ static void reads_of_loads_give_way_to_windows(void **state)
         modern_run(r, body.text, 32);
         lw_buffer_fini(&body);
         writer[busy] = modern_cycle(r, 0, 9) - modern_cycle(r, 0, 4);
-        assert_int_equal(total(r, TIM_CORE_allocate_holds), 12); /* two behind each but the first, and the load leaves a gap of two */
+        assert_int_equal(total(r, TIM_CORE_allocate_holds), 12); /* two after each but the first, and the load leaves a gap of two */
         run_free(r);
     }
     assert_true(writer[1] > writer[0]);
@@ -293,7 +293,7 @@ static void reads_of_loads_give_way_to_windows(void **state)
 
 /* ---- greedy fetch ------------------------------------------------------------------------------------------ */
 
-/* In rotation each warp gets a fetch in its turn. A greedy fetch fills the buffer of the youngest, three instructions and one for
+/* In rotation each warp gets a fetch in its slot. A greedy fetch fills the buffer of the youngest, three instructions and one for
  * that which issues meanwhile, before it turns to the next. */
 static void fetches_follow_the_warp_that_issues(void **state)
 {

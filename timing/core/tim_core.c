@@ -256,26 +256,6 @@ bool tim_core_set_model(struct tim_core *core, bool reference)
     return true;
 }
 
-const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
-{
-    const struct tim_config *c = core->config;
-
-    if (!core->brisk || core->hot.warp_words != 1 || core->tracing || c->issue_width != 1 ||
-        c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->lsu_replay != TIM_REPLAY_NONE ||
-        tim_sched_policies[c->issue_policy].can_issue != NULL)
-        return &tim_cycle_any;
-    if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR &&
-        c->registers_collector == TIM_COLLECTOR_TICKED)
-        return &tim_cycle_scoreboard;
-    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_WINDOW &&
-        c->issue_control_stage && c->lsu_local != 0)
-        return &tim_cycle_modern;
-    if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
-        !c->issue_control_stage && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR)
-        return &tim_cycle_control;
-    return &tim_cycle_any;
-}
-
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
 /** Room for @need instructions in all lists. */
