@@ -23,7 +23,7 @@ static struct run *local_new(unsigned schedulers)
 
 /* ---- table 1: when memory instructions issue -------------------------------------------------------- */
 
-static void loads_issue_as_places_and_the_arbiter_let_them(void **state)
+static void loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 {
     enum { LOADS = 12 };
     /* published up to the eighth; then 4, 4, 6 and 8 cycles after each other */
@@ -208,7 +208,7 @@ static void an_instruction_without_lanes_is_over_after_control(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_issue_as_places_and_the_arbiter_let_them),
+        cmocka_unit_test(loads_issue_as_slots_and_the_arbiter_let_them),
         cmocka_unit_test(latencies_are_those_of_the_table),
         cmocka_unit_test(the_published_trace_comes_out),
         cmocka_unit_test(the_first_of_loads_in_order_are_waited_for),

@@ -12,7 +12,7 @@ for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             reference=
             [ $run != reference ] || reference=--timing-reference
             # shellcheck disable=SC2086
-            "$lanewise" run turns.yaml -q --timing=$machine --timing-set issue.policy=$policy --timing-set lsu.queue=8 $reference \
+            "$lanewise" run turns.yaml -q --timing=$machine --timing-set issue.policy=$policy --timing-set lsu.queue=8 --timing-set fetch.buffer=4 $reference \
                 --hash --dump out=$policy.$run.bin >$policy.$run.hash || fail "$machine, $policy: no run"
             cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"

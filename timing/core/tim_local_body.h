@@ -142,7 +142,7 @@ static inline bool tim_local_busy(const struct tim_core *core)
     return count != 0;
 }
 
-/** Sources whose time has come have been read. */
+/** Sources are read: their cycle is reached. */
 static void tim_local_reads(struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;

@@ -12,8 +12,8 @@
  * Reserved: banks have a write port of their own, an operand takes the first cycle in which its
  * bank is free when it is issued.
  *
- * Window: tim_window_body.h. An instruction of fixed latency is in its pipe at once; its pipe takes another
- * when it would at issue. Others have the collectors, as a queue, and read and write where nobody has reserved.
+ * Window: tim_window_body.h. An instruction of fixed latency is in its pipe immediately; its pipe takes another
+ * when it would at issue. Others have the collectors, as a queue, and read and write where nothing is reserved.
  */
 
 static bool reserved(const struct tim_core *core)
@@ -187,7 +187,7 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 
     if (op->what->load)
         load_done(core, op, now - op->issued);
-    if (op->operands != 0) { /* both are seen at once */
+    if (op->operands != 0) { /* both are seen in the same cycle */
         tim_depend_read(core, &core->op[index]);
         core->op[index].operands = 0;
     }
@@ -250,7 +250,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* behind Control, and a queue */
+    if (op->issued + (window ? 2 : 0) >= now) { /* after Control, and a queue */
         core->moved = true;
         return false;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registers.collector: window. Instructions of fixed latency pass a stage Control and a stage Allocate behind
+ * registers.collector: window. Instructions of fixed latency pass a stage Control and a stage Allocate after
  * issue. In Allocate an instruction reserves a slot of a bank's read ports for each register that it has to read, in the
  * registers.window cycles that follow; where these do not fit it is held, and with it all issue of the scheduler that comes
- * after the instruction in Control. Others pass Control, and read in cycles that nobody has reserved.
+ * after the instruction in Control. Others pass Control, and read in cycles that are not reserved.
  * Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
  *
  * Issued in cycle t, an instruction is in Control in t + 1 and in Allocate from t + 2 on, or from the cycle after the one in
@@ -222,7 +222,7 @@ static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const
 
 /* ---- instructions of variable latency ------------------------------------------------------------ */
 
-/** A read port of the bank in this cycle, which nobody has reserved. */
+/** A read port of the bank in this cycle, which is not reserved. */
 static bool window_claim_read(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
@@ -235,7 +235,7 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
     return true;
 }
 
-/** The write ports of all banks that its result lies in, in this cycle: a result of fixed latency goes first. */
+/** The write ports of all banks that its result is in, in this cycle: a result of fixed latency goes first. */
 static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; nobody reserves further ahead. */
+/** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; none reserves further ahead. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
     uint64_t cycle;
