@@ -91,7 +91,7 @@ launch_file '' >good.yaml
 launch_file 'machine: {warp: 8}' >eight.yaml
 launch_file 'machine: {reconv: stack}' >stack.yaml
 launch_file 'machine: {tags: compact}' >tags.yaml
-for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+for machine in fermi ampere kepler-k20c rogers rogers-vws tesla-dwr volta; do
     expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
     grep '^hash_mem' out >"$machine.hash"
     cmp -s "$machine.hash" fermi.hash || fail "$machine: hash_mem differs from fermi's"
@@ -492,10 +492,19 @@ cat >why.s <<'END'
     v_rcp_f32 v8, v6 {wr=1,st=2}
     v_rcp_f32 v10, v6 {wr=1,st=2}
     v_add_f32 v7, v7, v8 {wt=2,st=4}
-    s_mov_b32 s1, 1
-    s_mov_b32 s2, 1
-    s_mov_b32 s3, 1
+    s_mov_b32 s1, 1 {st=1,y}
+    s_mov_b32 s2, 1 {st=1,y}
+    s_mov_b32 s3, 1 {st=1,y}
+    v_fma_f32 v11, v12, v14, v16
+    v_fma_f32 v13, v12, v14, v16
+    v_fma_f32 v15, v12, v14, v16
+    v_fma_f32 v17, v12, v14, v16
+    v_fma_f32 v19, v12, v14, v16
+    v_fma_f32 v21, v12, v14, v16
     st.global.b32 [v4:5], v6
+    st.global.b32 [v4:5+12], v6
+    st.global.b32 [v4:5+16], v6
+    st.global.b32 [v4:5+20], v6
     st.global.b32 [v4:5+4], v6
     st.global.b32 [v4:5+8], v6
     fence.gpu
@@ -510,11 +519,14 @@ for n in 'a:volta --timing-set issue.policy=swl --timing-set issue.limit=2 --tim
     'c:fermi --timing-set issue.war=release_on_commit --timing-set registers.collectors=1'; do
     expect 0 '' run why.s "$@" --timing=${n#*:} --timing-report why_${n%%:*}.json
 done
+set -- --arg 'u32[8]' --timing-set core.count=1 -q --timing=ampere --timing-set fetch.perfect=true
+expect 0 '' run why.s --grid 2 --block 64 "$@" --timing-report why_e.json
+expect 0 '' run why.s --grid 4 --block 128 "$@" --timing-report why_f.json
 expect 0 '' run nest.yaml -q --timing=fermi --timing-set core.count=2 --timing-report why_d.json
 expect 0 '^  not_picked  *[1-9]' debug --timing loop.yaml --timing-set core.count=1 --batch -c 'break 5' -c continue -c 'stepi 7' -c timing
 python3 - "$src/timing/stall_reasons.def" <<'END' || fail "a stall reason never occurs"
 import json, re, sys
-seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcd']
+seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcdef']
 reasons = re.findall(r'^STALL_REASON\(\w+, *"(\w+)"', open(sys.argv[1]).read(), re.M)
 assert len(reasons) == len(seen[0]) > 15, reasons
 never = [r for r in reasons if not any(s[r] for s in seen)]
