@@ -132,7 +132,7 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
     make_youngest(locality, r);
     if (!hit || !r->known) { /* a line that a store of local memory brought is known by its first load */
         r->warp = warp;
-        r->lane = (uint8_t)lw_lowest(lanes);
+        r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0; /* the older rules bring lines that no lane touches */
         r->known = true;
     }
     return class;
