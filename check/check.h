@@ -117,8 +117,8 @@ struct chk_options {
 };
 struct chk;
 /** Watch a machine from now on. The machine then runs on one host thread, however many it may use. It is
- *  borrowed and outlives the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind is selected that
- *  observes instructions. */
+ *  borrowed and outlives the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind
+ *  is selected that observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);

@@ -76,10 +76,10 @@ struct emu_hook_access {
     unsigned piece_count;      /* 0: see address */
     struct emu_addr_segment piece[2]; /* the lanes as at most two segments */
     const uint64_t *address;   /* [lane] generic; piece_count 0 */
-    /** All 0 at the call. The callback may fill it in: this instruction needs no callback while all its lanes are in that range, until
-     *  emu_hooks_invalidate_filters. A warp in single steps is not filtered. Unless ignore_split is set,
-     *  neither is a split that differs from the one of the last callback, nor a new warp, except in
-     *  local memory. Filters are used only while one host thread runs. */
+    /** All 0 at the call. The callback may fill it in: this instruction needs no callback while all its
+     *  lanes are in that range, until emu_hooks_invalidate_filters. A warp in single steps is not filtered.
+     *  Unless ignore_split is set, neither is a split that differs from the one of the last callback, nor a
+     *  new warp, except in local memory. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**

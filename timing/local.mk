@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += \
 	%D%/tim_priv.h \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
-	%D%/mem/tim_modern_priv.h \
+	%D%/core/tim_modern_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
@@ -39,8 +39,8 @@ liblanewise_a_SOURCES += \
 	%D%/tim_create.c \
 	%D%/tim_why.c \
 	%D%/mem/tim_cache.c \
-	%D%/core/tim_coalesce.c \
-	%D%/core/tim_shared.c \
+	%D%/mem/tim_coalesce.c \
+	%D%/mem/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \
 	%D%/mem/tim_address.c \
 	%D%/mem/tim_locality_priv.h \

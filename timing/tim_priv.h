@@ -327,7 +327,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
-/* ---- access lists (timing/core/tim_coalesce.c, timing/core/tim_shared.c) --------------------------------- */
+/* ---- access lists (timing/mem/tim_coalesce.c, timing/mem/tim_shared.c) --------------------------------- */
 
 /** One access of a memory instruction: a line of it. */
 struct tim_line {

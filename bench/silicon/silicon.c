@@ -84,9 +84,12 @@ static char *read_file(const char *path)
         fprintf(stderr, "silicon: %s: cannot be read\n", path);
         exit(2);
     }
-    if (fread(text, 1, (1 << 20) - 1, file) == 0)
-        fprintf(stderr, "silicon: %s: is empty\n", path);
+    size_t size = fread(text, 1, 1 << 20, file);
     fclose(file);
+    if (size == 0 || size == 1 << 20) { /* the text ends in a zero */
+        fprintf(stderr, "silicon: %s: is empty, or longer than 1 MiB\n", path);
+        exit(2);
+    }
     return text;
 }
 

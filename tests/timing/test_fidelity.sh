@@ -7,7 +7,7 @@ LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "ben
 [ "$(grep -c '^| `' out)" -ge 19 ] || fail "bench/fidelity: rows are missing"
 # A wrong latency is found.
 mkdir "$work/bench"
-cp -r "$src/bench/fidelity" "$src/bench/silicon" "$work/bench/"
+cp -r "$src/bench/fidelity" "$src/bench/program.py" "$src/bench/silicon" "$work/bench/"
 sed -i 's/^\(rogers	load, L2	\)200/\1230/' "$work/bench/silicon/sources.tsv"
 LANEWISE=$lanewise "$work/bench/fidelity" --check --quick rogers >out 2>err && fail "bench/fidelity: a wrong source was not found"
 grep -q 'outside' out || fail "bench/fidelity: no row says which"

@@ -5,7 +5,7 @@
 # kernel reads is the cycle in which the trace has that instruction issue.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
-# ---- the order of slices --------------------------------------------------------------
+# ---- the order of slices: where one load at a time is taken, that is the order, not the scheduler --------
 for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for policy in lrr gto; do
         for run in 1 2 reference; do

@@ -65,11 +65,13 @@ static bool make_caches(struct tim_core *core)
     core->constant = tim_cache_create(&constant);
     core->texture = tim_cache_create(&texture);
     core->l1 = c->l1_bytes != 0 ? tim_cache_create(&l1) : NULL;
-    core->locality = c->l1_classes && c->l1_bytes != 0 ? tim_locality_create(c->l1_bytes / c->l1_line) : NULL;
+    bool classes = c->l1_classes && core->l1 != NULL;
+    if (classes)
+        core->locality = tim_locality_create(c->l1_bytes / c->l1_line);
     core->waiters = calloc(most, sizeof *core->waiters);
     return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
            core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0) &&
-           (core->locality != NULL || !c->l1_classes || c->l1_bytes == 0) &&
+           (core->locality != NULL || !classes) &&
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
 
@@ -159,8 +161,10 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         hot->known[hot->first[s] / 64].recheck_min = UINT64_MAX;
     }
     core->flight.free = TIM_NONE;
-    for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++)
-        core->sched[s] = (struct tim_sched){-1, -1, -1}, core->fetch_follows[s] = -1;
+    for (unsigned s = 0; s < TIM_MAX_SCHEDS; s++) {
+        core->sched[s] = (struct tim_sched){-1, -1, -1};
+        core->fetch_follows[s] = -1;
+    }
     if (fine)
         fine = emu_core_create(machine,
                                config->core_blocks * (emu_machine_config(machine)->launch_depth + 1),

@@ -37,7 +37,7 @@
 #ifndef TIM_CORE_PRIV_H
 #define TIM_CORE_PRIV_H
 
-#include "timing/mem/tim_modern_priv.h"
+#include "timing/core/tim_modern_priv.h"
 #include "timing/mem/tim_cache_priv.h"
 #include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"

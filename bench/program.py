@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the scripts of bench/ find the program: LANEWISE, ./lanewise, build/lanewise, ../lanewise, or the one on PATH."""
+import os
+import shutil
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def find_program():
+    for path in (os.environ.get('LANEWISE', ''), os.path.join(os.getcwd(), 'lanewise'),
+                 os.path.join(HERE, '../build/lanewise'), os.path.join(HERE, '../lanewise')):
+        if path and os.access(path, os.X_OK):
+            return os.path.abspath(path)
+    name = os.path.basename(sys.argv[0])
+    return shutil.which('lanewise') or sys.exit('bench/%s: no lanewise; build it, or name it in LANEWISE' % name)
