@@ -52,6 +52,7 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_memory_show.c \
 	%D%/mem/tim_memory_fast.c \
 	%D%/tim_counts_priv.h \
+	%D%/energy/energy.def \
 	%D%/keys.def \
 	%D%/stall_reasons.def \
 	%D%/stats.def \
@@ -61,6 +62,8 @@ liblanewise_a_SOURCES += \
 	%D%/tim_compare.c \
 	%D%/tim_config.c \
 	%D%/tim_config_check.c \
+	%D%/energy/tim_energy.c \
+	%D%/energy/tim_energy_priv.h \
 	%D%/tim_engine_report.c \
 	%D%/tim_machines.c \
 	%D%/tim_report.c \

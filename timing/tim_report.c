@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was counted, in words: tables for people. docs/howto/measure-cycles.md explains the rows. */
-#include "timing/tim_priv.h"
+#include "timing/energy/tim_energy_priv.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -143,6 +143,55 @@ static void print_stall_reasons(const struct tim_totals *t, const struct tim_sum
                       tim_stall_message((enum tim_stall)i));
 }
 
+/* 0.00123 as "1.230 m", for a unit to follow. */
+static const char *scaled(double value, char text[32])
+{
+    static const char prefix[] = {0, 'm', 'u', 'n', 'p'};
+    unsigned p = 0;
+
+    while (value != 0 && value < 1 && p + 1 < sizeof prefix)
+        value *= 1000, p++;
+    snprintf(text, 32, prefix[p] != 0 ? "%.3f %c" : "%.3f ", value, prefix[p]);
+    return text;
+}
+
+/* What each component took, of the run and of its kernels. */
+static void print_energy(const struct tim_totals *t, const struct tim_sums *sums, struct lw_sink *out)
+{
+    struct tim_energy all;
+    char text[32], watts[32];
+
+    tim_energy_of(sums, t->config, &all);
+    if (all.joules == 0)
+        return;
+    lw_printf(out, "\nenergy (an estimate: events times the keys of section energy): %sJ, %sW\n",
+              scaled(all.joules, text), scaled(all.watts, watts));
+    for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
+        if (all.component[i] != 0)
+            lw_printf(out, "  %-24s %13sJ  %5.1f %%  %s\n", tim_components[i].name,
+                      scaled(all.component[i], text), 100 * all.component[i] / all.joules,
+                      tim_components[i].help);
+    lw_printf(out, "  by kernel, nJ%*s      total        W", NAME_CAPACITY - 14, "");
+    for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
+        lw_printf(out, " %10s", tim_components[i].name);
+    lw_put(out, "\n");
+    for (size_t k = 0; k < t->kernel_count; k++) {
+        const struct tim_kernel_stats *s = &t->kernel[k];
+        struct tim_energy e;
+        char words[ISA_SYMBOL_BYTES];
+
+        if (s->ended == 0)
+            continue;
+        tim_energy_of(&s->sums, t->config, &e);
+        lw_put(out, "  ");
+        print_name(isa_symbol_text(s->name, words), NAME_CAPACITY, out);
+        lw_printf(out, " %10.1f %8.2f", e.joules * 1e9, e.watts);
+        for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
+            lw_printf(out, " %10.1f", e.component[i] * 1e9);
+        lw_put(out, "\n");
+    }
+}
+
 static void print_histogram(const char *where, const struct tim_counter *row,
                             const struct tim_histogram *h, struct lw_sink *out)
 {
@@ -259,6 +308,7 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
         lw_printf(out, "until the run was ended: %s\n", totals->ended);
     print_gpu(totals, &sums, out);
     print_kernels(totals, out);
+    print_energy(totals, &sums, out);
     print_stall_reasons(totals, &sums, out);
     print_counters("schedulers, summed", tim_sched_counters, TIM_SCHED_COUNT, sums.sched, out);
     print_counters("cores, summed", tim_core_counters, TIM_CORE_COUNT, sums.core, out);

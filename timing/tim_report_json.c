@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was counted, as JSON: every counter by scope, and what it counts. */
-#include "timing/tim_priv.h"
+#include "timing/energy/tim_energy_priv.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -36,6 +36,18 @@ static void put_ratios(struct lw_sink *out, const struct tim_sums *sums,
             lw_put(out, "null");
     }
     lw_put(out, "}");
+}
+
+/* What was taken for what @sums counted, in J and W. */
+static void put_energy(struct lw_sink *out, const struct tim_sums *sums, const struct tim_config *config)
+{
+    struct tim_energy energy;
+
+    tim_energy_of(sums, config, &energy);
+    lw_printf(out, "{\"joules\": %.9g, \"watts\": %.9g, \"components\": {", energy.joules, energy.watts);
+    for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
+        lw_printf(out, "%s\"%s\": %.9g", i != 0 ? ", " : "", tim_components[i].name, energy.component[i]);
+    lw_put(out, "}}");
 }
 
 static void put_histogram(struct lw_sink *out, const char *name, const struct tim_histogram *h)
@@ -147,6 +159,9 @@ static void put_meanings(struct lw_sink *out)
     for (size_t i = 0; i < tim_ratio_count; i++)
         put_meaning(out, tim_ratios[i].name, tim_ratios[i].share ? "of 1" : tim_ratios[i].unit,
                     tim_ratios[i].help, i == 0);
+    lw_put(out, "},\n    \"energy\": {");
+    for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
+        put_meaning(out, tim_components[i].name, tim_components[i].unit, tim_components[i].help, i == 0);
     lw_put(out, "},\n    \"histograms\": {");
     put_scopes(out, histograms, LW_COUNT_OF(histograms));
     lw_put(out, "}}");
@@ -192,6 +207,8 @@ static void put_samples(struct lw_sink *out, const struct tim_totals *totals)
         lw_printf(out, "%s\n    {\"cycle\": %" PRIu64 ", \"ratios\": ", i != 0 ? "," : "",
                   i < count ? totals->sample[i].cycle : end);
         put_ratios(out, &interval, totals->config);
+        lw_put(out, ", \"energy\": ");
+        put_energy(out, &interval, totals->config);
         lw_put(out, ", \"sums\": ");
         put_sums(out, &interval);
         lw_put(out, "}");
@@ -218,6 +235,8 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
     lw_printf(out, ",\n  \"counts_hash\": \"%016" PRIx64 "\"", tim_totals_hash(totals));
     lw_put(out, ",\n  \"ratios\": ");
     put_ratios(out, &sums, c);
+    lw_put(out, ",\n  \"energy\": ");
+    put_energy(out, &sums, c);
     lw_put(out, ",\n  \"sums\": ");
     put_sums(out, &sums);
     lw_put(out, ",\n  \"histograms\": {\n    ");
@@ -249,6 +268,8 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
         if (k->ended != 0) {
             lw_put(out, ", \"ratios\": ");
             put_ratios(out, &k->sums, c);
+            lw_put(out, ", \"energy\": ");
+            put_energy(out, &k->sums, c);
             lw_put(out, ", \"sums\": ");
             put_sums(out, &k->sums);
         }

@@ -202,6 +202,8 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
                      "shared memory alone not counted\n  100 values, mean 200.0, most 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
+    assert_has(text, "\nenergy (an estimate: events times the keys of section energy): ");
+    assert_has(text, " 819.200 nJ "); /* 160 bursts of 32 bytes at 160 pJ */
     assert_null(strstr(text, "texture_hit_rate")); /* nothing to divide by */
     assert_null(strstr(text, "nan"));
     free(text);
@@ -305,6 +307,10 @@ static void the_json_is_json_and_has_every_counter(void **state)
                    "assert set(r[\"units\"][\"histograms\"]) == {\"cores\", \"slices\", \"channels\"}\n"
                    "for s, h in r[\"units\"][\"histograms\"].items(): assert set(h) == set(r[\"histograms\"][s]) == set(r[s][0][\"histograms\"])\n"
                    "assert set(r[\"units\"][\"ratios\"]) == set(r[\"ratios\"])\n"
+                   "for e in [r[\"energy\"], r[\"kernels\"][0][\"energy\"], r[\"samples\"][0][\"energy\"]]:\n"
+                   "    assert set(e[\"components\"]) == set(r[\"units\"][\"energy\"])\n"
+                   "    assert e[\"joules\"] > 0 and abs(sum(e[\"components\"].values()) / e[\"joules\"] - 1) < 1e-6\n"
+                   "assert abs(r[\"energy\"][\"watts\"] - r[\"energy\"][\"joules\"] / r[\"seconds\"]) < 1e-6 * r[\"energy\"][\"watts\"]\n"
                    "assert r[\"config\"][\"core\"][\"count\"] == 2 and r[\"config\"][\"issue\"][\"policy\"] == \"gto\"\n"
                    "assert r[\"config\"][\"units\"][\"int\"] == {\"pipes\": 2, \"lanes\": 16, \"latency\": 14}\n"
                    "assert r[\"config\"][\"fetch\"][\"perfect\"] is False\n"

@@ -47,3 +47,6 @@ TESTS += tests/timing/test_tim_constant.sh
 EXTRA_DIST += tests/timing/test_tim_constant.sh
 TESTS += tests/timing/test_tim_coherent.sh
 EXTRA_DIST += tests/timing/test_tim_coherent.sh
+check_PROGRAMS += tests/timing/test_tim_energy
+tests_timing_test_tim_energy_SOURCES = tests/timing/test_tim_energy.c
+tests_timing_test_tim_energy_LDADD = liblanewise.a $(TEST_LIBS)

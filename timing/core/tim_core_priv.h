@@ -74,6 +74,7 @@ struct tim_static {
     uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
     uint8_t pipes; /* and in whose pipes: int where that unit has none */
     uint8_t path; /* enum tim_path */
+    uint8_t work; /* enum tim_work */
     uint8_t need_words; /* words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */

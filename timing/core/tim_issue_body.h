@@ -109,8 +109,10 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_instructions]++;
         core->issued_lanes = tim_count_lanes(core, ev->split_lanes);
         count[TIM_SCHED_thread_instructions] += core->issued_lanes;
-        count[TIM_SCHED_effective] += ev->effective == ev->split_lanes ? core->issued_lanes
-                                                                       : lw_popcount(ev->effective);
+        unsigned effective = ev->effective == ev->split_lanes ? core->issued_lanes
+                                                              : lw_popcount(ev->effective);
+        count[TIM_SCHED_effective] += effective;
+        count[TIM_SCHED_lanes_int + what->work] += what->scalar ? 1 : effective;
         w->buffered--;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];

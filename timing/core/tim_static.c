@@ -4,6 +4,7 @@
  * predecoding. Without it each issue, 46,336 for gemm on `fermi`, would read the table.
  */
 #include "timing/core/tim_core_priv.h"
+#include "timing/energy/tim_energy_priv.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -90,6 +91,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             }
         }
     out->unit = (uint8_t)info->unit;
+    out->work = (uint8_t)tim_work_of(insn);
     out->control = insn->control;
     fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);

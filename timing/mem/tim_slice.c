@@ -49,6 +49,16 @@ static unsigned bursts_of(const struct tim_mem *mem, const uint64_t mask[4])
     return n;
 }
 
+/** 32-byte sectors with a byte in @mask. */
+static unsigned sectors_of(const uint64_t mask[4])
+{
+    unsigned n = 0;
+
+    for (unsigned w = 0; w < 4; w++)
+        n += (unsigned)((mask[w] & UINT32_MAX) != 0) + (unsigned)(mask[w] >> 32 != 0);
+    return n;
+}
+
 static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice, uint64_t line,
                              unsigned bursts, bool write)
 {
@@ -154,6 +164,7 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
     if (slice->cache == NULL || !back)
         write_below(mem, slice, seen->line, seen->mask);
     slice->stats.count[TIM_SLICE_writes]++;
+    slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
     answer(mem, slice, index, edge);
     return true;
 }
@@ -192,6 +203,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         slice->stats.count[TIM_SLICE_fills] += lw_popcount(result.fetch);
     }
     slice->stats.count[TIM_SLICE_reads] += packet->kind == TIM_PACKET_READ;
+    slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
     slice->stats.count[result.answer == TIM_CACHE_HIT    ? TIM_SLICE_hits
                   : result.answer == TIM_CACHE_MISS ? TIM_SLICE_misses : TIM_SLICE_merges]++;
     if (result.answer == TIM_CACHE_HIT) {

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The energy estimate: events counted, times what timing/energy/energy.def says that each costs. */
+#ifndef TIM_ENERGY_PRIV_H
+#define TIM_ENERGY_PRIV_H
+
+#include "timing/tim_priv.h"
+
+/** What a lane of an instruction costs, by class; counters TIM_SCHED_lanes_int + class. */
+enum tim_work {
+#define WORK(name, fj, help) TIM_WORK_##name,
+#include "timing/energy/energy.def"
+    TIM_WORK_COUNT
+};
+enum tim_component {
+#define COMPONENT(id, name, help) TIM_COMPONENT_##id,
+#include "timing/energy/energy.def"
+    TIM_COMPONENT_COUNT
+};
+extern const struct tim_counter tim_components[TIM_COMPONENT_COUNT]; /* unit: J */
+
+struct tim_energy {
+    double seconds;                         /* of the GPU */
+    double joules, watts;                   /* all components; watts 0: no time has passed */
+    double component[TIM_COMPONENT_COUNT];  /* J */
+};
+
+/** The class of an instruction, from its unit and what it computes. */
+enum tim_work tim_work_of(const struct isa_insn *insn);
+/** The estimate for what @sums counted on the machine @config. */
+void tim_energy_of(const struct tim_sums *sums, const struct tim_config *config, struct tim_energy *out);
+
+#endif
