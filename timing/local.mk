@@ -5,6 +5,7 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_cache_priv.h \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_modern_priv.h \
+	%D%/core/tim_send_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
@@ -31,6 +32,7 @@ liblanewise_a_SOURCES += \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \
 	%D%/policies/tim_sched_priv.h \
+	%D%/policies/tim_pool.c \
 	%D%/policies/tim_sched.c \
 	%D%/tim_engine_priv.h \
 	%D%/tim_engine.c \

@@ -54,6 +54,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->issue_width = between(r, 1, 2);
     c->issue_policy = rnd_below(r, TIM_SCHED_POLICIES);
     c->issue_limit = between(r, 1, 6);
+    c->issue_active = between(r, 1, 5);
     c->issue_group = between(r, 1, 8);
     c->issue_inner = rnd_below(r, 2);
     c->issue_outer = rnd_below(r, 2);

@@ -20,7 +20,7 @@ expect 0 '' timing fermi -o saved.yaml
 cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
-refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? Known: lrr, gto, two_level, swl, cggty$' timing fermi --set issue.policy=gt0
+refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? Known: lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
 refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
 refuse 'timing: one GPU model at a time' timing fermi volta
 refuse 'timing: of which GPU model? give MACHINE or FILE' timing --source
@@ -369,7 +369,7 @@ refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" 
     debug --timing --timing-report=r good.yaml
 refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml
 refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
-for scheduler in lrr gto two_level swl cggty; do
+for scheduler in lrr gto two_level swl cggty active_pending; do
     refuse "^lanewise: --policy: says which split of a warp runs, and $scheduler says which warp: use --timing with --timing-set issue.policy=$scheduler\$" \
         run --timing --policy $scheduler good.yaml
 done

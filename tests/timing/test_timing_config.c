@@ -117,9 +117,9 @@ static void what_is_wrong_in_a_file_is_reported_with_its_line(void **state)
                 "m.yaml:2: unknown section \"cors\"; did you mean \"core\"?");
     expect_read("issue: {policy: gt0}\n",
                 "m.yaml:1: issue.policy: unknown name \"gt0\"; did you mean \"gto\"? "
-                "Known: lrr, gto, two_level, swl, cggty");
+                "Known: lrr, gto, two_level, swl, cggty, active_pending");
     expect_read("issue: {policy: fifo}\n",
-                "m.yaml:1: issue.policy: unknown name \"fifo\". Known: lrr, gto, two_level, swl, cggty");
+                "m.yaml:1: issue.policy: unknown name \"fifo\". Known: lrr, gto, two_level, swl, cggty, active_pending");
     expect_read("fetch: {perfect: 2}\n",
                 "m.yaml:1: fetch.perfect: expected true or false, found \"2\"");
     expect_read("l1: 3\n", "m.yaml:1: l1: expected a mapping such as {KEY: VALUE}");

@@ -214,7 +214,7 @@ static void set(struct tim_config *config, const char *format, unsigned value)
 
 int main(int argc, char **argv)
 {
-    static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl", "cggty"};
+    static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl", "cggty", "active_pending"};
     static const char *const engines[] = {"cbar", "stack"};
     bool all = argc > 2 && strcmp(argv[1], "--part") == 0;
     const char *given = getenv("LW_SEED");

@@ -75,6 +75,13 @@ static bool make_caches(struct tim_core *core)
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
 
+static bool make_pools(struct tim_core *core)
+{
+    if (tim_sched_policies[core->config->issue_policy].pools)
+        core->pool = calloc(core->config->issue_schedulers, sizeof *core->pool);
+    return core->pool != NULL || !tim_sched_policies[core->config->issue_policy].pools;
+}
+
 static bool make_window(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -120,7 +127,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_window(core) && make_caches(core);
+           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -202,6 +209,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->queue);
     free(core->replay);
     free(core->waiters);
+    free(core->pool);
     free(core->window);
     free(core->window_banks);
     tim_cache_destroy(core->icache);
@@ -519,10 +527,48 @@ bool tim_issue_held(const struct tim_core *core, unsigned warp)
     uint64_t ages[TIM_MAX_WARPS];
     struct tim_limit_view view = {core->config, 0, ages};
 
+    if (core->pool != NULL)
+        return !tim_pool_has(&core->pool[warp % core->config->issue_schedulers], warp / core->config->issue_schedulers);
     if (policy->can_issue == NULL)
         return false;
     view.count = tim_running_ages(core, ages);
     return !policy->can_issue(&view, core->hot.age[core->warp[warp].place]);
+}
+
+struct pool_context {
+    const struct tim_core *core;
+    unsigned sched;
+};
+
+static enum tim_pool_state pool_state(const void *context, unsigned warp)
+{
+    const struct pool_context *of = context;
+    const struct tim_warp *w = &of->core->warp[warp * of->core->config->issue_schedulers + of->sched];
+
+    if (!w->used || w->ended)
+        return TIM_POOL_GONE;
+    switch (w->reason) {
+    case TIM_STALL_LOAD: return w->missing != 0 ? TIM_POOL_MISS : TIM_POOL_READY;
+    case TIM_STALL_FENCE: return TIM_POOL_MISS;
+    case TIM_STALL_BARRIER: case TIM_STALL_SLEEP: case TIM_STALL_LAUNCH: return TIM_POOL_OUT;
+    default: return TIM_POOL_READY;
+    }
+}
+
+bool tim_pool_hold(struct tim_core *core, unsigned s, uint64_t *ready)
+{
+    struct pool_context of = {core, s};
+    struct tim_pool *pool = &core->pool[s];
+    struct tim_pool_view view = {core->config, core->hot.count[s], core->hot.age + tim_first(core, s), core->assigned,
+                                 pool_state, &of};
+    bool held = false;
+
+    core->moved |= tim_pool_update(pool, &view);
+    for (unsigned i = 0; i < tim_words(core); i++) {
+        held |= (ready[i] & ~pool->active[i]) != 0;
+        ready[i] &= pool->active[i];
+    }
+    return held;
 }
 
 /* ---- packets to memory ---------------------------------------------------------------------------- */

@@ -210,6 +210,7 @@ struct tim_warp {
     unsigned in_flight, unread; /* ops; ops with rows not read */
     unsigned writes_out; /* packets of stores, reductions and atomics not answered; */
     uint16_t writing;    /* such instructions that have made not all of their accesses */
+    uint16_t missing;    /* lines and answers that its loads and atomics wait for, from outside the core */
     uint16_t unqueued;   /* memory instructions that others may overtake: until they are in the load/store
                             queue; with replays until they have made all accesses */
     uint64_t memory_at;  /* reserved: its last memory instruction enters its pipe */
@@ -406,6 +407,7 @@ struct tim_core {
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
     uint64_t reads_next;
     uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
+    struct tim_pool *pool;   /* [schedulers], of a policy with pools; else NULL */
     struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
@@ -502,6 +504,8 @@ enum tim_step_result {
 };
 /** Does the policy hold the warp back, were it ready? */
 bool tim_issue_held(const struct tim_core *core, unsigned warp);
+/** Who is of the active pool of scheduler @s in this cycle; takes the others out of @ready. True: somebody. */
+bool tim_pool_hold(struct tim_core *core, unsigned s, uint64_t *ready);
 /** Anything under way that will change something by itself? */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
@@ -564,6 +568,10 @@ static inline bool tim_replays(const struct tim_core *core)
 static inline bool tim_limits(const struct tim_core *core)
 {
     return !tim_kind.fixed && tim_sched_policies[core->config->issue_policy].can_issue != NULL;
+}
+static inline bool tim_pools(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->pool != NULL;
 }
 static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {
@@ -961,40 +969,6 @@ void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
 /** Replays that are back join the queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
-/** Where caches see the local memory of warps; global memory is below. */
-#define TIM_LOCAL_BASE (UINT64_C(1) << 46)
-/* ---- l1.coherent off: core->held is not NULL ---- */
-/** False: no memory. */
-bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
-void tim_held_destroy(struct tim_held *held);
-/** Bytes @mask of a line have arrived, for @warp. */
-void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
-/** A way gets another line, which is requested. */
-void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
-/** @warp has executed an instruction. @cached: it loads through L1; then its lanes have what L1 holds. */
-void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
-/** All lines of global memory go, or (a block of @grid comes) those of earlier kernels. */
-void tim_held_forget(struct tim_core *core);
-void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in);
-/** Packet ids: who gets the answer. STATE: the block whose state moves. */
-enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
-                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE };
-static inline uint32_t tim_packet_id(enum tim_client client, uint32_t index)
-{
-    return (uint32_t)client << 28 | index;
-}
-/** Bytes of a line that goes to memory past the caches. */
-static inline unsigned tim_line_bytes(const struct tim_config *config)
-{
-    return config->l1_bytes != 0 ? config->l1_line : config->l2_line;
-}
-/** Send a packet; there is room. */
-void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
-              enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
-              uint64_t now);
-/** Send a read of @sectors of a line; there is room. @index: of L1, the instruction that asks; else 0. */
-void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
-                   unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
-                   uint64_t now);
+#include "timing/core/tim_send_priv.h"
 
 #endif

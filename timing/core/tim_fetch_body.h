@@ -132,7 +132,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
 
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
-            tim_op_line_done(core, core->waiters[i], now + 1);
+            tim_op_line_came(core, core->waiters[i], now + 1);
     /* Instructions that wait for it have it, whatever the cache does next. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];

@@ -244,18 +244,18 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             if (core->held != NULL && packet.line < TIM_LOCAL_BASE)
                 tim_held_fill(core, core->op[index].warp, packet.line, packet.mask);
             for (uint32_t i = 0; i < waiters; i++)
-                tim_op_line_done(core, core->waiters[i], now + 1);
+                tim_op_line_came(core, core->waiters[i], now + 1);
             break;
         case TIM_CLIENT_TEXTURE:
             waiters = tim_cache_fill(core->texture, packet.line,
                                      tim_cache_sectors(core->texture, packet.mask), core->waiters);
             for (uint32_t i = 0; i < waiters; i++)
-                tim_op_line_done(core, core->waiters[i], now + 1);
+                tim_op_line_came(core, core->waiters[i], now + 1);
             break;
         case TIM_CLIENT_OP:
             if (core->op[index].kind == EMU_ACCESS_ATOMIC)
                 is_written(core, core->op[index].warp);
-            tim_op_line_done(core, index, now + 1);
+            tim_op_line_came(core, index, now + 1);
             break;
         case TIM_CLIENT_WRITE:
             is_written(core, index);
@@ -373,6 +373,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         tim_op_line_done(core, (uint32_t)(op - core->op), now + latency + (uint64_t)(int64_t)op->result_after);
         return true;
     }
+    core->warp[op->warp].missing++;
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
     count[rows->evictions] += r.evicted;
     if (r.fetch != 0)
@@ -430,6 +431,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
                 : tim_packet_id(TIM_CLIENT_WRITE, op->warp),
          op->warp, lw_popcount(step->line.lanes), now);
     op->lines_pending += result;
+    core->warp[op->warp].missing = (uint16_t)(core->warp[op->warp].missing + result);
     core->warp[op->warp].writes_out++;
     return true;
 }
@@ -469,6 +471,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         if (!can_send(core))
             return false;
         op->lines_pending++;
+        core->warp[op->warp].missing++;
         tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
              tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
         return true;

@@ -164,6 +164,13 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_write(core, op, op->data_at);
 }
 
+/** The same, of a line or an answer that came from outside the core. */
+static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
+{
+    core->warp[core->op[index].warp].missing--;
+    tim_op_line_done(core, index, at);
+}
+
 /* ---- the phases -------------------------------------------------------------------------------------- */
 
 static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t cycles)

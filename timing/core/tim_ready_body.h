@@ -182,6 +182,17 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
         tim_set_stall(core, s, w, reason);
         ready[i / 64] |= (uint64_t)(reason == TIM_STALL_PICKED) << i % 64;
     }
+    if (tim_pools(core)) {
+        unsigned first = tim_first(core, s);
+        uint64_t all[TIM_MAX_WARPS / 64];
+
+        memcpy(all, ready, tim_words(core) * sizeof *all);
+        tim_pool_hold(core, s, ready);
+        for (unsigned i = 0; i < tim_words(core); i++)
+            for (LW_EACH_BIT(b, all[i] & ~ready[i]))
+                tim_set_stall(core, s, &core->warp[tim_warp_at(core, s, first + i * 64 + (unsigned)b)],
+                              TIM_STALL_THROTTLED);
+    }
     for (unsigned i = 0; tim_limits(core) && i < count; i++) /* of all that are ready */
         if ((ready[i / 64] >> i % 64 & 1) != 0 && tim_issue_held(core, i * c->issue_schedulers + s)) {
             ready[i / 64] &= ~(UINT64_C(1) << i % 64);

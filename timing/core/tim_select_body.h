@@ -157,6 +157,8 @@ static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *re
         reasons |= select_in(core, s, first + i, ready + i, collector, lsu, now);
     if (tim_limits(core) && hold_back_ready(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
+    if (tim_pools(core) && tim_pool_hold(core, s, ready))
+        reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
     reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* room is theirs */
     return tim_suggest(reasons);

@@ -176,13 +176,20 @@ static bool is_of_the_oldest(const struct tim_limit_view *view, uint64_t age)
     return view->count < limit || age <= view->age[limit - 1];
 }
 
+/** Which warps are of the active pool is tim_pool.c's. */
+static int pick_active(struct tim_sched *sched, const struct tim_sched_view *view)
+{
+    return view->config->issue_inner == TIM_ORDER_LRR ? pick_lrr(sched, view) : pick_gto(sched, view);
+}
+
 /* clang-format off */
 const struct tim_sched_policy tim_sched_policies[] = {
-    {"lrr",       "loose round robin",                                        pick_lrr, NULL},
-    {"gto",       "greedy, then the oldest",                                  pick_gto, NULL},
-    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level, NULL},
-    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest},
-    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty, NULL},
+    {"lrr",       "loose round robin",                                        pick_lrr, NULL, false},
+    {"gto",       "greedy, then the oldest",                                  pick_gto, NULL, false},
+    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level, NULL, false},
+    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest, false},
+    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty, NULL, false},
+    {"active_pending", "a pool of issue.active warps, which leave it for memory outside the core", pick_active, NULL, true},
 };
 /* clang-format on */
 
