@@ -236,7 +236,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1;
+    core->brisk = core->quick && core->hot.words == 1 && core->pool == NULL;
 }
 
 void tim_core_set_tracing(struct tim_core *core, bool tracing)

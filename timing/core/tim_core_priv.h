@@ -366,7 +366,7 @@ struct tim_core {
     bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
-    bool brisk;              /* quick, and a word of places has all warps of a scheduler */
+    bool brisk;              /* quick, a word of places has all warps of a scheduler, and there are no pools */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* a warp may wait at launch.sync */
