@@ -12,7 +12,7 @@ policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
 blocks='1 31 33 250'
 # A build with sanitizers is some ten times slower: a part of the matrix will do.
-if [ "${LW_RANDOM_DIVISOR:-1}" -gt 2 ]; then
+if [ "${LW_RANDOM_DIVISOR:-1}" -gt 4 ]; then
     widths='8 64'
     policies='rr_quantum minpc'
     orders='smaller'
@@ -32,7 +32,7 @@ of_32=' cuda_reduction cuda_histogram '
 runs=0
 turn=0
 stride=7
-[ "${LW_RANDOM_DIVISOR:-1}" -le 2 ] || stride=3 # few are left there
+[ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || stride=3 # few are left there
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
 # drawn: does this run have it? Widths, policies and engines are not multiples of seven.
