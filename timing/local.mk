@@ -17,6 +17,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \
 	%D%/core/tim_flight_body.h \
+	%D%/core/tim_levels_body.h \
 	%D%/core/tim_idle.c %D%/core/tim_held.c \
 	%D%/core/tim_issue_body.h \
 	%D%/core/tim_local_body.h \
@@ -42,6 +43,8 @@ liblanewise_a_SOURCES += \
 	%D%/tim_why.c \
 	%D%/mem/tim_cache.c \
 	%D%/mem/tim_coalesce.c \
+	%D%/mem/tim_front_priv.h \
+	%D%/mem/tim_front.c \
 	%D%/mem/tim_shared.c \
 	%D%/mem/tim_mem_priv.h \
 	%D%/mem/tim_address.c \

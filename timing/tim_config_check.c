@@ -73,6 +73,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"constant", "", c->constant_bytes, c->constant_line, 0, c->constant_ways},
         {"texture", "", c->texture_bytes, c->texture_line, 0, c->texture_ways},
         {"fetch", "cache_", c->fetch_cache_bytes, c->fetch_cache_line, 0, c->fetch_cache_ways},
+        {"fetch", "l0_", c->fetch_l0_bytes, c->fetch_cache_line, 0, c->fetch_l0_ways},
+        {"constant", "l0_", c->constant_l0_bytes, c->constant_line, 0, c->constant_l0_ways},
     };
     const struct {
         const char *key;
@@ -116,6 +118,17 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->fetch_group > c->fetch_buffer)
         return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u can take",
                        c->fetch_group, c->fetch_buffer);
+    if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u needs a cache to fill: set fetch.l0_bytes", c->fetch_prefetch);
+    if (c->constant_l0_bytes != 0 && c->fetch_l0_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u shares the link of fetch.l0_bytes: set that, too",
+                       c->constant_l0_bytes);
+    if (c->constant_l0_bytes != 0 && c->constant_line > c->fetch_cache_line)
+        return LW_FAIL(err, LW_EINPUT, "constant.line %u is more than fetch.cache_line %u, in which constant.l0_bytes "
+                       "finds it", c->constant_line, c->fetch_cache_line);
+    if (c->constant_l0_bytes != 0 && c->issue_width != 1)
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u does not go with constant.l0_bytes: it looks up an instruction a "
+                       "cycle", c->issue_width);
     if (c->issue_width > 1 && c->fetch_buffer < c->issue_width)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
                        "fetch.buffer to 2 or more", c->issue_width);

@@ -162,6 +162,18 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         }
     }
     c->fetch_policy = rnd_below(r, 3) == 0;
+    if (rnd_below(r, 2) == 0)
+        return;
+    c->fetch_l0_ways = between(r, 1, 4);
+    c->fetch_l0_bytes = c->fetch_cache_line * c->fetch_l0_ways * power(r, 1, 4);
+    c->fetch_link = rnd_below(r, 2) ? between(r, 1, 4) : between(r, 1, 45);
+    c->fetch_prefetch = rnd_below(r, 2) ? between(r, 1, 8) : 0;
+    c->fetch_perfect = false;
+    if (c->issue_width != 1 || c->constant_line > c->fetch_cache_line || rnd_below(r, 3) == 0)
+        return;
+    c->constant_l0_ways = between(r, 1, 2);
+    c->constant_l0_bytes = c->constant_line * c->constant_l0_ways * power(r, 1, 4);
+    c->constant_switch = between(r, 1, 8);
 }
 
 struct outcome {

@@ -64,25 +64,29 @@ static inline uint64_t modern_cycle(const struct run *r, unsigned warp, unsigned
     return 0;
 }
 
-/** Who issues the first @count instructions of each warp, in half-open intervals of cycles: "W3 0-2, W2 2-4". */
-static inline const char *modern_intervals(const struct run *r, unsigned count, char *text, size_t size)
+/** Who issues instructions @first to @end - 1 of each warp, in half-open intervals of cycles from the first of these on:
+ *  "W3 0-2, W2 2-4". */
+static inline const char *modern_intervals_from(const struct run *r, unsigned first, unsigned end, char *text, size_t size)
 {
-    uint64_t base = run_engine(r)->code[0]->base, from = 0, next = 0;
+    uint64_t base = run_engine(r)->code[0]->base, start = UINT64_MAX, from = 0, next = 0;
     unsigned warp = UINT32_MAX;
     size_t used = 0;
 
     text[0] = '\0';
     for (unsigned i = 0; i <= r->count; i++) {
         bool last = i == r->count;
-        uint64_t at = last ? 0 : r->issue[i].cycle - r->issue[0].cycle;
+        uint64_t number = last ? 0 : (r->issue[i].pc - base) / ISA_WORD_BYTES;
 
-        if (!last && (r->issue[i].pc - base) / ISA_WORD_BYTES >= count)
+        if (!last && (number < first || number >= end))
             continue;
+        if (!last && start == UINT64_MAX)
+            start = r->issue[i].cycle;
+        uint64_t at = last ? 0 : r->issue[i].cycle - start;
         if (!last && r->issue[i].warp == warp && at == next) {
             next++;
             continue;
         }
-        if (warp != UINT32_MAX)
+        if (warp != UINT32_MAX && used < size)
             used += (size_t)snprintf(text + used, size - used, "%sW%u %u-%u", used == 0 ? "" : ", ", warp,
                                      (unsigned)from, (unsigned)next);
         if (last)
@@ -92,6 +96,11 @@ static inline const char *modern_intervals(const struct run *r, unsigned count, 
         next = at + 1;
     }
     return text;
+}
+/** The same of the first @count instructions. */
+static inline const char *modern_intervals(const struct run *r, unsigned count, char *text, size_t size)
+{
+    return modern_intervals_from(r, 0, count, text, size);
 }
 
 #endif

@@ -180,8 +180,13 @@ static inline void run_free(struct run *r)
     free(r);
 }
 
-/** Run @text to its end. */
-static inline void run_text(struct run *r, const char *text, unsigned blocks, unsigned threads)
+static inline struct tim_engine *run_engine(const struct run *r)
+{
+    return (struct tim_engine *)r->fix->engine;
+}
+
+/** A machine with @text, launched, in cycle 0. */
+static inline void run_open(struct run *r, const char *text, unsigned blocks, unsigned threads)
 {
     struct tim_options options = {0};
     struct lw_error err;
@@ -194,13 +199,21 @@ static inline void run_text(struct run *r, const char *text, unsigned blocks, un
                                      &r->fix->engine, &err), &err);
     r->observer.on_event = run_on_event;
     emu_observer_add(r->fix->engine, &r->observer);
+}
+
+/** Run to its end. */
+static inline void run_go(struct run *r)
+{
+    struct lw_error err;
+
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_IDLE);
 }
 
-static inline struct tim_engine *run_engine(const struct run *r)
+static inline void run_text(struct run *r, const char *text, unsigned blocks, unsigned threads)
 {
-    return (struct tim_engine *)r->fix->engine;
+    run_open(r, text, blocks, threads);
+    run_go(r);
 }
 
 /** Cycle of the @nth issue (from 0) of @op by @warp of block 0, counted from the first such issue

@@ -50,7 +50,8 @@ static bool make_caches(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
     struct tim_cache_shape code = {c->fetch_cache_bytes, c->fetch_cache_line, c->fetch_cache_line,
-                                   c->fetch_cache_ways, c->fetch_cache_mshrs, c->core_warps, false};
+                                   c->fetch_cache_ways, c->fetch_cache_mshrs,
+                                   c->fetch_l0_bytes != 0 ? tim_front_most(c) : c->core_warps, false};
     struct tim_cache_shape l1 = {c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways, c->l1_mshrs,
                                  c->l1_merges, c->l1_hash == TIM_HASH_XOR};
     struct tim_cache_shape constant = {c->constant_bytes, c->constant_line, c->constant_line,
@@ -61,6 +62,9 @@ static bool make_caches(struct tim_core *core)
 
     if (c->l1_merges > most)
         most = c->l1_merges;
+    if (code.merges > most)
+        most = code.merges;
+    core->front = c->fetch_l0_bytes != 0 ? tim_front_create(c, core->stats->count) : NULL;
     core->icache = tim_cache_create(&code);
     core->constant = tim_cache_create(&constant);
     core->texture = tim_cache_create(&texture);
@@ -70,7 +74,7 @@ static bool make_caches(struct tim_core *core)
         core->locality = tim_locality_create(c->l1_bytes / c->l1_line);
     core->waiters = calloc(most, sizeof *core->waiters);
     return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
-           core->waiters != NULL && (core->l1 != NULL || c->l1_bytes == 0) &&
+           core->waiters != NULL && (core->front != NULL || c->fetch_l0_bytes == 0) && (core->l1 != NULL || c->l1_bytes == 0) &&
            (core->locality != NULL || !classes) &&
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
@@ -213,6 +217,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->window);
     free(core->window_banks);
     tim_cache_destroy(core->icache);
+    tim_front_destroy(core->front);
     tim_cache_destroy(core->l1);
     tim_locality_destroy(core->locality);
     tim_held_destroy(core->held);

@@ -22,7 +22,7 @@
  *   tim_static.c       what the model needs to know of an instruction
  *   tim_core.c         warps, blocks, packets
  *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
- *   tim_fetch_body.h   instruction cache and buffers, constants of operands
+ *   tim_fetch_body.h   instruction cache and buffers, constants of operands; tim_levels_body.h: caches in levels
  *   tim_depend_body.h  scoreboard, dependency vectors, control field, operands not read yet
  *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
  *   tim_select_body.h  the ready warps, from the states above
@@ -38,7 +38,7 @@
 #define TIM_CORE_PRIV_H
 
 #include "timing/core/tim_modern_priv.h"
-#include "timing/mem/tim_cache_priv.h"
+#include "timing/mem/tim_front_priv.h"
 #include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
@@ -206,6 +206,8 @@ struct tim_warp {
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
     uint64_t held;       /* 1 + a line that came for it, whatever the cache does meanwhile; 0 */
+    uint64_t operand;    /* constant.l0_bytes: 1 + the line that its next instruction waits for; UINT64_MAX: any line */
+    uint64_t operand_held; /* 1 + that which came for it */
     uint64_t refetch_at;  /* fetches at another pc begin then, or in the next cycle */
     unsigned in_flight, unread; /* ops; ops with rows not read */
     unsigned writes_out; /* packets of stores, reductions and atomics not answered; */
@@ -438,6 +440,9 @@ struct tim_core {
     struct tim_replay *replay; /* [lsu_queue], in the order in which they came */
     const struct emu_machine *machine;
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
+    struct tim_front *front; /* caches in levels; NULL: fetch.l0_bytes is 0 */
+    uint64_t switch_at[TIM_MAX_SCHEDS]; /* after a miss of an operand it issues from this cycle on, */
+    int switch_for[TIM_MAX_SCHEDS]; /* or when the line of this warp is there; -1: that was so */
     uint64_t *lanes;         /* of all warps, or NULL */
     uint64_t assigned;       /* warps ever: ages */
     struct tim_suspended *suspended; /* in the order in which they left */
@@ -462,19 +467,6 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
                                   struct lw_error *err) LW_MUST_CHECK;
 enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
-
-/* Blocks that wait for launches (tim_suspend.c). */
-
-/** There is memory for the state of core.blocks blocks of each level of nesting, those on the core
- *  counted: is that of @grid's level all taken? */
-bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
-/** The suspended block in emu's @slot comes back; it has room. */
-void tim_core_resume(struct tim_core *core, unsigned slot);
-/** What it waited for is complete. */
-bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
-/** Blocks of which nothing can run before a launch is complete leave; a line of state a cycle goes
- *  out or is requested; blocks that have returned continue. */
-void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
 /* The phases of a cycle. */
 
@@ -596,6 +588,15 @@ static inline bool tim_fetches_greedily(const struct tim_core *core)
 {
     return (!tim_kind.fixed || tim_kind.modern) && core->config->fetch_policy == TIM_FETCH_GREEDY;
 }
+/** Has each scheduler an L0 instruction cache, and one for constant operands? */
+static inline bool tim_has_levels(const struct tim_core *core)
+{
+    return (!tim_kind.fixed || tim_kind.dependence == TIM_DEP_CONTROL) && core->front != NULL;
+}
+static inline bool tim_has_operands(const struct tim_core *core)
+{
+    return (!tim_kind.fixed || tim_kind.modern) && core->config->constant_l0_bytes != 0;
+}
 /** Has each scheduler a memory unit of its own, before the core's? */
 static inline bool tim_has_local(const struct tim_core *core)
 {
@@ -610,6 +611,13 @@ static inline bool tim_windowed(const struct tim_core *core)
 static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)
 {
     return tim_windowed(core) && now < core->window[s].control_at;
+}
+/** Does scheduler @s issue nothing in cycle @now, whoever is ready? Why; else ISSUED. */
+static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    if (tim_control_taken(core, s, now))
+        return TIM_STALL_OPERANDS;
+    return tim_has_operands(core) && now < core->switch_at[s] ? TIM_STALL_SWITCH : TIM_STALL_ISSUED;
 }
 /** Do dependence barriers count up in a stage after issue? */
 static inline bool tim_control_stage(const struct tim_core *core)
@@ -926,13 +934,14 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     struct tim_known *k = &core->hot.known[s];
     uint64_t roomy = k->can[TIM_PATH_MEMORY] | k->can[TIM_PATH_COLLECT];
     uint32_t reasons = k->present & ~(UINT32_C(1) << TIM_STALL_PICKED);
-    bool taken = tim_control_taken(core, s, now);
+    enum tim_stall stops = tim_issue_stops(core, s, now);
+    bool taken = stops != TIM_STALL_ISSUED;
 
     if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
         return false;
     if (taken) {
         roomy |= k->can[TIM_PATH_NONE] | k->can[TIM_PATH_DIRECT];
-        reasons |= (uint32_t)(roomy != 0) << TIM_STALL_OPERANDS;
+        reasons |= (uint32_t)(roomy != 0) << stops;
         roomy = 0;
     } else if (k->can[TIM_PATH_DIRECT] != 0) {
         if (!tim_is_one(k->direct) || tim_pipe_free_at(core, lw_lowest(k->direct), s) <= now + 1)
@@ -963,12 +972,6 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     core->hot.idle[s]++;
     return true;
 }
-/** Operation @op has accesses left, and nothing of it stays in the queue. */
-void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
-/** Does a replay take scheduler @s's slots of this cycle? Then it is counted. */
-bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
-/** Replays that are back join the queue. */
-void tim_replay_tick(struct tim_core *core, uint64_t now);
 #include "timing/core/tim_send_priv.h"
 
 #endif

@@ -16,6 +16,7 @@ static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
     tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_FETCH);
     core->stats->count[TIM_CORE_flushes] += w->buffered;
     w->buffered = 0;
+    w->operand = w->operand_held = 0;
     w->fetch_pc = w->pc;
     w->fetch_from = from;
 }
@@ -64,6 +65,12 @@ static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp 
                                                                   : (w->fetch_pc - w->code->base) / 2);
 }
 
+/** The address behind the program, as fetch_address(). */
+static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
+{
+    return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
+}
+
 /** One warp's fetch. False: it could not fetch after all (blocked). */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
@@ -81,6 +88,15 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         count = (unsigned)((end - w->fetch_pc) / ISA_WORD_BYTES);
     if (w->held == line + 1) { /* it waited for this one */
         core->stats->count[TIM_CORE_fetches]++;
+    } else if (!c->fetch_perfect && tim_has_levels(core)) {
+        enum tim_front_answer answer = tim_front_fetch(core->front, tim_sched_of(core, warp), line, warp, code_end(c, w));
+
+        if (answer == TIM_FRONT_BLOCKED)
+            return false;
+        core->stats->count[TIM_CORE_fetches]++;
+        w->fetching = answer == TIM_FRONT_COMES;
+        if (w->fetching)
+            return true;
     } else if (!c->fetch_perfect && !tim_cache_read_whole(core->icache, line)) {
         uint64_t mask[4];
 
@@ -98,9 +114,9 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
     for (unsigned i = 0; i < count; i++) {
         w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency,
-                                                       .constant = what[i].constant};
+                                                       .constant = what[i].constant && !tim_has_operands(core)};
         w->buffered++;
-        if (what[i].constant)
+        if (what[i].constant && !tim_has_operands(core))
             tim_warp_touch(core, warp, TIM_TOUCH_CONSTANT);
     }
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
@@ -112,6 +128,10 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
     unsigned count = tim_cache_fill(core->icache, line, sectors, core->waiters);
 
     for (unsigned i = 0; i < count; i++) {
+        if (tim_has_levels(core)) {
+            tim_front_answer(core->front, core->waiters[i], core->now);
+            continue;
+        }
         core->warp[core->waiters[i]].fetching = false;
         core->warp[core->waiters[i]].held = line + 1;
         tim_warp_touch(core, core->waiters[i], TIM_TOUCH_FETCH);

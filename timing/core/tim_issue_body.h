@@ -114,6 +114,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_effective] += effective;
         count[TIM_SCHED_lanes_int + what->work] += what->scalar ? 1 : effective;
         w->buffered--;
+        if (tim_has_operands(core))
+            w->operand_held = 0;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];
         for (unsigned i = 1; i < w->buffered; i++) /* few; most buffers have two */
@@ -257,6 +259,11 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             warp = (unsigned)pick * n + s;
             if (tim_replays(core) && is_replayed(core, s, &core->warp[warp], now))
                 return LW_OK;
+            if (tim_has_operands(core) && !tim_levels_operand(core, s, warp, now)) {
+                core->sched[s] = before;
+                tim_count_idle(core, s, tim_ready_warps(core, s, ready, now));
+                return LW_OK;
+            }
             if (core->refuses == NULL)
                 break;
             leave = core->refuses(core->context, core, warp);

@@ -358,7 +358,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
-    if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !can_send(core)) {
+    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* it misses to the instruction cache */
+    if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !levels && !can_send(core)) {
         core->l1_misses = client == TIM_CLIENT_L1 && !tim_kind.reference;
         return false;
     }
@@ -376,7 +377,9 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     core->warp[op->warp].missing++;
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
     count[rows->evictions] += r.evicted;
-    if (r.fetch != 0)
+    if (levels && r.fetch != 0)
+        tim_front_load(core->front, line->line);
+    else if (r.fetch != 0)
         tim_send_read(core, cache, line->line, r.fetch, client, (uint32_t)(op - core->op), op->warp,
                       now);
     return true;

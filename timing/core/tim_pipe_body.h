@@ -77,8 +77,10 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now)
 {
-    if (tim_control_taken(core, sched, now))
-        return TIM_STALL_OPERANDS;
+    enum tim_stall stops = tim_issue_stops(core, sched, now);
+
+    if (stops != TIM_STALL_ISSUED)
+        return stops;
     if (what->path == TIM_PATH_NONE)
         return TIM_STALL_ISSUED;
     if (what->path == TIM_PATH_DIRECT)

@@ -102,6 +102,8 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     what = tim_head(w);
     if (w->buffer[0].constant && !w->buffer[0].constant_there)
         return TIM_STALL_CONSTANT;
+    if (tim_has_operands(core) && w->operand != 0)
+        return TIM_STALL_CONSTANT;
     if (what->awaits != 0 && awaits_accesses(w, what))
         return TIM_STALL_FENCE;
     if (w->not_before > now) {

@@ -112,10 +112,11 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
 
     if (known->recheck != 0)
         recheck_touched(core, s, word, now);
-    if (tim_control_taken(core, s, now)) {
+    enum tim_stall stops = tim_issue_stops(core, s, now);
+    if (stops != TIM_STALL_ISSUED) {
         *ready = 0;
         for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
-            reasons |= (uint32_t)(known->can[p] != 0) << TIM_STALL_OPERANDS;
+            reasons |= (uint32_t)(known->can[p] != 0) << stops;
         return reasons;
     }
     collect = known->can[TIM_PATH_COLLECT];
@@ -182,6 +183,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             next = hot->known[first].recheck_min;
         if (tim_control_taken(core, s, now) && core->window[s].control_at < next)
             next = core->window[s].control_at;
+        if (tim_has_operands(core) && core->switch_at[s] > now && core->switch_at[s] < next)
+            next = core->switch_at[s];
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];

@@ -101,6 +101,9 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if (core->has_packet || core->crowded >= now ||
         (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
         tim_lsu_receive(core, now);
+    if (tim_has_levels(core) &&
+        (tim_front_arrival(&core->front->down) <= now || tim_front_arrival(&core->front->up) <= now))
+        tim_levels_tick(core, now);
     if (tim_has_local(core) && core->reads_next <= now)
         tim_local_reads(core, now);
     if (f->writing != 0 || f->ring_map >> now % TIM_RING & 1)
@@ -139,6 +142,8 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         reselect_some(core, false, now);
     if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
+    if (tim_has_levels(core) && (!tim_quick(core) || core->front->may_request != 0))
+        core->moved |= tim_front_grant(core->front, !tim_quick(core), now);
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)
@@ -170,6 +175,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 
     if (tim_has_local(core))
         sooner(&due, tim_local_next(core, now), now);
+    if (tim_has_levels(core))
+        sooner(&due, tim_levels_next(core, now), now);
 
     if (tim_quick(core)) {
         uint64_t next = tim_select_next(core, now);
@@ -191,6 +198,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         }
     for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
         sooner(&due, core->window[s].control_at, now);
+    for (unsigned s = 0; tim_has_operands(core) && s < c->issue_schedulers; s++)
+        sooner(&due, core->switch_at[s], now);
     for (unsigned i = 0; i < c->core_warps; i++) {
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)

@@ -11,13 +11,13 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
         tim_sched_policies[c->issue_policy].can_issue != NULL || core->pool != NULL)
         return &tim_cycle_any;
     if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR &&
-        c->registers_collector == TIM_COLLECTOR_TICKED)
+        c->registers_collector == TIM_COLLECTOR_TICKED && c->fetch_l0_bytes == 0)
         return &tim_cycle_scoreboard;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_WINDOW &&
         c->issue_control_stage && c->lsu_local != 0)
         return &tim_cycle_modern;
     if (c->issue_dependence == TIM_DEP_CONTROL && c->registers_collector == TIM_COLLECTOR_RESERVED &&
-        !c->issue_control_stage && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR)
+        !c->issue_control_stage && c->lsu_local == 0 && c->constant_l0_bytes == 0 && c->fetch_policy == TIM_FETCH_LRR)
         return &tim_cycle_control;
     return &tim_cycle_any;
 }

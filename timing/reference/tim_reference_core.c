@@ -82,6 +82,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
+#include "timing/core/tim_levels_body.h"
 #include "timing/core/tim_ready_body.h"
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
@@ -146,6 +147,8 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
 {
     begin_tick(core, now);
     tim_lsu_receive(core, now);
+    if (tim_has_levels(core))
+        tim_levels_tick(core, now);
     if (tim_has_local(core))
         tim_local_reads(core, now);
     write_back(core, now);
@@ -166,6 +169,8 @@ static void reference_end(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && core->warp[w].reselect)
             tim_warp_ready_check(core, w, now);
     tim_fetch_tick(core, now);
+    if (tim_has_levels(core))
+        core->moved |= tim_front_grant(core->front, true, now);
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Microbenchmarks of a modern core: instruction caches in levels with a stream buffer, the constant caches behind the same
+ * link, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
+ * docs/reference/timing-core.md.
+ */
+#include "tests/timing/tim_modern.h"
+
+/** A core as published, with a fetch a cycle into buffers of three, and all of it that decides when instructions come. */
+static struct run *levels_new(unsigned prefetch)
+{
+    struct run *r = modern_window(true);
+    struct tim_config *c = r->config;
+
+    c->fetch_perfect = false;
+    c->fetch_policy = TIM_FETCH_GREEDY;
+    c->fetch_width = c->fetch_group = 1;
+    c->fetch_buffer = 3;
+    c->fetch_latency = 2;
+    c->fetch_word_bytes = 16;
+    c->fetch_cache_line = 128;
+    c->fetch_cache_ways = 16;
+    c->fetch_cache_bytes = 131072;
+    c->fetch_cache_mshrs = 64;
+    c->fetch_l0_ways = 32;
+    c->fetch_l0_bytes = 32768;
+    c->fetch_link = 39;
+    c->fetch_prefetch = prefetch;
+    c->constant_perfect = false;
+    c->constant_bytes = 2048;
+    c->constant_ways = 8;
+    c->constant_l0_bytes = 512;
+    c->lsu_local = 5;
+    c->lsu_latency = 7;
+    c->l1_latency = 21;
+    c->shared_latency = 13;
+    c->constant_latency = 18;
+    return r;
+}
+
+/** A machine with a kernel of @body. */
+static void levels_open(struct run *r, const char *body, unsigned threads)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, ".kernel k\n.param ptr.global out\n.shared 4096\n%sexit {wt=0x3f}\n.end\n", body);
+    run_open(r, text.text, 1, threads);
+    lw_buffer_fini(&text);
+}
+
+/** The program's first @lines lines are in @cache. */
+static void fill(const struct run *r, struct tim_cache *cache, unsigned lines)
+{
+    static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    const uint64_t base = emu_program_base(r->fix->program);
+    struct tim_cache_result result;
+
+    for (unsigned i = 0; i < lines; i++)
+        tim_cache_write(cache, base + 128 * i, whole, true, false, 0xffff, &result);
+}
+
+static uint64_t total(const struct run *r, unsigned counter)
+{
+    return run_engine(r)->stats[0].count[counter];
+}
+
+/* ---- straight-line code that only L1 has ---------------------------------------------------------- */
+
+enum { LINES = 64, A_LINE = 8 };
+
+/** Cycle in which each line's first instruction issues, of 64 lines, one warp. @entries: the stream buffer's. */
+static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
+{
+    struct run *r = levels_new(entries);
+    struct lw_buffer body;
+
+    r->config->fetch_perfect = perfect;
+    lw_buffer_init(&body);
+    for (unsigned i = 0; i < LINES * A_LINE - 1; i++)
+        lw_put(&body.sink, "nop {st=1}\n");
+    levels_open(r, body.text, 32);
+    lw_buffer_fini(&body);
+    fill(r, run_engine(r)->core[0]->icache, LINES);
+    run_go(r);
+    for (unsigned i = 0; i < LINES; i++)
+        at[i] = modern_cycle(r, 0, i * A_LINE);
+    if (!perfect) {
+        assert_int_equal(total(r, TIM_CORE_fetch_requests), LINES);
+        assert_int_equal(total(r, TIM_CORE_fetch_misses), 0);
+        assert_int_equal(total(r, TIM_CORE_l0_misses), LINES);
+        assert_int_equal(total(r, TIM_CORE_l0_hits), LINES * (A_LINE - 1));
+        assert_int_equal(total(r, TIM_CORE_prefetches), entries == 0 ? 0 : LINES - 1);
+        assert_int_equal(total(r, TIM_CORE_prefetches_used), entries == 0 ? 0 : LINES - 1);
+        assert_int_equal(total(r, TIM_CORE_prefetches_unused), 0);
+    }
+    run_free(r);
+}
+
+/* A miss takes 39 cycles down, a look-up and 39 cycles up; a line's instructions issue in eight. The next miss begins with the fetch of
+ * the ninth: 87 cycles a line. A stream buffer of n lines has the next n under way a cycle after the miss and each other; it requests
+ * another when a fetch takes one: n lines in 79 cycles, or in 8 n if that is more. */
+static void each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
+{
+    static const unsigned sizes[] = {0, 1, 2, 4, 8, 9, 10, 16, 64};
+
+    (void)state;
+    for (unsigned k = 0; k < LW_COUNT_OF(sizes); k++) {
+        unsigned n = sizes[k];
+        uint64_t at[LINES];
+
+        straight(n, false, at);
+        for (unsigned i = 0; i < LINES; i++) {
+            unsigned expected = n == 0              ? 87 * i
+                                : 8 * n > 79 || i == 0 ? 8 * i
+                                                    : 8 + 79 * ((i - 1) / n) + 8 * ((i - 1) % n);
+
+            if (at[i] != expected)
+                fail_msg("%u lines: line %u issues from %u on, expected %u", n, i, (unsigned)at[i], expected);
+        }
+    }
+}
+
+static void perfect_fetch_needs_no_cache(void **state)
+{
+    uint64_t at[LINES];
+
+    (void)state;
+    straight(8, true, at);
+    for (unsigned i = 0; i < LINES; i++)
+        assert_int_equal(at[i], 8 * i);
+}
+
+/* Of a line that is not the next the stream buffer has nothing, even where it has the line. */
+static void a_jump_empties_the_stream_buffer(void **state)
+{
+    struct run *r = levels_new(4);
+    struct lw_buffer body;
+
+    (void)state;
+    lw_buffer_init(&body);
+    lw_put(&body.sink, "bra away\n");
+    for (unsigned i = 1; i < 2 * A_LINE; i++)
+        lw_put(&body.sink, "nop\n");
+    lw_put(&body.sink, "away:\n");
+    for (unsigned i = 0; i < 10 * A_LINE; i++)
+        lw_put(&body.sink, "nop\n");
+    levels_open(r, body.text, 32);
+    lw_buffer_fini(&body);
+    fill(r, run_engine(r)->core[0]->icache, 13);
+    run_go(r);
+    /* Line 0 is missed, and lines 1 to 4 come after it. Then line 2 is missed, requested again, and lines 3 to 12 after it. */
+    assert_int_equal(total(r, TIM_CORE_l0_misses), 12);
+    assert_int_equal(total(r, TIM_CORE_prefetches), 4 + 10);
+    assert_int_equal(total(r, TIM_CORE_prefetches_unused), 4);
+    assert_int_equal(total(r, TIM_CORE_prefetches_used), 10);
+    assert_int_equal(modern_cycle(r, 0, 2 * A_LINE) - modern_cycle(r, 0, 0), 1 + 79 + 2);
+    run_free(r);
+}
+
+/* ---- figure 4 (a): four warps of 32 instructions, of which L0 has the first half ------------------------ */
+
+static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **state)
+{
+    (void)state;
+    for (unsigned link = 2; link <= 8; link++) { /* the third line comes in cycles 18 to 30 */
+        struct run *r = levels_new(8);
+        struct lw_buffer body;
+        char text[500];
+
+        lw_buffer_init(&body);
+        lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0,st=2}\n"); /* buffers are full before it is there */
+        for (unsigned i = 1; i < A_LINE; i++)
+            lw_put(&body.sink, "nop {st=1}\n");
+        lw_put(&body.sink, "ld.shared.b32 v42, [v41] {wr=1,wt=1,st=0}\n"); /* no exit before all are done */
+        for (unsigned i = 1; i < 32; i++)
+            lw_printf(&body.sink, "v_mov_b32 v%u, 0 {st=0}\n", i);
+        r->config->shared_latency = 300;
+        r->config->fetch_link = link;
+        levels_open(r, body.text, 128);
+        lw_buffer_fini(&body);
+        fill(r, run_engine(r)->core[0]->icache, 6);
+        fill(r, run_engine(r)->core[0]->front->sched[0].code, 3);
+        run_go(r);
+        modern_intervals_from(r, A_LINE, A_LINE + 32, text, sizeof text);
+        if (link < 8) /* as published */
+            assert_string_equal(text, "W3 0-16, W2 16-48, W3 48-64, W1 64-96, W0 96-128");
+        else /* in cycle 29 W2 fetches what is not there: W3, which fetches after W2's last, is a cycle late */
+            assert_string_equal(text, "W3 0-16, W2 16-48, W1 48-80, W3 80-96, W0 96-128");
+        run_free(r);
+    }
+}
+
+/* ---- how many instructions a buffer needs ------------------------------------------------------------------- */
+
+/** W0 issues in cycle 0, so that its buffer has room from then on, is stalled, and lets W1 and W2 issue, whose buffers are full: who issues in cycles 1 to 8. */
+static void buffers_give(unsigned entries, unsigned warps, const char *expected)
+{
+    struct run *r = levels_new(0);
+    struct lw_buffer body;
+    char text[20] = "........";
+
+    r->config->fetch_perfect = true;
+    r->config->fetch_buffer = entries;
+    r->config->shared_latency = 100;
+    r->config->lsu_local = 0;
+    lw_buffer_init(&body);
+    /* After the barrier their loads are a cycle after each other, and so their ends: of W0, W2, W1. */
+    lw_put(&body.sink, "v_s2r v0, %tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
+                       "bar.sync 0 {st=1}\nld.shared.b32 v40, [v41] {wr=0,st=2}\nnop {wt=1}\n");
+    for (unsigned i = 0; i < 20; i++)
+        lw_put(&body.sink, "nop {st=1}\n");
+    lw_put(&body.sink, "exit {wt=0x3f}\nfirst:\nnop {st=15,y}\nnop {st=15,y}\nnop {st=15,y}\nbar.sync 0 {st=1}\n"
+                       "ld.shared.b32 v40, [v41] {wr=0,st=2}\nbra next {wt=1,st=11}\nnop\nnext:\nnop\nnop\nnop\nnop\n");
+    levels_open(r, body.text, 32 * warps);
+    lw_buffer_fini(&body);
+    run_go(r);
+    uint64_t start = modern_cycle(r, 0, 4 + 3 + 20 + 1 + 5) + r->issue[0].cycle;
+    for (unsigned i = 0; i < r->count; i++)
+        if (r->issue[i].cycle > start && r->issue[i].cycle <= start + 8)
+            text[r->issue[i].cycle - start - 1] = (char)('0' + r->issue[i].warp);
+    assert_string_equal(text, expected);
+    run_free(r);
+}
+
+static void three_entries_are_enough_for_a_greedy_warp(void **state)
+{
+    (void)state;
+    buffers_give(2, 3, "22112211");
+    buffers_give(3, 3, "22222222");
+    buffers_give(4, 3, "22222222");
+    buffers_give(2, 2, "11.11111");
+}
+
+/* ---- operands in constant space ---------------------------------------------------------------------------- */
+
+/* The line of c[out] is in L1, as a load brought it. */
+static void an_operand_that_is_missed_comes_from_behind_the_link(void **state)
+{
+    struct run *r = levels_new(8);
+
+    (void)state;
+    levels_open(r, "ld.const.b32 v4, c[out] {wr=0,st=2}\nnop {wt=1,st=15,y}\nnop {st=1}\n"
+                   "v_add_f32 v1, v2, c[out] {st=1}\nnop {st=1}\nv_add_f32 v1, v2, c[out] {st=1}\nnop {st=1}\n", 32);
+    run_go(r);
+    assert_int_equal(modern_cycle(r, 0, 3) - modern_cycle(r, 0, 2), 1 + 79); /* published */
+    assert_int_equal(modern_cycle(r, 0, 5) - modern_cycle(r, 0, 4), 1);
+    assert_int_equal(total(r, TIM_CORE_operand_misses), 1);
+    assert_int_equal(total(r, TIM_CORE_operand_hits), 1);
+    assert_int_equal(total(r, TIM_CORE_constant_misses), 1); /* that of the load: it is another cache */
+    run_free(r);
+}
+
+/** Two warps of @before instructions, one with an operand, and more: who issues when. */
+static void two_warps_are(unsigned before, unsigned link, unsigned wait, const char *expected)
+{
+    struct run *r = levels_new(8);
+    struct lw_buffer body;
+    char text[300];
+
+    r->config->constant_switch = wait;
+    r->config->fetch_link = link;
+    lw_buffer_init(&body);
+    lw_put(&body.sink, "ld.const.b32 v4, c[out] {wr=0,st=2}\nnop {st=1}\nnop {wt=1,st=1}\n");
+    for (unsigned i = 0; i < before; i++)
+        lw_put(&body.sink, "nop {st=1}\n");
+    lw_put(&body.sink, "v_add_f32 v1, v2, c[out] {st=1}\n");
+    for (unsigned i = 0; i < 4; i++)
+        lw_put(&body.sink, "nop {st=1}\n");
+    levels_open(r, body.text, 64);
+    lw_buffer_fini(&body);
+    fill(r, run_engine(r)->core[0]->icache, 16);
+    fill(r, run_engine(r)->core[0]->front->sched[0].code, 16);
+    run_go(r);
+    modern_intervals_from(r, 2, 3 + before + 5, text, sizeof text);
+    assert_string_equal(text, expected);
+    run_free(r);
+}
+
+static void a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
+{
+    (void)state;
+    /* W1 misses in cycle 100, W0 begins in 104; W1 could issue from 179 on, and W0 keeps the slot to its exit. */
+    two_warps_are(99, 39, 4, "W1 0-100, W0 104-209, W1 210-215");
+    two_warps_are(99, 39, 1, "W1 0-100, W0 101-206, W1 207-212");
+    two_warps_are(99, 1, 4, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
+    /* W0 misses the line in 104, too, that W1 requested in 50. */
+    two_warps_are(49, 39, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_entry_of_the_stream_buffer_hides_more_of_a_miss),
+        cmocka_unit_test(perfect_fetch_needs_no_cache),
+        cmocka_unit_test(a_jump_empties_the_stream_buffer),
+        cmocka_unit_test(three_entries_are_enough_for_a_greedy_warp),
+        cmocka_unit_test(an_operand_that_is_missed_comes_from_behind_the_link),
+        cmocka_unit_test(a_scheduler_waits_four_cycles_for_an_operand_before_it_switches),
+        cmocka_unit_test(a_warp_that_misses_lets_another_run_that_then_keeps_the_slot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
