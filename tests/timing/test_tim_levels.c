@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: instruction caches in levels with a stream buffer, the constant caches behind the same
+ * Microbenchmarks of a modern core: instruction caches in levels with a stream buffer, the constant caches on the same
  * link, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
  * docs/reference/timing-core.md.
  */
@@ -235,7 +235,7 @@ static void three_entries_are_enough_for_a_greedy_warp(void **state)
 /* ---- operands in constant space ---------------------------------------------------------------------------- */
 
 /* The line of c[out] is in L1, as a load brought it. */
-static void an_operand_that_is_missed_comes_from_behind_the_link(void **state)
+static void an_operand_that_is_missed_comes_over_the_link(void **state)
 {
     struct run *r = levels_new(8);
 
@@ -280,7 +280,7 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, const c
 static void a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
 {
     (void)state;
-    /* W1 misses in cycle 100, W0 begins in 104; W1 could issue from 179 on, and W0 keeps the slot to its exit. */
+    /* W1 misses in cycle 100, W0 begins in 104, and W1 could issue from 179 on, and W0 keeps the slot to its exit. */
     two_warps_are(99, 39, 4, "W1 0-100, W0 104-209, W1 210-215");
     two_warps_are(99, 39, 1, "W1 0-100, W0 101-206, W1 207-212");
     two_warps_are(99, 1, 4, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(perfect_fetch_needs_no_cache),
         cmocka_unit_test(a_jump_empties_the_stream_buffer),
         cmocka_unit_test(three_entries_are_enough_for_a_greedy_warp),
-        cmocka_unit_test(an_operand_that_is_missed_comes_from_behind_the_link),
+        cmocka_unit_test(an_operand_that_is_missed_comes_over_the_link),
         cmocka_unit_test(a_scheduler_waits_four_cycles_for_an_operand_before_it_switches),
         cmocka_unit_test(a_warp_that_misses_lets_another_run_that_then_keeps_the_slot),
     };

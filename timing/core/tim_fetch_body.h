@@ -65,7 +65,7 @@ static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp 
                                                                   : (w->fetch_pc - w->code->base) / 2);
 }
 
-/** The address behind the program, as fetch_address(). */
+/** The address after the program, as fetch_address(). */
 static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;

@@ -69,7 +69,7 @@ static void code_arrives(struct tim_core *core, const struct tim_front_request *
     }
 }
 
-/** The next request that has come over the link reaches L1. False: it must wait. */
+/** The next request that arrives from the link reaches L1. False: it must wait. */
 static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 {
     static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: lines are whole */
@@ -89,7 +89,7 @@ static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
     return true;
 }
 
-/** Requests and answers that have come over the links. */
+/** Requests and answers that arrive. */
 static void tim_levels_tick(struct tim_core *core, uint64_t now)
 {
     struct tim_front *front = core->front;

@@ -78,7 +78,7 @@ void tim_front_free(struct tim_front *front, uint32_t request)
     front->request[request].next = front->free;
     front->free = request;
     if (front->request[request].kind == TIM_FRONT_AHEAD && front->ahead-- == TIM_FRONT_AHEAD_MOST)
-        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* nobody could */
+        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* none could */
 }
 
 static void enqueue(struct tim_front *f, unsigned s, enum tim_front_kind kind, uint64_t line)
@@ -120,7 +120,7 @@ static void pop(struct tim_front *f, unsigned s)
     f->may_request |= 1u << s;
 }
 
-/** A miss of @line does not continue the stream: it begins again behind it. */
+/** A miss of @line does not continue the stream: it begins again after it. */
 static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -189,7 +189,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request)
 
 /* ---- look-ups ---------------------------------------------------------------------------------------- */
 
-/** A miss takes an MSHR, or joins one: @warp waits. *new: nobody has requested the line. */
+/** A miss takes an MSHR, or joins one: @warp waits. *new: the line was not under way. */
 static enum tim_front_answer miss(struct tim_cache *cache, uint64_t line, unsigned warp, bool *new)
 {
     static const uint64_t all[4] = {1, 0, 0, 0};

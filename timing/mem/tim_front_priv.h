@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instruction and constant caches in levels: for each scheduler an L0 instruction cache (fetch.l0_bytes) with a stream buffer
- * (fetch.prefetch) and a constant cache for operands (constant.l0_bytes); behind a link all share the instruction cache of the
+ * (fetch.prefetch) and a constant cache for operands (constant.l0_bytes); by a link all share the instruction cache of the
  * core, L1, which holds constants, too. docs/reference/timing-core.md has the rules.
  * Source: Huerta et al., MICRO 2025, 5.2 and 5.4, figure 3; the link and the rules of the stream buffer: the simulator that
  * its authors released.
@@ -91,7 +91,7 @@ enum tim_front_answer {
     TIM_FRONT_COMES,  /* @warp is among those that wait for it */
     TIM_FRONT_BLOCKED /* no MSHR, merge or way: nothing has changed */
 };
-/** Scheduler @s fetches from @line for @warp. @end: address behind the program: no line from there on is prefetched. */
+/** Scheduler @s fetches from @line for @warp. @end: address after the program: no line from there on is prefetched. */
 enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint64_t line, unsigned warp, uint64_t end);
 /** @warp is to issue an instruction with an operand in @line of constant space. */
 enum tim_front_answer tim_front_operand(struct tim_front *front, unsigned s, uint64_t line, unsigned warp);
