@@ -226,7 +226,7 @@ for flow in flows.values():
         assert way[:3] == ['core', 'crossbar to L2', 'L2'] and way[-2:] == ['crossbar to the cores', 'core'], way
         assert set(way[3:-2]) <= {'DRAM'}, way
         reads.add(len(way[3:-2]))
-assert whole > 20 and cut <= 4 and 0 in reads and max(reads) > 0, (whole, reads)
+assert whole > 20 and cut < whole and 0 in reads and max(reads) > 0, (whole, cut, reads)
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
