@@ -496,6 +496,12 @@ struct isa_latency {
     bool variable;
 };
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
+/** The same of an instruction: its unit's, a cycle more of f16 and bf16 in unit fp. A fixed result is there a cycle later for a
+ *  reader of variable latency, which no bypass reaches.
+ *  Source: Huerta et al., MICRO 2025, 5.3. */
+struct isa_latency isa_op_latency(const struct isa_op_info *info);
+/** Is it of f16 or bf16, in unit fp? */
+bool isa_op_is_half(const struct isa_op_info *info);
 struct isa_object;
 /** Follow the control fields along all paths of each function. LW_EFORMAT with the first place
  *  where a result may not be there, or a source be overwritten before it is read: "k.s:3: k+0x20: ...". */

@@ -5,8 +5,8 @@
  * Values never depend on it (MACHINE 5); the timing side and readers do.
  *
  * What is asked of code:
- *   - a result of a unit with fixed latency is read that many cycles later: stalls between
- *     add up (a stall of 0 counts as 1);
+ *   - a result of a unit with fixed latency is read that many cycles later, one more by an instruction of variable
+ *     latency: stalls between add up (a stall of 0 counts as 1). It is not written again by one that ends sooner;
  *   - one of a unit with variable latency names a write barrier, and readers and writers of
  *     the register wait for it; its sources are free once its read barrier, or without one
  *     its write barrier, has been waited for;
@@ -33,6 +33,19 @@ const struct isa_latency *isa_unit_latency(enum isa_unit unit)
     return &latencies[unit];
 }
 
+bool isa_op_is_half(const struct isa_op_info *info)
+{
+    return info->unit == ISA_UNIT_FP && (info->flags & ISA_F_HALF) != 0;
+}
+
+struct isa_latency isa_op_latency(const struct isa_op_info *info)
+{
+    struct isa_latency latency = *isa_unit_latency((enum isa_unit)info->unit);
+
+    latency.cycles = (uint8_t)(latency.cycles + isa_op_is_half(info));
+    return latency;
+}
+
 unsigned isa_reg_number(const struct isa_reg_use *use)
 {
     static const uint16_t first[] = { [ISA_REG_V] = 0, [ISA_REG_S] = 256, [ISA_REG_P] = 384,
@@ -46,7 +59,7 @@ enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 struct state {
     uint64_t written[BARS + 1][WORDS]; /* results that a barrier stands for */
     uint64_t read[BARS + 1][WORDS];    /* sources; LOST: no barrier does */
-    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a fixed result is there */
+    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a fixed result is there for all; a cycle before for fixed readers */
     uint8_t fresh;                     /* barriers set in the last cycle */
 };
 struct lint {
@@ -143,8 +156,12 @@ static bool leaves(const struct isa_insn *insn)
 
 static void check_use(struct lint *lint, uint32_t i, const struct state *s, bool written, unsigned r)
 {
-    if (!written && s->left[r] != 0)
+    const struct isa_latency latency = isa_op_latency(isa_op_info((enum isa_op)lint->insn[i].op));
+
+    if (!written && s->left[r] > !latency.variable)
         finding(lint, i, "the stalls before it are too short for", r);
+    if (written && !latency.variable && s->left[r] > latency.cycles)
+        finding(lint, i, "an earlier result is written after its own, to", r);
     for (unsigned b = 0; b <= BARS; b++) {
         if (has(s->written[b], r))
             finding(lint, i, b == LOST ? "no barrier stands for the result in"
@@ -167,8 +184,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
 {
     const struct isa_insn *insn = &lint->insn[i];
     const struct isa_control *control = &insn->control;
-    const struct isa_latency *latency =
-        isa_unit_latency(isa_op_info((enum isa_op)insn->op)->unit);
+    const struct isa_latency latency = isa_op_latency(isa_op_info((enum isa_op)insn->op));
     unsigned stall = control->stall == 0 ? 1 : control->stall;
     unsigned set_w = control->write_bar < BARS ? control->write_bar : LOST;
     unsigned set_r = control->read_bar < BARS ? control->read_bar : set_w;
@@ -203,9 +219,9 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
         for (unsigned k = 0; k < use[u].count; k++) {
             unsigned r = isa_reg_number(&use[u]) + k;
 
-            if (!latency->variable) {
+            if (!latency.variable) {
                 if (use[u].written)
-                    s->left[r] = latency->cycles > stall ? (uint8_t)(latency->cycles - stall) : 0;
+                    s->left[r] = latency.cycles + 1u > stall ? (uint8_t)(latency.cycles + 1 - stall) : 0;
             } else if (use[u].written) {
                 s->left[r] = 0; /* its end is later than that of any fixed result */
                 put(s->written[set_w], r);
@@ -214,7 +230,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
             }
         }
     }
-    if (latency->variable && stall < 2)
+    if (latency.variable && stall < 2)
         s->fresh = (uint8_t)((set_w < BARS ? 1u << set_w : 0) | (set_r < BARS ? 1u << set_r : 0));
 }
 

@@ -49,9 +49,9 @@ static struct uses uses_of(const struct isa_insn *insn)
     return u;
 }
 
-static const struct isa_latency *latency_of(const struct isa_insn *insn)
+static struct isa_latency latency_of(const struct isa_insn *insn)
 {
-    return isa_unit_latency(isa_op_info((enum isa_op)insn->op)->unit);
+    return isa_op_latency(isa_op_info((enum isa_op)insn->op));
 }
 
 static bool leaves(const struct isa_insn *insn)
@@ -125,7 +125,7 @@ static void name_barriers(struct schedule *s)
         bool writes = false, reads = false, soon = false;
 
         control->write_bar = control->read_bar = NO_BAR;
-        if (!latency_of(&s->insn[i])->variable)
+        if (!latency_of(&s->insn[i]).variable)
             continue;
         for (unsigned k = 0; k < u.count; k++) {
             writes |= u.at[k].written;
@@ -248,6 +248,17 @@ static unsigned bars_set(const struct isa_insn *insn)
     return set;
 }
 
+/** May an instruction of variable latency be the first after @line? It reads fixed results a cycle later. */
+static bool variable_follows(const struct schedule *s, const struct line *line)
+{
+    bool follows = leaves(&s->insn[line->first + line->count - 1]);
+
+    for (unsigned k = 0; k < 2; k++)
+        if (line->next[k] != NO_LINE)
+            follows |= latency_of(&s->insn[s->lines[line->next[k]].first]).variable;
+    return follows;
+}
+
 static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
 {
     uint32_t now = 1, latest = 0; /* cycles, from 1: ready is zero for what is there */
@@ -255,15 +266,21 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
 
     for (uint32_t i = line->first; i < end; i++) {
         struct isa_insn *insn = &s->insn[i];
-        const struct isa_latency *latency = latency_of(insn);
+        const struct isa_latency latency = latency_of(insn);
         struct uses u = uses_of(insn);
         uint32_t at = now;
 
         for (unsigned k = 0; k < u.count; k++) {
             unsigned first = isa_reg_number(&u.at[k]);
 
-            for (unsigned r = first; !u.at[k].written && r < first + u.at[k].count; r++)
-                at = ready[r] > at ? ready[r] : at;
+            for (unsigned r = first; r < first + u.at[k].count; r++) {
+                uint32_t from = ready[r] == 0        ? 0
+                                : !u.at[k].written   ? ready[r] + latency.variable
+                                : latency.variable   ? 0
+                                                     : ready[r] + 1 - latency.cycles; /* it ends later */
+
+                at = from > at ? from : at;
+            }
         }
         if (i != line->first) {
             struct isa_control *before = &s->insn[i - 1].control;
@@ -280,12 +297,11 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
             unsigned first = isa_reg_number(&u.at[k]);
 
             for (unsigned r = first; u.at[k].written && r < first + u.at[k].count; r++)
-                ready[r] = latency->variable ? 0 : at + latency->cycles;
+                ready[r] = latency.variable ? 0 : at + latency.cycles;
         }
-        if (!latency->variable && u.count != 0) {
+        if (!latency.variable && u.count != 0) {
             for (unsigned k = 0; k < u.count; k++)
-                latest = u.at[k].written && at + latency->cycles > latest ? at + latency->cycles
-                                                                           : latest;
+                latest = u.at[k].written && at + latency.cycles > latest ? at + latency.cycles : latest;
         }
         insn->control.stall = 1;
         now = at + 1;
@@ -293,6 +309,8 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
     /* `now` is a cycle after the last one's issue */
     struct isa_control *last = &s->insn[end - 1].control;
 
+    if (latest != 0)
+        latest += variable_follows(s, line);
     last->stall = (uint8_t)(latest > now ? latest - now + 1 : 1);
     if (bars_set(&s->insn[end - 1]) != 0 && last->stall < 2)
         last->stall = 2;

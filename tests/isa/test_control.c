@@ -174,6 +174,75 @@ static void findings_name_the_location_and_the_register(void **state)
     }
 }
 
+/** What the lint says of instructions with a kernel around them; "": nothing. */
+static const char *lint_of(const char *insns, struct lw_error *err)
+{
+    struct isa_object *object;
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, ".kernel k\n.parambytes 0\n.regs v=48 s=4 b=0\n%sexit\n.end\n", insns);
+    if (isa_assemble_as("t.s", text.text, text.size, ISA_ASM_KEEP, &object, err) != LW_OK)
+        fail_msg("%s", err->text);
+    lw_buffer_fini(&text);
+    bool fine = isa_control_check(object, err) == LW_OK;
+    isa_object_destroy(object);
+    return fine ? "" : err->text;
+}
+
+/* Huerta et al., MICRO 2025, listing 2: the user of a sum comes S cycles after it; nop is where the clock is read. */
+static void a_stall_count_below_the_latency_is_found(void **state)
+{
+    (void)state;
+    for (unsigned stall = 1; stall <= 11; stall++) {
+        char text[400];
+        struct lw_error err;
+
+        snprintf(text, sizeof text, "v_add_f32 v1, vz, 1.0 {st=1}\nv_add_f32 v2, vz, 1.0 {st=1}\nv_add_f32 v3, vz, 1.0 {st=2}\n"
+                                    "nop {st=1}\nnop {st=1}\nv_add_f32 v1, v2, v3 {st=%u}\nv_fma_f32 v5, v1, v1, v1 {st=4}\n",
+                 stall);
+        if (stall < 4)
+            assert_non_null(strstr(lint_of(text, &err), "v_fma_f32: the stalls before it are too short for v1"));
+        else
+            assert_string_equal(lint_of(text, &err), "");
+    }
+}
+
+/* Listing 3: a reader of variable latency needs a cycle more. */
+static void a_load_reads_a_fixed_result_a_cycle_later(void **state)
+{
+    static const struct {
+        unsigned second, third;
+        const char *finding;
+    } cases[] = {{4, 5, ""}, {3, 5, "v_mov_b32: the stalls before it are too short for v43"},
+                 {4, 4, "ld.global: the stalls before it are too short for v41"}};
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        char text[400];
+        struct lw_error err;
+
+        snprintf(text, sizeof text, "v_mov_b32 v40, v16 {st=1}\nv_mov_b32 v43, v17 {st=%u}\nv_mov_b32 v41, v43 {st=%u}\n"
+                                    "ld.global.b32 v36, [v40:41] {wr=0,st=2}\n", cases[i].second, cases[i].third);
+        const char *said = lint_of(text, &err);
+        if (cases[i].finding[0] == '\0' ? said[0] != '\0' : strstr(said, cases[i].finding) == NULL)
+            fail_msg("%s: %s", text, said);
+    }
+}
+
+static void half_precision_takes_a_cycle_more(void **state)
+{
+    struct lw_error err;
+
+    (void)state;
+    assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=5}\nv_mov_b32 v4, v1 {st=4}\n", &err), "");
+    assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=4}\nv_mov_b32 v4, v1 {st=4}\n", &err), "too short for v1"));
+    /* A later write ends later: in one cycle both would. */
+    assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=2}\nv_mov_b32 v1, v4 {st=4}\n", &err), "");
+    assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=1}\nv_mov_b32 v1, v4 {st=4}\n", &err),
+                           "v_mov_b32: an earlier result is written after its own, to v1"));
+}
+
 static struct isa_object *assemble(const char *text, enum isa_asm_control control)
 {
     struct isa_object *object;
@@ -231,6 +300,42 @@ static void fields_in_the_text_remain(void **state)
     isa_object_destroy(object);
 }
 
+static void the_filler_gives_what_the_lint_wants(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned stall[4];
+    } cases[] = {
+        {"v_mov_b32 v40, v16\nv_mov_b32 v43, v17\nv_mov_b32 v41, v43\nld.global.b32 v36, [v40:41]\n", {1, 4, 5}},
+        {"v_add_f16x2 v1, v2, v3\nv_mov_b32 v4, v1\nst.shared.b32 [v5], v4\n", {5, 5}},
+        {"v_add_f16x2 v1, v2, v3\nv_mov_b32 v1, v4\nnop\n", {2, 1}},
+        /* what comes after a line reads a cycle later, if it is of variable latency */
+        {"v_mov_b32 v1, v2\na:\nst.shared.b32 [v5], v1\ns_bra a\n", {5}},
+        {"v_mov_b32 v1, v2\na:\nv_mov_b32 v3, v1\ns_bra a\n", {4}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct lw_buffer text;
+        struct lw_error err;
+
+        lw_buffer_init(&text);
+        lw_printf(&text.sink, ".kernel k\n%sexit\n.end\n", cases[i].text);
+        struct isa_object *object = assemble(text.text, ISA_ASM_AUTO);
+        lw_buffer_fini(&text);
+        for (uint32_t k = 0; k < 4 && cases[i].stall[k] != 0; k++) {
+            struct isa_insn insn;
+
+            assert_true(isa_insn_decode(object->text[k], &insn));
+            if (insn.control.stall != cases[i].stall[k])
+                fail_msg("case %zu, instruction %u: a stall of %u, expected %u", i, k, insn.control.stall, cases[i].stall[k]);
+        }
+        if (isa_control_check(object, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        isa_object_destroy(object);
+    }
+}
+
 /* What is disassembled is assembled as it was, whether fields were filled in or not. */
 static void text_of_an_object_gives_the_same_fields(void **state)
 {
@@ -258,6 +363,10 @@ int main(void)
         cmocka_unit_test(what_the_translator_fills_in_passes),
         cmocka_unit_test(each_wait_that_is_missing_is_found),
         cmocka_unit_test(each_stall_that_is_too_short_is_found),
+        cmocka_unit_test(a_stall_count_below_the_latency_is_found),
+        cmocka_unit_test(a_load_reads_a_fixed_result_a_cycle_later),
+        cmocka_unit_test(half_precision_takes_a_cycle_more),
+        cmocka_unit_test(the_filler_gives_what_the_lint_wants),
         cmocka_unit_test(findings_name_the_location_and_the_register),
         cmocka_unit_test(the_assembler_fills_in_functions_without_fields),
         cmocka_unit_test(fields_in_the_text_remain),

@@ -162,6 +162,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         }
     }
     c->fetch_policy = rnd_below(r, 3) == 0;
+    c->issue_half_latency = rnd_below(r, 2) ? between(r, 1, 12) : 0;
     if (rnd_below(r, 2) == 0)
         return;
     c->fetch_l0_ways = between(r, 1, 4);

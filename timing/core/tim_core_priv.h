@@ -80,6 +80,7 @@ struct tim_static {
     uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
     uint8_t address_rows; /* of row_read, the first: those of an address */
     uint8_t words;    /* of a lane that memory moves: 0: one, 1: two, 2: more */
+    uint16_t latency; /* in its pipe */
     bool uniform;     /* no vector register is in its address */
     bool fixed;       /* window: of fixed latency, so it passes Allocate */
     bool cached;      /* its operands may be in the register-file cache */

@@ -58,7 +58,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
             count_queued(core, op);
     } else {
         tim_stage(op, TIM_STAGE_PIPE);
-        tim_op_await(core, op, at + core->config->unit[op->what->unit].latency);
+        tim_op_await(core, op, at + op->what->latency);
     }
 }
 
@@ -115,7 +115,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].writing += what->writes;
     }
     if (in_window(core, what)) { /* others see its result by bypass, two stages before it is read in them */
-        uint64_t end = left - 2 + core->config->unit[what->unit].latency;
+        uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
         tim_stage(op, TIM_STAGE_PIPE);

@@ -123,6 +123,9 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             out->path = TIM_PATH_DIRECT;
         out->cached = info->unit == ISA_UNIT_INT || info->unit == ISA_UNIT_FP;
     }
+    out->latency = (uint16_t)config->unit[out->unit].latency;
+    if (isa_op_is_half(info) && config->issue_half_latency != 0)
+        out->latency = (uint16_t)config->issue_half_latency;
     out->pipes = config->unit[out->unit].pipes == 0 ? ISA_UNIT_INT : out->unit;
     if (insn->xkind == ISA_X_CONST && !(info->flags & ISA_F_MEMORY)) {
         out->constant = true;

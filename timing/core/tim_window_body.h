@@ -111,7 +111,7 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
                         unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
 {
     const struct tim_config *c = core->config;
-    uint64_t end = at + 4 + c->unit[what->unit].latency;
+    uint64_t end = at + 4 + what->latency;
     uint8_t need[TIM_MAX_BANKS] = {0}, writes[TIM_MAX_BANKS] = {0};
 
     for (unsigned i = 0; i < rows; i++)
@@ -143,7 +143,7 @@ static void window_take(struct tim_core *core, struct tim_window *win, const str
                         unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
 {
     const struct tim_config *c = core->config;
-    uint64_t end = at + 4 + c->unit[what->unit].latency;
+    uint64_t end = at + 4 + what->latency;
 
     for (unsigned i = 0; i < rows; i++) {
         unsigned bank = window_bank(core, swizzle, row[i]);
