@@ -68,7 +68,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->issue_vector_entries = between(r, 1, 6);
     c->issue_split_lanes = rnd_below(r, 2);
     c->issue_switch_on_stall = rnd_below(r, 3) == 0;
-    c->issue_war = rnd_below(r, 4);
+    c->issue_war = rnd_below(r, 5);
+    c->issue_readers = rnd_below(r, 2) ? 63 : between(r, 1, 3);
     c->issue_branch_latency = rnd_below(r, 6);
     c->registers_banks = between(r, 1, 8);
     c->registers_swizzle = rnd_below(r, 2);

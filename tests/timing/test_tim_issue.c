@@ -492,6 +492,7 @@ static void each_war_option_holds_a_write_back(void **state)
     } cases[] = {
         {TIM_WAR_NONE, 1, 1},   {TIM_WAR_COMMIT, 1, 5},  {TIM_WAR_READ, 1, 3},   {TIM_WAR_BLOOM, 1, 3},
         {TIM_WAR_COMMIT, 20, 5}, {TIM_WAR_READ, 20, 3},  {TIM_WAR_BLOOM, 20, 1}, {TIM_WAR_BLOOM, 26, 3},
+        {TIM_WAR_COUNTERS, 1, 3}, {TIM_WAR_COUNTERS, 20, 1}, {TIM_WAR_COUNTERS, 26, 1},
     };
 
     (void)state;
@@ -508,6 +509,29 @@ static void each_war_option_holds_a_write_back(void **state)
         run_text(r, text, 1, 32);
         assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace), expected);
         assert_int_equal(slots(r, TIM_STALL_WAR), cases[i].cycle - 1 + exits);
+        causes_sum_to_the_slots(r);
+        run_free(r);
+    }
+}
+
+/* The same `mad`, whose reads are over in cycle 3, and readers of v3, each of which reads it a cycle after its issue. */
+static void counters_limit_the_reads_that_are_pending(void **state)
+{
+    static const struct {
+        unsigned readers, cycle[2];
+    } cases[] = {{1, {3, 4}}, {2, {1, 2}}, {63, {1, 2}}};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct run *r = run_new();
+        char trace[256], expected[64];
+
+        snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u w0.2@%u", cases[i].cycle[0], cases[i].cycle[1]);
+        r->config->registers_ports = 1;
+        r->config->issue_war = TIM_WAR_COUNTERS;
+        r->config->issue_readers = cases[i].readers;
+        run_text(r, ".kernel k\n.param ptr.global out\nv_mad_u32 v4, v3, v7, v1\nv_mov_b32 v5, v3\nv_mov_b32 v6, v3\nexit\n.end\n", 1, 32);
+        assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace), expected);
         causes_sum_to_the_slots(r);
         run_free(r);
     }
@@ -607,6 +631,7 @@ int main(void)
         cmocka_unit_test(a_load_does_not_overtake_a_store_of_its_warp),
         cmocka_unit_test(a_barrier_lets_nobody_overtake_a_store),
         cmocka_unit_test(each_war_option_holds_a_write_back),
+        cmocka_unit_test(counters_limit_the_reads_that_are_pending),
         cmocka_unit_test(for_want_of_a_collector_an_instruction_is_replayed),
         cmocka_unit_test(a_load_does_not_overtake_the_replay_of_a_store),
         cmocka_unit_test(a_barrier_waits_for_the_last),

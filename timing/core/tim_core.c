@@ -99,6 +99,14 @@ static bool make_window(struct tim_core *core)
     return core->window != NULL && core->window_banks != NULL;
 }
 
+static bool make_readers(struct tim_core *core)
+{
+    if (core->config->issue_war != TIM_WAR_COUNTERS)
+        return true;
+    core->readers = calloc(core->config->core_warps, 256 * sizeof *core->readers);
+    return core->readers != NULL;
+}
+
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index)
@@ -131,7 +139,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_window(core) && make_caches(core);
+           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_readers(core) && make_window(core) &&
+           make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -206,6 +215,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->flight.enter);
     free(core->warp);
     free(core->lanes);
+    free(core->readers);
     free(core->block);
     free(core->suspended);
     free(core->bank_at);

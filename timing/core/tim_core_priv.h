@@ -444,6 +444,7 @@ struct tim_core {
     struct tim_front *front; /* caches in levels; NULL: fetch.l0_bytes is 0 */
     uint64_t switch_at[TIM_MAX_SCHEDS]; /* after a miss of an operand it issues from this cycle on, */
     int switch_for[TIM_MAX_SCHEDS]; /* or when the line of this warp is there; -1: that was so */
+    uint8_t *readers;        /* [warp][256] issue.war counters: reads of a vector register to come; else NULL */
     uint64_t *lanes;         /* of all warps, or NULL */
     uint64_t assigned;       /* warps ever: ages */
     struct tim_suspended *suspended; /* in the order in which they left */

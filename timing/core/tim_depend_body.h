@@ -128,6 +128,12 @@ static unsigned bloom_bit(unsigned reg, unsigned which)
     return which == 0 ? reg & 15 : (reg * 7 + (reg >> 4) + 3) & 15;
 }
 
+/** Pending reads of the warp's vector registers. */
+static uint8_t *readers_of(const struct tim_core *core, const struct tim_warp *w)
+{
+    return core->readers + (size_t)(w - core->warp) * 256;
+}
+
 static bool may_overtake(const struct tim_core *core, const struct tim_warp *w,
                          const struct tim_static *what)
 {
@@ -142,9 +148,23 @@ static bool may_overtake(const struct tim_core *core, const struct tim_warp *w,
                 w->bloom[bloom_bit(what->row_write[i], 1)] != 0)
                 return true;
         return false;
+    case TIM_WAR_COUNTERS:
+        for (unsigned i = 0; i < what->row_writes; i++)
+            if (readers_of(core, w)[what->row_write[i]] != 0)
+                return true;
+        for (unsigned i = 0; i < what->row_reads; i++)
+            if (readers_of(core, w)[what->row_read[i]] >= core->config->issue_readers)
+                return true;
+        return false;
     default:
         return false;
     }
+}
+
+static void count_readers(struct tim_core *core, const struct tim_warp *w, const struct tim_static *what, int by)
+{
+    for (unsigned i = 0; i < what->row_reads; i++)
+        readers_of(core, w)[what->row_read[i]] += (uint8_t)by;
 }
 
 static void bloom(struct tim_warp *w, const struct tim_static *what, int by)
@@ -215,6 +235,8 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
+    if (op->operands != 0 && tim_war(core) == TIM_WAR_COUNTERS)
+        count_readers(core, w, what, 1);
     op->vector = entry->own;
     op->write_bar = op->read_bar = 7;
     if (tim_dependence(core) == TIM_DEP_CONTROL) {
@@ -244,6 +266,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     w->unread--;
     if (tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
+    if (tim_war(core) == TIM_WAR_COUNTERS)
+        count_readers(core, w, op->what, -1);
     if (op->read_bar < 6)
         bar_take(core, w, op->read_bar);
     if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(core, w, op->read_bar)))
