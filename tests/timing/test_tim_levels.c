@@ -251,8 +251,9 @@ static void an_operand_that_is_missed_comes_over_the_link(void **state)
     run_free(r);
 }
 
-/** Two warps of @before instructions, one with an operand, and more: who issues when. */
-static void two_warps_are(unsigned before, unsigned link, unsigned wait, const char *expected)
+/** Two warps of @before instructions, one with an operand, and more: who issues when. @switched: slots in which the other warp was
+ *  ready and the scheduler waited. */
+static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigned switched, const char *expected)
 {
     struct run *r = levels_new(8);
     struct lw_buffer body;
@@ -273,6 +274,7 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, const c
     fill(r, run_engine(r)->core[0]->front->sched[0].code, 16);
     run_go(r);
     modern_intervals_from(r, 2, 3 + before + 5, text, sizeof text);
+    assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_SWITCH], switched);
     assert_string_equal(text, expected);
     run_free(r);
 }
@@ -281,11 +283,11 @@ static void a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void
 {
     (void)state;
     /* W1 misses in cycle 100, W0 begins in 104, and W1 could issue from 179 on, and W0 keeps the slot to its exit. */
-    two_warps_are(99, 39, 4, "W1 0-100, W0 104-209, W1 210-215");
-    two_warps_are(99, 39, 1, "W1 0-100, W0 101-206, W1 207-212");
-    two_warps_are(99, 1, 4, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
+    two_warps_are(99, 39, 4, 4, "W1 0-100, W0 104-209, W1 210-215");
+    two_warps_are(99, 39, 1, 1, "W1 0-100, W0 101-206, W1 207-212");
+    two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
     /* W0 misses the line in 104, too, that W1 requested in 50. */
-    two_warps_are(49, 39, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
+    two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }
 
 int main(void)
