@@ -17,7 +17,6 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_depend_body.h \
 	%D%/core/tim_fetch_body.h \
 	%D%/core/tim_flight_body.h \
-	%D%/core/tim_levels_body.h \
 	%D%/core/tim_idle.c %D%/core/tim_held.c \
 	%D%/core/tim_issue_body.h \
 	%D%/core/tim_local_body.h \

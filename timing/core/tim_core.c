@@ -578,7 +578,9 @@ bool tim_pool_hold(struct tim_core *core, unsigned s, uint64_t *ready)
                                  pool_state, &of};
     bool held = false;
 
-    core->moved |= tim_pool_update(pool, &view);
+    if (pool->updated != core->now + 1) /* a slot may look at its warps twice */
+        core->moved |= tim_pool_update(pool, &view);
+    pool->updated = core->now + 1;
     for (unsigned i = 0; i < tim_words(core); i++) {
         held |= (ready[i] & ~pool->active[i]) != 0;
         ready[i] &= pool->active[i];

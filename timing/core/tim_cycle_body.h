@@ -14,7 +14,6 @@
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
-#include "timing/core/tim_levels_body.h"
 #include "timing/core/tim_ready_body.h"
 #include "timing/core/tim_select_body.h"
 #include "timing/core/tim_issue_body.h"

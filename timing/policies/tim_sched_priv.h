@@ -47,6 +47,7 @@ struct tim_pool {
     unsigned queued;               /* pending: */
     uint16_t queue[TIM_MAX_WARPS];
     uint64_t assigned;             /* the view's at the last update */
+    uint64_t updated;              /* 1 + the cycle of that */
     uint64_t known[TIM_MAX_WARPS / 64]; /* active or pending, if `age` is the warp's */
     uint64_t age[TIM_MAX_WARPS];
 };
