@@ -118,7 +118,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
                         : TIM_PATH_COLLECT;
     }
     if (config->registers_collector == TIM_COLLECTOR_WINDOW && out->path != TIM_PATH_MEMORY) {
-        out->fixed = !isa_unit_latency(info->unit)->variable;
+        out->fixed = !isa_op_latency(info).variable;
         if (out->fixed && out->path == TIM_PATH_COLLECT)
             out->path = TIM_PATH_DIRECT;
         out->cached = info->unit == ISA_UNIT_INT || info->unit == ISA_UNIT_FP;
