@@ -4,6 +4,8 @@
  */
 #include "isa/isa_priv.h"
 
+#include <string.h>
+
 static const struct {
     const char *title, *text;
 } formats[ISA_FMT_COUNT] = {
@@ -40,14 +42,28 @@ static const struct {
 };
 
 /* A cell of a table: bars would end it. */
-static void put_cell(const char *text, struct lw_sink *out)
+static void put_part(const char *text, size_t length, struct lw_sink *out)
 {
-    for (; *text != '\0'; text++) {
+    for (; length-- != 0; text++) {
         if (*text == '|')
             lw_put(out, "\\|");
         else
             out->write(out, text, 1);
     }
+}
+
+static void put_cell(const char *text, struct lw_sink *out)
+{
+    put_part(text, strlen(text), out);
+}
+
+/* The semantics of an instruction, without what says only how its handlers are compiled. */
+static void put_semantics(const char *text, struct lw_sink *out)
+{
+    static const char rare[] = "SELDOM(";
+    size_t skip = strncmp(text, rare, strlen(rare)) == 0 ? strlen(rare) : 0;
+
+    put_part(text + skip, strlen(text) - skip - (skip != 0), out);
 }
 
 static const char *order_name(enum isa_order order)
@@ -63,7 +79,8 @@ static const char *order_name(enum isa_order order)
     return names[order];
 }
 
-static void put_flags(const struct isa_op_info *info, struct lw_sink *out)
+/* Properties of an instruction, one after the other; of order the names of the machine's rules. */
+static void put_properties(const struct isa_op_info *info, struct lw_sink *out)
 {
     static const struct {
         unsigned flag;
@@ -73,12 +90,13 @@ static void put_flags(const struct isa_op_info *info, struct lw_sink *out)
         { ISA_F_BARRIER, "barrier" }, { ISA_F_CROSS, "cross-lane" }, { ISA_F_SYNC, "sync" },
         { ISA_F_CALL, "call" },     { ISA_F_WARP32, "warp32" }, { ISA_F_ENDS, "ends" },
     };
-    const char *separator = "";
+    const char *separator = info->order == ISA_ORDER_NONE ? "" : ", ";
 
+    lw_put(out, order_name(info->order));
     for (size_t i = 0; i < LW_COUNT_OF(flags); i++) {
         if (info->flags & flags[i].flag) {
             lw_printf(out, "%s%s", separator, flags[i].name);
-            separator = " ";
+            separator = ", ";
         }
     }
     if (!(info->flags & ISA_F_NOSRCMOD))
@@ -134,8 +152,8 @@ static void put_format(unsigned format, struct lw_sink *out)
     if (*formats[format].text != '\0')
         lw_printf(out, "%s\n\n", formats[format].text);
     put_mods(format, out);
-    lw_put(out, "| instruction | operands | opcode | unit | order | properties | semantics |\n"
-                "|---|---|---|---|---|---|---|\n");
+    lw_put(out, "| instruction | operands | opcode | unit | properties | semantics |\n"
+                "|---|---|---|---|---|---|\n");
     for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
         const struct isa_op_info *info = isa_op_info((enum isa_op)op);
 
@@ -143,11 +161,10 @@ static void put_format(unsigned format, struct lw_sink *out)
             continue;
         lw_printf(out, "| `%s` | ", info->mnemonic);
         put_operands(info, out);
-        lw_printf(out, " | 0x%03x | %s | %s | ", info->opcode, isa_unit_name(info->unit),
-                  order_name(info->order));
-        put_flags(info, out);
+        lw_printf(out, " | 0x%03x | %s | ", info->opcode, isa_unit_name(info->unit));
+        put_properties(info, out);
         lw_put(out, " | `");
-        put_cell(info->semantics, out);
+        put_semantics(info->semantics, out);
         lw_put(out, "` |\n");
     }
     lw_put(out, "\n");
@@ -220,7 +237,7 @@ void isa_manual_print(struct lw_sink *out)
            "`REDUCE` name the space, `FETCH` that of the texels; `CALL` and `CONTROL` name the emulator's function.\n"
            "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
            "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
-           "*whole*, *sync*, *warp32*\nand the column *order* have the meaning that the machine's "
+           "*commutes*, *observes*,\n*by access*, *whole*, *sync*, *warp32* have the meaning that the machine's "
            "rules give them; *ends*: without a guard, flow never continues after it.\n\n");
     for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
         put_format(format, out);
