@@ -270,7 +270,7 @@ static inline uint64_t chk_hook_address(const struct emu_hook_access *a, unsigne
         return a->address[lane];
     return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
 }
-/** A floating-point comparison by its code (enum isa_cmp). */
+/** A floating-point comparison by its code (ISA_CMP_*). */
 bool chk_ordered(unsigned how, double a, double b);
 
 #endif

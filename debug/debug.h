@@ -250,7 +250,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
     LW_MUST_CHECK;
 /** Called by chk_options.found (which cmd/ passes on) while an instruction or a host step is carried out.
  *  It halts the machine (emu_machine_halt), so the run stops after that instruction with DBG_STOP_FINDING,
- *  with the first live lane of the finding in focus. dbg_options.finding then describes @number. */
+ *  with the first live lane of the finding in focus. dbg_config.finding then describes @number. */
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints a line among the messages of a running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);

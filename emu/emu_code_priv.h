@@ -15,7 +15,7 @@ struct emu_icache;
 /**
  * A handler executes its instruction for the warp's running split and continues with the
  * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the
- * chain by EMU_LEAVE with w->di at the instruction to execute next.
+ * chain by an EMU_LEAVE_* reason with w->di at the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 

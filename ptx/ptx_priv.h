@@ -193,7 +193,7 @@ struct ptx_operand {
     bool negated;    /* !p */
     uint8_t literal; /* enum ptx_literal */
     uint16_t count;  /* elements */
-    uint32_t reg;    /* register, label, special (ptx_special) */
+    uint32_t reg;    /* register, label, special (enum isa_special) */
     uint32_t symbol; /* PTX_NONE: no symbol */
     uint64_t imm;
     struct ptx_operand *element;

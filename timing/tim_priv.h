@@ -305,8 +305,8 @@ bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
 /** The first cycle after its window, which may end sooner while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
 /** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
- *  state. TIM_CAUSE_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
- *  NULL) is the one that waits. TIM_CAUSE_EMPTY: no warp is there. A state that it has already may
+ *  state. TIM_STALL_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
+ *  NULL) is the one that waits. TIM_STALL_EMPTY: no warp is there. A state that it has already may
  *  be added twice. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,

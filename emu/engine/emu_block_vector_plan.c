@@ -14,7 +14,7 @@ enum {
 
 /* ---- what a row is to a sweep, from the table ----------------------------------------------- */
 
-/* not SELDOM_HALVES, LANER and others: their bodies have room for the lanes of a warp, or are no loops over rows */
+/* not the rare HALVES, LANER and others: their bodies have room for the lanes of a warp, or are no loops over rows */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)

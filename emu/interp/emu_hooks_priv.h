@@ -9,7 +9,7 @@
 struct emu_hook_filters {
     struct emu_hook_filter span;
     uint64_t epoch, base; /* the machine's, else it holds no longer; 0: never. base: bounded, the scalar one */
-    uint8_t mode, scale, bytes; /* enum isa_amode; of offsets from a scalar base; a lane's */
+    uint8_t mode, scale, bytes; /* ISA_AMODE_*; of offsets from a scalar base; a lane's */
     bool bounded : 1, quick : 1; /* see low; and nothing more is asked of full warps of 32, nor is it written down */
     uint32_t low, range, high; /* bounded, and the base is that: words in the span are [low, low + range] and high */
 };

@@ -49,8 +49,8 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Each row has three handlers from one body: `slow` (control_slow_ID) does everything, `known`
- * (control_known_ID) is in full chains where scalar_known() has seen that nothing is to be
+/* Each row has three handlers from one body: `slow` (control_slow_*) does everything, `known`
+ * (control_known_*) is in full chains where scalar_known() has seen that nothing is to be
  * asked, and the third does what is plain and leaves the rest to `slow` by a tail call, so that it
  * needs no frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \

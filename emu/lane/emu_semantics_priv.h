@@ -4,8 +4,8 @@
  * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that
  * matter to it, and says what the others are:
  *
- *     #define KIND_LANES EMU_IS(A_ROW)
- *     #define KIND_LOAD EMU_IS(A_LOAD)
+ *     #define KIND_LANES EMU_IS(BV_ROW)
+ *     #define KIND_LOAD EMU_IS(BV_LOAD)
  *     #define INSN(id, ..., semantics) [ISA_##id] = EMU_BY_GROUP(KIND_, EMU_GROUP_##semantics, OTHER),
  */
 #ifndef EMU_SEMANTICS_PRIV_H
@@ -29,7 +29,7 @@
 #define EMU_GROUP_LANEW3(...) LANES
 #define EMU_GROUP_LANER(...) LANER
 #define EMU_GROUP_COMPARE(...) COMPARE
-/* 16-bit floats are SELDOM: these groups are SELDOM_LANES, SELDOM_HALVES and SELDOM_PACKED */
+/* Groups of rare rows have SELDOM_* names, as do those of 16-bit floats. */
 #define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
 #define EMU_GROUP_HALF1(...) HALVES
 #define EMU_GROUP_HALF(...) HALVES

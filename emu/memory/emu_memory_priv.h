@@ -11,7 +11,7 @@ struct emu_alloc_record {
     char *name;
 };
 
-/** Global memory: one reservation; host = host_base + (guest - ISA_GLOBAL_BASE). */
+/** Global memory: one reservation; an address of the host is @host + (guest - ISA_GLOBAL_BASE). */
 struct emu_memory {
     uint8_t *host;
     uint64_t bytes;         /* reserved, multiple of the page */

@@ -40,7 +40,7 @@ struct emu_form {
     uint8_t flags;              /* EMU_FORM_* */
     uint8_t kind, bytes, space; /* of memory instructions: as in struct emu_access; as computed */
     uint8_t order, scope, cache;
-    uint8_t mode;               /* enum isa_amode | scale << 4 */
+    uint8_t mode;               /* ISA_AMODE_* | scale << 4 */
 };
 enum {
     EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,

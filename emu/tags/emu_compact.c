@@ -676,7 +676,7 @@ RULE bool compare(RULE_PARAMS)
         EMU_TAIL emu_plain_part(w, di);                                                       \
     }
 
-/* The rules of tags ISA_TAG_x: BOTH of results of 32 and of 64 bits, ONE of 64 bits or any.
+/* The rules of tags ISA_TAG_*: BOTH of results of 32 and of 64 bits, ONE of 64 bits or any.
  *   x, the function, is_signed, @parts: compares write predicates alone, and those by lanes */
 #define RULES(BOTH, ONE)                                                                      \
     ONE(UNIFORM, uniform, false, false)                                                       \

@@ -62,7 +62,7 @@ enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine 
 
 /**
  * Lanes of 0 .. @width-1 for which (v - k) cmp 0, of a value that does not wrap, by the
- * closed forms. @cmp: enum isa_mod_CMP (eq, ne, lt, le, gt, ge). @d: k - base.
+ * closed forms. @cmp: ISA_CMP_* (eq, ne, lt, le, gt, ge). @d: k - base.
  */
 uint64_t emu_tag_compare(unsigned cmp, int64_t d, int64_t stride, int64_t rise, unsigned fold,
                          unsigned width);

@@ -63,7 +63,7 @@ static bool is_fixed(const struct alloc *al, uint32_t v)
 /* ---- live ranges --------------------------------------------------------- */
 
 /* Ranges are built from the back of the code: a new segment goes in front. Until
- * reverse_ranges() they are stored in descending order. */
+ * build_ranges() has reversed them they are stored in descending order. */
 static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t end)
 {
     struct range *r = &al->range[v];

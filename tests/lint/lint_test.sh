@@ -68,6 +68,23 @@ params 1 '/** Of @b. */\nstatic inline int f(int a)\n{ int b = a; return b; }'
 params 1 'struct s {\n    /** Of @b. */\n    int (*f)(int a);\n};'
 params 1 '/** @b  a member */\nstruct s {\n    int b;\n};'
 
+# The lint of names: a name in a comment is one of the code, of a file, or the beginning of one.
+names() { # exit status that is wanted, text of emu/a.c
+    rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
+    printf "$2\n" >"$tmp/emu/a.c"
+    : >"$tmp/emu/emu_words.c"
+    "${lint%/*}/lint_names.sh" "$tmp" >/dev/null
+    [ $? = "$1" ] || { echo "lint_names: not exit status $1 with '$2'"; exit 1; }
+}
+names 0 '/* emu_f() and emu_x, "emu_old", `emu_old`; emu_words.c; words, x*y */\nint emu_f(int emu_x);'
+names 1 '/* emu_old */\nint emu_f(int x);'
+names 1 '/* see\n * old() */\nint f(int x);'
+names 1 '/* emu_words_priv.h */'
+names 0 '/* EMU_A_*, s_add of "s_add_u32" */ const char *s = "EMU_A_ONE s_add_u32";'
+names 1 '/* EMU_B_* */ enum { EMU_A_ONE };'
+names 1 '/* emu_old */ /* emu_old */ const char *s = "/* emu_old2 */";'
+names 1 'int x; // emu_old'
+
 # The lint of vectors wants a source that is not the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do

@@ -86,7 +86,7 @@ bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t m
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Write bytes @mask. A line that is there (under way, too) has them from now on; hit.
- *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or NO_WAY.
+ *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or TIM_CACHE_NO_WAY.
  *             Without it an absent line is left so; answer MISS
  *  @dirty     the bytes are to be written below when the line goes (write-back) */
 void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,

@@ -39,7 +39,7 @@ struct pm_kernel {
     unsigned labels, counters;
     char name[16];
 };
-/** Make kernel @name from @seed; @calls: of the functions that pm_functions writes. */
+/** Make kernel @name from @seed; @calls: of the functions that pm_head() writes. */
 void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls);
 void pm_free(struct pm_kernel *kernel);
 /** The head of a module and the functions that its kernels call, heap text. */
