@@ -337,6 +337,17 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
+/** The run ends while lanes are at @place. */
+static void end_at(struct chk *chk, const struct emu_thread_ref *place)
+{
+    struct chk_location *at = &chk->ended_at;
+
+    chk_location_at(chk, place->grid, place->block, place->warp, place->lanes, place->pc, at);
+    at->file = lw_arena_strdup(&chk->strings, at->file);
+    chk->short_of_memory |= at->file == NULL;
+    at->line = at->file != NULL ? at->line : 0;
+}
+
 /** What ends a run is reported whatever kinds are enabled: a report of a run that broke off must not look good. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
@@ -345,6 +356,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
                            : chk_kind_of(CHK_FROM_HANG, stop->hang.kind);
     struct lw_buffer text;
 
+    end_at(chk, &stop->place);
     lw_buffer_init(&text);
     if (fault)
         emu_fault_print(chk->machine, &stop->fault, &text.sink);
@@ -406,6 +418,8 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
 {
     const char *text = stop->hang.detail;
 
+    if (stop->place.lanes != 0) /* not between two launches */
+        end_at(chk, &stop->place);
     chk->ended_kind = stop->kind == EMU_STOP_LIMIT ? "limit" : "signal";
     chk->ended = lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",
                                  stop->kind == EMU_STOP_LIMIT ? "limit" : "interrupted", (int)strcspn(text, "\n"), text);

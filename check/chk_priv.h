@@ -80,6 +80,7 @@ struct chk {
     bool broken_off;        /* the run stopped before its end */
     const char *ended;      /* NULL: the run reached its end; else the fault, hang, limit or signal, in a line */
     const char *ended_kind; /* its name; NULL: a finding describes it */
+    struct chk_location ended_at; /* where its first lanes were; line 0: not known */
     const char *signal;     /* that ended it; NULL: none did */
     int signal_number;
     struct lw_arena strings;

@@ -813,7 +813,6 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)
         goto cleanup;
-    t.words = words;
     t.described = described != NULL ? described : t.file->object;
     status = choose_kernel(&t, t.file->object);
     if (status == LW_OK)

@@ -32,7 +32,6 @@ struct lnc_directing {
     struct lnc_slot *slots; /* parameters, then members */
     unsigned count, total;  /* parameters; all of them */
     struct lw_error *err;
-    struct lw_sink *words; /* for notes; may be NULL */
     bool lost; /* there was no memory for some text */
 };
 

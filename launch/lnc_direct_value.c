@@ -193,29 +193,31 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
     return name;
 }
 
-/** Elements of another size or kind than the source's are most often a slip, but may be meant: a note. Pointers to
- *  characters, void and structures take anything, and bytes go anywhere. */
-static void note_element(const struct lnc_directing *t, const struct lnc_slot *s, const struct lnc_type *given,
-                         uint64_t count)
+/** Elements of another size or kind than the source's are a slip. Pointers to characters, void and structures take
+ *  anything, and bytes go anywhere. */
+static enum lw_status check_element(const struct lnc_directing *t, const struct lnc_slot *s, const struct lnc_type *given,
+                                    uint64_t count)
 {
     struct lnc_element element = {.count = 1};
     const struct lnc_type *wants;
-    char room[ISA_SYMBOL_BYTES];
+    struct lw_buffer words;
+    char room[ISA_SYMBOL_BYTES], size[24] = "";
 
-    if (t->words == NULL || !lnc_slot_element(t, s, &element) || (wants = lnc_type_find(element.type)) == NULL)
-        return;
+    if (!lnc_slot_element(t, s, &element) || (wants = lnc_type_find(element.type)) == NULL)
+        return LW_OK;
     if (wants->bytes == 1 || given->bytes == 1 ||
         (wants->bytes == given->bytes && (wants->kind == LNC_FLOAT) == (given->kind == LNC_FLOAT)) ||
         (wants->bytes == 2 && given->bytes == 2)) /* bfloat16 is u16 here */
-        return;
-    lw_printf(t->words, "lanewise: note: %.120s: %s of %s is ", s->option, s->name != NULL ? s->name : "the parameter",
-              isa_symbol_text(t->kernel->name, room));
-    lnc_slot_put_words(t, s, t->words);
-    lw_put(t->words, ", whose elements are other than these: give ");
+        return LW_OK;
+    lw_buffer_init(&words);
+    lnc_slot_put_words(t, s, &words.sink);
     if (count != 0)
-        lw_printf(t->words, "%s[%" PRIu64 "]\n", wants->name, count);
-    else
-        lw_printf(t->words, "%s[]\n", wants->name);
+        snprintf(size, sizeof size, "%" PRIu64, count);
+    enum lw_status status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, whose elements are other than these: give %s[%s], or bytes as u8[]",
+                                    s->option, s->name != NULL ? s->name : "the parameter", isa_symbol_text(t->kernel->name, room),
+                                    words.text != NULL ? words.text : "a pointer", wants->name, size);
+    lw_buffer_fini(&words);
+    return status;
 }
 
 /** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". */
@@ -253,7 +255,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     if (count == 0 && init == NULL)
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: how many elements? give a number in the brackets, such as %.*s[1024]",
                        s->option, (int)size, s->value);
-    note_element(t, s, type, count * each);
+    if (check_element(t, s, type, count * each) != LW_OK)
+        return LW_EUSAGE;
     s->element = type->name;
     s->buffer = buffer_name(t, index);
     s->declared = declare(t, type, count * each, init, "");

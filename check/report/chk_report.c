@@ -542,7 +542,13 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     if (chk->ended != NULL) {
         lw_put(out, "{\"level\": \"error\", \"message\": {\"text\": ");
         json_text(chk, chk->ended, out);
-        lw_put(out, "}}");
+        lw_put(out, "}");
+        if (chk->ended_at.line != 0) {
+            lw_put(out, ", \"locations\": [");
+            put_physical(chk, chk->ended_at.file, chk->ended_at.line, out);
+            lw_put(out, "}]");
+        }
+        lw_put(out, "}");
     }
     if (chk->beyond != 0)
         lw_printf(out, "%s{\"level\": \"warning\", \"message\": {\"text\": \"" BEYOND "\"}}",

@@ -366,6 +366,26 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
+/** A debugger that names an address alone says no type: an element of a buffer of floats is one. */
+static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
+{
+    struct emu_allocation allocation;
+    struct dbg_buffer buffer;
+    enum dbg_type type;
+    unsigned bytes;
+    bool is_inside;
+
+    if (!w->memory || w->scope != DBG_SCOPE_ALL || dbg->config.buffer == NULL ||
+        !emu_allocation_at(dbg->config.machine, w->low, &allocation, &is_inside) || !is_inside ||
+        !dbg->config.buffer(dbg->config.buffer_context, allocation.name, &buffer) ||
+        !dbg_type_by_name(buffer.type, &type, &bytes) || (type != DBG_F32 && type != DBG_F64))
+        return;
+    if (w->bytes == bytes && (w->low - allocation.address) % bytes == 0) {
+        w->typed = true;
+        w->type = type;
+    }
+}
+
 /* @whose: NULL: as the focus lane of @id sees it. */
 static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
                                 const struct dbg_lane_ref *lane_ref, uint64_t address,
@@ -408,6 +428,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     }
     record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
     record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
+    type_of_buffer(dbg, w);
     return dbg_stoppoint_insert(dbg, &record, point, err);
 }
 

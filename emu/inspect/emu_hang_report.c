@@ -237,8 +237,8 @@ static void put_line(struct report *r, const struct emu_warp *w, const char *tex
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
 }
 
-/** The first of the graver kind is the culprit that the verdict shows. */
-static void blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
+/** The first of the graver kind is the culprit that the verdict shows. True: it is this one. */
+static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
     static const unsigned weight[] = {[EMU_HANG_NONE] = 0,       [EMU_HANG_DEADLOCK] = 1,
@@ -248,7 +248,7 @@ static void blame(struct report *r, enum emu_hang_kind kind, const struct emu_wa
     struct culprit *c = &r->culprit;
 
     if (weight[kind] <= weight[c->kind])
-        return;
+        return false;
     c->kind = kind;
     c->grid = grid_of(w);
     c->block = w->block->linear;
@@ -259,6 +259,7 @@ static void blame(struct report *r, enum emu_hang_kind kind, const struct emu_wa
             c->pc = address_of(w, index_of(w, (unsigned)id));
             break;
         }
+    return true;
 }
 
 /* ---- who spins ---------------------------------------------------------------------- */
@@ -385,7 +386,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
 
     if (lanes == 0)
         return;
-    blame(r, EMU_HANG_LIVELOCK, w, lanes);
+    bool is_culprit = blame(r, EMU_HANG_LIVELOCK, w, lanes);
     for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* plain loads only where that is all */
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
@@ -402,6 +403,11 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
+            if (is_culprit) { /* not wherever in their loop the lanes are now: where the first line says they wait */
+                r->culprit.lanes = here;
+                r->culprit.pc = p->pc;
+                is_culprit = false;
+            }
         }
     }
     if (rest == 0)

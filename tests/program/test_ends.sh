@@ -194,6 +194,7 @@ grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || 
 grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||
     fail "a limit: the findings"
 grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif || fail "a limit: SARIF"
+grep -q '"toolExecutionNotifications": .*"uri": "k.cl".*"startLine": [67]}}}]}]' l.sarif || fail "a limit: SARIF says no line"
 grep -q '"status": "limit"' st.json && grep -q '"exit_status": 4' st.json || fail "a limit: statistics"
 expect 4 '^limit: .* s have passed (timeout 0.2)' run --timeout 0.2 clean.yaml
 expect 4 '^limit: 500 warp' run --max-instructions 500 --timing clean.yaml

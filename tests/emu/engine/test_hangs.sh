@@ -19,6 +19,7 @@ fail() {
     failures=$((failures + 1))
 }
 
+spun=0
 for launch in *.yaml; do
     name=${launch%.yaml}
     kind=$(sed -n 's/^# hang: //p' "$launch")
@@ -45,6 +46,15 @@ for launch in *.yaml; do
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
     diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
+    # of lanes that spin, the finding is where the first line says, not wherever in their loop they have stopped
+    case $kind in value | livelock)
+        spins=$(sed -n '/ spins* with /{s/.* at pc \(0x[0-9a-f]*\).*/\1/p;q;}' "$name.hang")
+        if [ -n "$spins" ]; then
+            spun=$((spun + 1))
+            # shellcheck disable=SC2086
+            "$lanewise" run $args "$launch" --check 2>&1 | grep -q ", pc $spins\$" || fail "$name: the finding is not at pc $spins"
+        fi ;;
+    esac
     case $args in *"--reconv stack"*)
         if grep -q 'check:' "$launch"; then
             "$lanewise" run "$launch" >"$work/out" 2>&1 ||
@@ -53,6 +63,7 @@ for launch in *.yaml; do
     esac
 done
 [ $count -ge 16 ] || fail "only $count kernels"
+[ $spun -ge 6 ] || fail "only $spun kernels with a spin"
 
 # What computes for long without a store is none, however small the window: it runs to its end.
 cat >"$work/long.cl" <<'END'
