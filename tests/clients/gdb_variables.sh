@@ -333,6 +333,23 @@ expect 'dynamic shared memory of nvcc -G' <<'END'
 ^  0: +0 +0\.5 +1 +1\.5
 ^error: s has no length in the program: name a part of it, as s\[0\]$
 END
+# gdb sends no type with a watchpoint: an element of a buffer of floats is shown as a float, a part of one is not.
+cat >"$work/half.cl" <<'END'
+kernel void half_it(global float *y, global double *z) { y[get_global_id(0)] *= 0.5f; z[get_global_id(0)] = 0.25; }
+END
+cat >"$work/half.yaml" <<END
+program: {source: half.cl}
+buffers: {y: {type: f32, count: 8, init: {ramp: {start: 1}}}, z: {type: f64, count: 8}}
+steps:
+  - launch: {entry: half_it, grid: [1], block: [8], args: [y, z]}
+END
+(cd "$work" && exec "$lanewise" gdb -g half.yaml -- -nx -batch -ex 'break half_it' -ex continue -ex 'watch y[4]' -ex continue \
+    -ex 'watch z[2]' -ex continue -ex delete -ex 'watch *(unsigned short *)((char *)y + 22)' -ex reverse-continue) >"$work/transcript" 2>&1 </dev/null
+expect 'floats at a watchpoint' <<'END'
+^4 bytes at 0x200000000010 was written by lane 4 at .*: 5 -> 2\.5$
+^8 bytes at 0x200000002010 was written by lane 2 at .*: 0 -> 0\.25$
+^2 bytes at 0x200000000016 was written by lane 5 at .*: 16576 -> 16448$
+END
 # nvcc's lists of a variable's registers follow the text, from one arm of an `if` into the other and from a loop's
 # body behind the loop: where the variable was on the way counts (arms.cu: `else v /= 2`; `for (j = n; j-- > 0;)`).
 cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
