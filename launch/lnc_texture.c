@@ -128,7 +128,7 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
     if (value < what->width * texel || value % texel != 0 || value > MAX_PITCH)
         return lw_yaml_fail(file->doc, node, err,
                             "texture %.60s: rows of %" PRIu64 " bytes cannot be %" PRIu64
-                            " bytes apart: a pitch is a multiple of the texel, at most 2^30",
+                            " bytes apart: a pitch has all bytes of a row, is a multiple of the texel's, and at most 2^30",
                             texture->name, what->width * texel, value);
     what->pitch_bytes = (uint32_t)value;
     if ((what->height - 1) * value + what->width * texel > bytes)

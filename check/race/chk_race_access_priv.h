@@ -42,7 +42,7 @@ static inline bool race_is_whole_warp(const struct race_access *ctx)
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 /** Check all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);
-/** A lane is about to free an object: that is a store to all of it. */
+/** Called before a lane frees an object: for races, a store to all its bytes. */
 void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
                     uint64_t address, uint64_t bytes);
 /** One lane by itself. */

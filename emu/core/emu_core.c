@@ -138,8 +138,8 @@ static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, str
     emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, false);
 }
 
-/** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first is
- *  executed even if it has a breakpoint. */
+/** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first of
+ *  them is executed even if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
     struct emu_code *code = w->code;

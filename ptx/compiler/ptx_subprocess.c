@@ -497,8 +497,8 @@ static enum lw_status report(const char *path, const struct ptx_job *job, int wa
                        job->compiler, WEXITSTATUS(wait_status), count ? ": " : "", said);
     if (strstr(text, "cannot open file") != NULL && strstr(text, job->libclc) != NULL)
         return LW_FAIL(err, LW_ENOENT,
-                       "%s cannot read %s, made by a newer compiler: install libclc of its own "
-                       "version, or name another in LANEWISE_LIBCLC",
+                       "%s cannot read %s, made by a newer compiler: install a libclc of the "
+                       "compiler's version, or name another file in LANEWISE_LIBCLC",
                        name, job->libclc);
     if (count == 0)
         return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d)%s%.*s; " ANOTHER,

@@ -300,7 +300,7 @@ static unsigned model_under_way(const struct model *m, unsigned line)
     return sectors;
 }
 
-/** The line that goes for @line: MODEL_LINES: none need; UINT_MAX: none may. */
+/** Index of the line to evict for @line. MODEL_LINES: a way is free; UINT_MAX: no line of its set may be evicted. */
 static unsigned model_victim(const struct model *m, unsigned line)
 {
     unsigned there = 0, best = UINT32_MAX;
