@@ -328,6 +328,21 @@ static inline unsigned isa_x_depbar_most(uint32_t x)
 {
     return x >> 8 & 63;
 }
+/** `waitcnt`: what each counter may stand at: vector memory (37:32), operands of stores (42:40), scalar and shared
+ *  memory (53:48). All ones: it is not waited for. */
+enum { ISA_WAIT_ANY = 63, ISA_WAIT_EXP_ANY = 7 };
+static inline unsigned isa_x_vmcnt(uint32_t x)
+{
+    return x & 63;
+}
+static inline unsigned isa_x_expcnt(uint32_t x)
+{
+    return x >> 8 & 7;
+}
+static inline unsigned isa_x_lgkmcnt(uint32_t x)
+{
+    return x >> 16 & 63;
+}
 /** Clamp (45:40) and segment mask (51:46) of shuffles when the variant bit is clear. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {

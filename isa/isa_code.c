@@ -366,6 +366,9 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
     case ISA_TK_DEPBAR:
         used->x |= 0x3f07;
         return check_number(info, "dependence barrier", isa_x_depbar(insn->x), 6, err);
+    case ISA_TK_WAITCNT:
+        used->x |= 0x3f073f;
+        return LW_OK;
     case ISA_TK_LANE:
         status = check_class(info, token, "X", insn->xkind, err);
         used->xkind = true;

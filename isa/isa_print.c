@@ -272,6 +272,24 @@ static void add_written_pred(struct line *line, const char *prefix, unsigned num
         add_pred(line, false, prefix, number);
 }
 
+/** Of `waitcnt`, the counters that it waits for; none: one of them with its most. */
+static void add_counts(struct line *line, uint32_t x)
+{
+    const char *space = "";
+
+    if (isa_x_vmcnt(x) != ISA_WAIT_ANY ||
+        (isa_x_expcnt(x) == ISA_WAIT_EXP_ANY && isa_x_lgkmcnt(x) == ISA_WAIT_ANY)) {
+        add(line, "vmcnt(%u)", isa_x_vmcnt(x));
+        space = " ";
+    }
+    if (isa_x_expcnt(x) != ISA_WAIT_EXP_ANY) {
+        add(line, "%sexpcnt(%u)", space, isa_x_expcnt(x));
+        space = " ";
+    }
+    if (isa_x_lgkmcnt(x) != ISA_WAIT_ANY)
+        add(line, "%slgkmcnt(%u)", space, isa_x_lgkmcnt(x));
+}
+
 static void add_operand(struct line *line, const struct isa_insn *insn,
                         const struct isa_operands *operands, unsigned index,
                         const struct location *location)
@@ -391,6 +409,9 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
         break;
     case ISA_TK_DEPBAR:
         add(line, "%u, %u", isa_x_depbar(insn->x), isa_x_depbar_most(insn->x));
+        break;
+    case ISA_TK_WAITCNT:
+        add_counts(line, insn->x);
         break;
     case ISA_TK_LANE:
         if (insn->xkind == ISA_X_IMM)

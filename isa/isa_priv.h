@@ -40,6 +40,7 @@ enum isa_tok_kind {
     ISA_TK_LUT,     /* modifiers 103:96 */
     ISA_TK_LUTX,    /* X 39:32 */
     ISA_TK_DEPBAR,  /* X 34:32, X 45:40 */
+    ISA_TK_WAITCNT, /* X 37:32, X 42:40, X 53:48 */
     ISA_TK_LANE,    /* X 39:32 by xkind, X 51:40 or C */
     ISA_TK_MEMBER,  /* X 63:56 */
     ISA_TK_SOFT,    /* the variant bit */

@@ -802,6 +802,7 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
         case ISA_TK_LUT:
         case ISA_TK_LUTX:
         case ISA_TK_DEPBAR:
+        case ISA_TK_WAITCNT:
         case ISA_TK_SOFT:
         case ISA_TK_TEXEL:
             break;

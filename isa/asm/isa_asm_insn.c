@@ -177,6 +177,39 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     return LW_OK;
 }
 
+/** Of `waitcnt`: counters and what each may stand at; of those left out, anything. */
+static enum lw_status parse_counts(struct parse *p, struct cursor *c)
+{
+    static const struct {
+        const char *name;
+        unsigned shift, most;
+    } counters[] = {{"vmcnt", 0, ISA_WAIT_ANY}, {"expcnt", 8, ISA_WAIT_EXP_ANY}, {"lgkmcnt", 16, ISA_WAIT_ANY}};
+    uint32_t x = 0, seen = 0;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(counters); i++)
+        x |= counters[i].most << counters[i].shift;
+    do {
+        int64_t value;
+        unsigned i = 0;
+
+        while (i < LW_COUNT_OF(counters) && !cursor_word(c, counters[i].name))
+            i++;
+        if (i == LW_COUNT_OF(counters) || !cursor_take(c, "("))
+            return OPERAND_FAIL(p, "expected vmcnt(N), expcnt(N) or lgkmcnt(N), found '%.40s'", c->p);
+        if (seen >> i & 1)
+            return OPERAND_FAIL(p, "%s is there twice", counters[i].name);
+        enum lw_status status = cursor_int(p->as, c, "the count", 0, counters[i].most, &value);
+        if (status != LW_OK)
+            return status;
+        if (!cursor_take(c, ")"))
+            return OPERAND_FAIL(p, "expected ')' after the count, found '%.40s'", c->p);
+        seen |= 1u << i;
+        x = (x & ~(counters[i].most << counters[i].shift)) | (uint32_t)value << counters[i].shift;
+    } while (!cursor_end(c));
+    p->insn.x = x;
+    return LW_OK;
+}
+
 static enum lw_status parse_operand(struct parse *p, unsigned index, struct cursor *c,
                                     struct source *b, struct source *third)
 {
@@ -336,6 +369,8 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         if (status == LW_OK)
             insn->x |= (uint32_t)value;
         return status;
+    case ISA_TK_WAITCNT:
+        return parse_counts(p, c);
     case ISA_TK_LANE:
         return parse_lane(p, c, regs);
     case ISA_TK_MEMBER:

@@ -228,6 +228,9 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
         case ISA_TK_DEPBAR:
             insn->x = prop_below(r, 6) | prop_below(r, 64) << 8;
             break;
+        case ISA_TK_WAITCNT:
+            insn->x = prop_below(r, 64) | prop_below(r, 8) << 8 | prop_below(r, 64) << 16;
+            break;
         case ISA_TK_LANE:
             insn->xkind = (uint8_t)prop_class(r, token->classes);
             insn->x = insn->xkind == ISA_X_IMM

@@ -156,6 +156,7 @@ static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
     case ISA_TK_LUT: ADD(96, 103); break;
     case ISA_TK_LUTX: ADD(32, 39); break;
     case ISA_TK_DEPBAR: ADD(32, 34), ADD(40, 45); break;
+    case ISA_TK_WAITCNT: ADD(32, 37), ADD(40, 42), ADD(48, 53); break;
     case ISA_TK_LANE: ADD(26, 26), ADD(28, 30), ADD(32, 51), ADD(64, 71); break;
     case ISA_TK_MEMBER: ADD(56, 63); break;
     case ISA_TK_SOFT: ADD(30, 30); break;

@@ -532,7 +532,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
         if (!probe)
             atomic(t, i, false);
         return DONE;
-    case ISA_NOP: case ISA_DEPBAR_LE: case ISA_BSSY: case ISA_BSYNC: case ISA_BBREAK: case ISA_YIELD: case ISA_FENCE:
+    case ISA_NOP: case ISA_DEPBAR_LE: case ISA_WAITCNT: case ISA_BSSY: case ISA_BSYNC: case ISA_BBREAK: case ISA_YIELD: case ISA_FENCE:
     case ISA_NANOSLEEP:
     case ISA_BAR_SYNCH_PARTNER:
         return DONE;
