@@ -328,7 +328,7 @@ static inline unsigned isa_x_depbar_most(uint32_t x)
 {
     return x >> 8 & 63;
 }
-/** `waitcnt`: what each counter may stand at: vector memory (37:32), operands of stores (42:40), scalar and shared
+/** `waitcnt`: the most that each counter may be at: vector memory (37:32), operands of stores (42:40), scalar and shared
  *  memory (53:48). All ones: it is not waited for. */
 enum { ISA_WAIT_ANY = 63, ISA_WAIT_EXP_ANY = 7 };
 static inline unsigned isa_x_vmcnt(uint32_t x)

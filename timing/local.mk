@@ -6,6 +6,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_core_priv.h \
 	%D%/core/tim_modern_priv.h \
 	%D%/core/tim_send_priv.h \
+	%D%/decode/tim_static_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
 	%D%/core/tim_cycle_body.h \
@@ -26,7 +27,7 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_select_body.h \
 	%D%/core/tim_tick_body.h \
 	%D%/core/tim_window_body.h \
-	%D%/core/tim_static.c \
+	%D%/decode/tim_static.c \
 	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \
 	%D%/grid/tim_grid_priv.h \
@@ -79,6 +80,7 @@ liblanewise_a_SOURCES += \
 TIM_MACHINES = \
 	%D%/machines/ampere.yaml \
 	%D%/machines/fermi.yaml \
+	%D%/machines/gcn-tahiti.yaml \
 	%D%/machines/kepler-k20c.yaml \
 	%D%/machines/rogers.yaml \
 	%D%/machines/rogers-vws.yaml \

@@ -153,6 +153,11 @@ static void put_register(unsigned number, struct lw_sink *out)
         }
 }
 
+static void put_counters(const struct tim_counters *c, struct lw_sink *out)
+{
+    lw_printf(out, "vmcnt %u, expcnt %u, lgkmcnt %u", tim_count_of(&c->vm), tim_count_of(&c->exp), tim_lgkm_of(c));
+}
+
 static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(call->context);
@@ -192,6 +197,10 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
             }
         break;
     default:
+        if (core->counters != NULL) {
+            put_counters(&core->counters[slot], call->out);
+            lw_put(call->out, "\n");
+        }
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
             if (tim_is_to_come(w, r)) {
                 lw_put(call->out, shown++ != 0 ? ", " : "to be written: ");
@@ -245,6 +254,9 @@ static enum lw_status do_collectors(const struct lw_call *call, struct lw_error 
                    "load/store queue\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
+    if (e->config.lsu_separate)
+        lw_printf(call->out, "%u in the queue of shared memory, %u in that of scalar loads\n", core->side[0].queued,
+                  core->side[1].queued);
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
         put_op(e, core, op, call->out);

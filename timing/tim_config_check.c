@@ -129,7 +129,26 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->constant_l0_bytes != 0 && c->issue_width != 1)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u does not go with constant.l0_bytes: it looks up an instruction a "
                        "cycle", c->issue_width);
-    if (c->issue_width > 1 && c->fetch_buffer < c->issue_width)
+    if (c->fetch_l0_bytes != 0 && (c->fetch_shared > 1 || c->constant_shared > 1 || c->issue_rotate || c->issue_types))
+        return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes does not go with %s", c->fetch_shared > 1 ? "fetch.shared: set that to 1"
+                       : c->constant_shared > 1 ? "constant.shared: set that to 1" : c->issue_rotate ? "issue.rotate" : "issue.types");
+    if (c->issue_width > 2 && !c->issue_types)
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
+                       c->issue_width);
+    if (c->issue_types && c->lsu_replay != TIM_REPLAY_NONE)
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle");
+    if (c->issue_types && c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+        return LW_FAIL(err, LW_EINPUT, "issue.policy active_pending does not go with issue.types: its pools change once in "
+                       "a cycle");
+    if (c->issue_rotate && c->registers_collector == TIM_COLLECTOR_WINDOW)
+        return LW_FAIL(err, LW_EINPUT, "issue.rotate does not go with registers.collector window: its stage Control "
+                       "takes an instruction in any cycle");
+    if (c->issue_dependence == TIM_DEP_COUNTERS && c->issue_split_lanes)
+        return LW_FAIL(err, LW_EINPUT, "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's");
+    if (c->lsu_separate && (c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
+        return LW_FAIL(err, LW_EINPUT, "lsu.separate does not go with %s",
+                       c->lsu_local != 0 ? "lsu.local: set it to 0" : "lsu.replay buffer: set it to none");
+    if (c->issue_width > 1 && !c->issue_types && c->fetch_buffer < c->issue_width)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
                        "fetch.buffer to 2 or more", c->issue_width);
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->issue_width != 1)

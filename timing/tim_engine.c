@@ -199,6 +199,17 @@ static bool notify(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
+/** With issue.switch_on_stall: a warp has ended, and with it perhaps a launch that another split of a warp waits for. */
+static void touch_divided(struct tim_engine *e)
+{
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned w = 0; w < e->config.core_warps; w++)
+            if (e->core[c]->warp[w].used && e->core[c]->warp[w].split_count > 1) {
+                tim_warp_touch(e->core[c], w, TIM_TOUCH_STALL);
+                tim_core_poke(e->core[c]);
+            }
+}
+
 /** An instruction was issued. stop->kind is set when the run is to stop after it. */
 static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
@@ -217,6 +228,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         e->gpu[TIM_GPU_thread_instructions] += core->issued_lanes;
         e->instructions++;
         tim_kernels_count(e, ev->grid, core->issued_lanes);
+        if (ev->warp_ended && e->config.issue_switch_on_stall)
+            touch_divided(e);
         if (core->issued_what->flow || core->launch_cycles) {
             enum lw_status status = take_launches(e, core->launch_cycles, err);
             if (status != LW_OK)
@@ -881,6 +894,20 @@ static const struct emu_engine_ops ops = {
     .cycles = engine_cycles,
 };
 
+/** Neighbouring cores share instruction and constant caches; the last of them may be fewer. */
+static void share_caches(struct tim_engine *e)
+{
+    const unsigned of[TIM_SHARES] = {[TIM_SHARES_CODE] = e->config.fetch_shared,
+                                     [TIM_SHARES_CONSTANTS] = e->config.constant_shared};
+
+    for (unsigned what = 0; what < TIM_SHARES; what++)
+        for (unsigned c = 0; of[what] > 1 && c < e->config.core_count; c++) {
+            unsigned first = c - c % of[what], left = e->config.core_count - first;
+
+            tim_core_share(e->core[c], (enum tim_sharing_of)what, e->core + first, left < of[what] ? left : of[what]);
+        }
+}
+
 enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
                                       const struct tim_options *options,
                                       tim_memory_create_fn create_memory, struct emu_engine **out,
@@ -941,6 +968,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             fine = tim_core_set_model(core, options->reference);
         }
     }
+    if (fine)
+        share_caches(e);
     if (!fine) {
         engine_destroy(&e->base);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",

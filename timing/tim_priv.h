@@ -18,12 +18,12 @@
 /* ---- keys -------------------------------------------------------------------------------- */
 
 /* In the order of the names in keys.def. */
-enum { TIM_MAX_SCHEDS = 8 }; /* of a core */
+enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* of a core; of a scheduler */
 enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
 enum { TIM_FETCH_LRR, TIM_FETCH_GREEDY };
 enum { TIM_ORDER_LRR, TIM_ORDER_GTO };
-enum { TIM_DEP_SCOREBOARD, TIM_DEP_VECTOR, TIM_DEP_CONTROL };
+enum { TIM_DEP_SCOREBOARD, TIM_DEP_VECTOR, TIM_DEP_CONTROL, TIM_DEP_COUNTERS };
 enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM, TIM_WAR_COUNTERS };
 enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED, TIM_COLLECTOR_WINDOW };
 enum { TIM_FREEZE_HELD, TIM_FREEZE_NONE, TIM_FREEZE_ALL };
@@ -129,7 +129,7 @@ struct tim_core_stats {
     struct {
         uint64_t count[TIM_SCHED_COUNT];
         /** [slot of the cycle][cause]: sums to cycles in each slot. */
-        uint64_t reason[2][TIM_STALL_COUNT];
+        uint64_t reason[TIM_MAX_WIDTH][TIM_STALL_COUNT];
     } sched[TIM_MAX_SCHEDS];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
 };

@@ -134,6 +134,11 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
 
     if (core->config->issue_dependence == TIM_DEP_CONTROL && print_control(core, warp, now, out))
         return;
+    if (core->counters != NULL) {
+        const struct tim_counters *c = &core->counters[warp];
+
+        lw_printf(out, "\nvmcnt %u, expcnt %u, lgkmcnt %u", tim_count_of(&c->vm), tim_count_of(&c->exp), tim_lgkm_of(c));
+    }
     op = reason == TIM_STALL_WAR ? overtaken(core, warp) : blocker(core, warp);
     if (op != NULL)
         print_op(w, op, now, out);
@@ -266,7 +271,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 print_insn(w, w->pc, out);
             }
             if (reason == TIM_STALL_STALL || reason == TIM_STALL_YIELD || reason == TIM_STALL_LOAD || reason == TIM_STALL_RESULT ||
-                reason == TIM_STALL_WAR) {
+                reason == TIM_STALL_WAR || reason == TIM_STALL_COUNTER) {
                 print_wait(core, warp, reason, e->now, out);
             } else if (reason == TIM_STALL_BARRIER) {
                 print_barriers(core, block, warp, e->now, out);

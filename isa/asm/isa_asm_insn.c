@@ -177,7 +177,7 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     return LW_OK;
 }
 
-/** Of `waitcnt`: counters and what each may stand at; of those left out, anything. */
+/** Of `waitcnt`: counters and the most that each may be at; of those left out, any. */
 static enum lw_status parse_counts(struct parse *p, struct cursor *c)
 {
     static const struct {

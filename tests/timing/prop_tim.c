@@ -24,6 +24,30 @@ static unsigned power(struct rnd *r, unsigned low, unsigned high)
     return x;
 }
 
+/** Rotation, instructions of several types in a cycle, wait counters, queues of their own, shared caches. */
+static void random_gcn(struct rnd *r, struct tim_config *c)
+{
+    c->core_count = between(r, 1, 5);
+    c->fetch_shared = between(r, 1, 4);
+    c->constant_shared = between(r, 1, 4);
+    c->issue_rotate = c->registers_collector != TIM_COLLECTOR_WINDOW && rnd_below(r, 3) != 0;
+    c->issue_types = c->registers_collector != TIM_COLLECTOR_WINDOW && rnd_below(r, 3) != 0;
+    if (c->issue_types) {
+        c->issue_policy = c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_LRR : c->issue_policy;
+        c->lsu_replay = TIM_REPLAY_NONE;
+        c->issue_width = between(r, 1, 5);
+    }
+    if (rnd_below(r, 3) != 0) {
+        c->issue_dependence = TIM_DEP_COUNTERS;
+        c->issue_split_lanes = false;
+    }
+    c->issue_vm_count = between(r, 1, 15);
+    c->issue_lgkm_count = between(r, 1, 31);
+    c->issue_exp_count = between(r, 1, 7);
+    c->lsu_separate = c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE && rnd_below(r, 2) != 0;
+    c->registers_conflict_free = rnd_below(r, 2);
+}
+
 /** Keys drawn so that they fit each other; most limits are low, so that something waits. */
 static void random_machine(struct rnd *r, unsigned width, const char *reconv, struct tim_config *c)
 {
@@ -164,6 +188,10 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     }
     c->fetch_policy = rnd_below(r, 3) == 0;
     c->issue_half_latency = rnd_below(r, 2) ? between(r, 1, 12) : 0;
+    if (rnd_below(r, 3) == 0) {
+        random_gcn(r, c);
+        return;
+    }
     if (rnd_below(r, 2) == 0)
         return;
     c->fetch_l0_ways = between(r, 1, 4);
@@ -192,6 +220,20 @@ static bool writes(const char *line, const char *end)
            memmem(line, (size_t)(end - line), "atom.", 5) != NULL;
 }
 
+/** Scalar loads and accesses of shared memory, so that what lgkmcnt counts is mixed; no register is the kernel's. */
+static void scalar_loads(struct rnd *r, struct lw_sink *out)
+{
+    lw_put(out, "s_ld.const.b64 s40:41, c[out]\n");
+    for (unsigned i = 1 + rnd_below(r, 12); i != 0; i--)
+        switch (rnd_below(r, 5)) {
+        case 0: lw_printf(out, "s_ld.global.b32 s%u, [s40:41+%u]\n", 42 + rnd_below(r, 4), 4 * rnd_below(r, 64)); break;
+        case 1: lw_printf(out, "s_add_u32 s%u, s%u, 1\n", 42 + rnd_below(r, 4), 42 + rnd_below(r, 4)); break;
+        case 2: lw_printf(out, "ld.shared.b32 v%u, [vz+%u]\n", 60 + rnd_below(r, 3), 4 * rnd_below(r, 16)); break;
+        case 3: lw_printf(out, "v_add_u32 v%u, v%u, s%u\n", 60 + rnd_below(r, 3), 60 + rnd_below(r, 3), 42 + rnd_below(r, 4)); break;
+        default: lw_printf(out, "s_ld.const.b32 s%u, c[number]\n", 42 + rnd_below(r, 4)); break;
+        }
+}
+
 /** Control fields for @in's instructions, which have none, and fences after some that write. Whatever they say, it
  *  is only when instructions issue: barriers are few, so that loads, results and operands to be read meet on one, and
  *  several are waited for. */
@@ -199,11 +241,21 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
 {
     const unsigned bars = between(r, 1, 6), waits = between(r, 1, 4), stalls = between(r, 1, 15);
 
+    bool begins = false;
+
     lw_buffer_init(out);
     for (const char *end; *in != '\0'; in = end + 1) {
         end = strchr(in, '\n');
         bool is_insn = end != in && in[0] != '.' && end[-1] != ':'; /* neither a directive nor a label */
 
+        if (end - in > 7 && memcmp(in, ".kernel", 7) == 0)
+            begins = true;
+        if (is_insn && begins && rnd_below(r, 2)) /* all lanes live, as scalar writers want it */
+            scalar_loads(r, &out->sink);
+        begins &= !is_insn;
+        if (is_insn && rnd_below(r, 24) == 0)
+            lw_printf(&out->sink, "waitcnt vmcnt(%u) expcnt(%u) lgkmcnt(%u)\n", rnd_below(r, 4), rnd_below(r, 3),
+                      rnd_below(r, 4));
         if (is_insn && rnd_below(r, 12) == 0)
             lw_printf(&out->sink, "depbar.le %u, %u {st=%u}\n", rnd_below(r, bars), rnd_below(r, 4),
                       rnd_below(r, 7));

@@ -15,7 +15,7 @@ run() { # options
     }
 }
 "$lanewise" run nest.yaml -q --hash | grep hash_mem >want || fail "no functional run"
-for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
+for machine in ampere fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for room in "core.blocks=3 kernels.entries=32" "core.blocks=1 kernels.entries=1" \
         "core.blocks=2 kernels.mixed=false" "core.blocks=2 kernels.bypass=true"; do
         options=--timing=$machine

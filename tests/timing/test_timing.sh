@@ -91,7 +91,7 @@ launch_file '' >good.yaml
 launch_file 'machine: {warp: 8}' >eight.yaml
 launch_file 'machine: {reconv: stack}' >stack.yaml
 launch_file 'machine: {tags: compact}' >tags.yaml
-for machine in fermi ampere kepler-k20c rogers rogers-vws tesla-dwr volta; do
+for machine in fermi ampere gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
     grep '^hash_mem' out >"$machine.hash"
     cmp -s "$machine.hash" fermi.hash || fail "$machine: hash_mem differs from fermi's"
@@ -523,10 +523,11 @@ set -- --arg 'u32[8]' --timing-set core.count=1 -q --timing=ampere --timing-set 
 expect 0 '' run why.s --grid 2 --block 64 "$@" --timing-report why_e.json
 expect 0 '' run why.s --grid 4 --block 128 "$@" --timing-report why_f.json
 expect 0 '' run nest.yaml -q --timing=fermi --timing-set core.count=2 --timing-report why_d.json
+expect 0 '' run why.s --grid 2 --block 64 "$@" --timing=gcn-tahiti --timing-set issue.vm_count=2 --timing-report why_g.json
 expect 0 '^  not_picked  *[1-9]' debug --timing loop.yaml --timing-set core.count=1 --batch -c 'break 5' -c continue -c 'stepi 7' -c timing
 python3 - "$src/timing/stall_reasons.def" <<'END' || fail "a stall reason never occurs"
 import json, re, sys
-seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcdef']
+seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcdefg']
 reasons = re.findall(r'^STALL_REASON\(\w+, *"(\w+)"', open(sys.argv[1]).read(), re.M)
 assert len(reasons) == len(seen[0]) > 15, reasons
 never = [r for r in reasons if not any(s[r] for s in seen)]

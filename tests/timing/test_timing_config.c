@@ -61,7 +61,7 @@ static void every_shipped_machine_loads_and_what_is_printed_of_it_loads_the_same
         tim_config_destroy(config);
         tim_config_destroy(recheck_at);
     }
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 8);
 }
 
 static void fermi_is_the_machine_of_all_defaults(void **state)
@@ -134,7 +134,7 @@ static void what_is_wrong_in_a_file_is_reported_with_its_line(void **state)
     expect_read("base: volt\n",
                 "m.yaml:1: base: unknown GPU model \"volt\"; did you mean \"volta\"?");
     expect_read("base: titan\n", "m.yaml:1: base: \"titan\" is neither a shipped GPU model nor a file; "
-                "shipped are ampere, fermi, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
+                "shipped are ampere, fermi, gcn-tahiti, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
     expect_read("machine: volta\nbase: volta\n", "m.yaml:1: machine: the older name of base: keep one of them");
     expect_read("base: /nowhere/m.yaml\n", "m.yaml:1: base: /nowhere/m.yaml: cannot be read: "
                 "No such file or directory");

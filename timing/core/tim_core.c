@@ -107,6 +107,24 @@ static bool make_readers(struct tim_core *core)
     return core->readers != NULL;
 }
 
+/** What only some keys ask for. */
+static bool make_extras(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+
+    if (c->issue_dependence == TIM_DEP_COUNTERS) {
+        core->counters = calloc(c->core_warps, sizeof *core->counters);
+        if (core->counters == NULL)
+            return false;
+    }
+    for (unsigned i = 0; c->lsu_separate && i < TIM_SIDES; i++) {
+        core->side[i].queue = calloc(c->lsu_queue, sizeof *core->side[i].queue);
+        if (core->side[i].queue == NULL)
+            return false;
+    }
+    return true;
+}
+
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index)
@@ -138,7 +156,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         core->bank_mask = config->registers_banks - 1;
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
-    fine = core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
+    fine = make_extras(core) && core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
            core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_readers(core) && make_window(core) &&
            make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
@@ -226,14 +244,31 @@ void tim_core_destroy(struct tim_core *core)
     free(core->pool);
     free(core->window);
     free(core->window_banks);
-    tim_cache_destroy(core->icache);
+    free(core->counters);
+    for (unsigned i = 0; i < TIM_SIDES; i++)
+        free(core->side[i].queue);
+    if (core->sharing[TIM_SHARES_CODE].core == NULL || core->sharing[TIM_SHARES_CODE].core[0] == core)
+        tim_cache_destroy(core->icache);
     tim_front_destroy(core->front);
     tim_cache_destroy(core->l1);
     tim_locality_destroy(core->locality);
     tim_held_destroy(core->held);
-    tim_cache_destroy(core->constant);
+    if (core->sharing[TIM_SHARES_CONSTANTS].core == NULL || core->sharing[TIM_SHARES_CONSTANTS].core[0] == core)
+        tim_cache_destroy(core->constant);
     tim_cache_destroy(core->texture);
     free(core);
+}
+
+void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count)
+{
+    struct tim_cache **own = what == TIM_SHARES_CODE ? &core->icache : &core->constant;
+
+    core->sharing[what].core = cores;
+    core->sharing[what].count = count;
+    if (cores[0] == core)
+        return;
+    tim_cache_destroy(*own);
+    *own = what == TIM_SHARES_CODE ? cores[0]->icache : cores[0]->constant;
 }
 
 /** Lanes of the writes to come are kept for each register of each warp: much, and seldom requested. */
@@ -447,6 +482,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
             w++;
         struct emu_warp_view warp;
         clear_warp(&core->warp[w]);
+        if (core->counters != NULL)
+            memset(&core->counters[w], 0, sizeof core->counters[w]);
         core->warp[w].used = true;
         core->warp[w].block = (uint16_t)b;
         core->warp[w].index = (uint16_t)k;

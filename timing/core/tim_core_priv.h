@@ -19,7 +19,7 @@
  *
  * RECHECK, TIMED and CAN are sets in struct tim_known; BLOCKED is to be in none.
  *
- *   tim_static.c       what the model needs to know of an instruction
+ *   timing/decode/     what the model needs to know of an instruction
  *   tim_core.c         warps, blocks, packets
  *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
  *   tim_fetch_body.h   instruction cache and buffers, constants of operands, caches in levels
@@ -39,82 +39,17 @@
 
 #include "timing/core/tim_modern_priv.h"
 #include "timing/mem/tim_front_priv.h"
+#include "timing/decode/tim_static_priv.h"
+#include "timing/mem/tim_cache_priv.h"
 #include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
 enum {
-    TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12, TIM_MAX_BUFFER = 16,
+    TIM_MAX_BUFFER = 16,
     TIM_MAX_VECTOR = 8, /* a bit of a byte each */
     TIM_WAKES = 32,
     TIM_NONE = 0xffffffff
 };
-
-/* ---- instructions ------------------------------------------------------------------------- */
-
-/** Where an instruction goes when it has been issued. */
-enum tim_path {
-    TIM_PATH_NONE,    /* it ends at issue: branches, barriers, exits */
-    TIM_PATH_DIRECT,  /* to a pipe, without operands from banks: scalar, results of barriers */
-    TIM_PATH_COLLECT, /* a collector, then a pipe */
-    TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
-};
-/** What an instruction waits for of the memory instructions before it in its warp. */
-enum tim_awaits {
-    TIM_AWAITS_ANSWERS = 1, /* fences, accesses that release: all that write are answered */
-    TIM_AWAITS_QUEUE = 2    /* barriers of blocks: nothing that another warp accesses from now on comes before them */
-};
-/** Sets of registers, by isa_reg_number. */
-enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
-struct tim_registers {
-    uint64_t word[TIM_REG_WORDS];
-};
-/** What the model needs to know of an instruction; one an instruction of a program. What most of its
- *  ways through a core read is first. */
-struct tim_static {
-    uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
-    uint8_t pipes; /* and in whose pipes: int where that unit has none */
-    uint8_t path; /* enum tim_path */
-    uint8_t work; /* enum tim_work */
-    uint8_t need_words; /* words of `need` that are not empty */
-    uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
-    uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
-    uint8_t address_rows; /* of row_read, the first: those of an address */
-    uint8_t words;    /* of a lane that memory moves: 0: one, 1: two, 2: more */
-    uint16_t latency; /* in its pipe */
-    bool uniform;     /* no vector register is in its address */
-    bool fixed;       /* window: of fixed latency, so it passes Allocate */
-    bool cached;      /* its operands may be in the register-file cache */
-    bool scalar;      /* holds a pipe for one cycle */
-    bool sleep, texture;
-    bool writes;      /* memory: a store, reduction or atomic */
-    uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
-    bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
-    bool flow;        /* a branch, exit or other control instruction */
-    bool load;        /* its results come from memory */
-    bool launch;      /* its warp may be held for a launch */
-    bool constant;    /* an operand of a constant bank: constant_at */
-    struct isa_control control;
-    uint8_t takes_bars; /* its dependence barriers, a set */
-    uint8_t stall;      /* cycles that its stall count stands for */
-    bool yields;        /* its warp issues nothing in the next cycle */
-    bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
-    uint8_t depbar_bar, depbar_most;
-    uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
-    uint8_t row_operand[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
-    uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
-    struct tim_registers need; /* those that it reads or writes */
-    uint64_t constant_at;    /* bank << 32 | offset */
-    unsigned constant_bytes;
-};
-/** All instructions of a program; owned by the engine. */
-struct tim_code {
-    const struct emu_program *program;
-    uint64_t base;
-    uint32_t count;
-    struct tim_static *insn;
-};
-bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
-                   struct tim_code *out);
 
 /* ---- instructions in flight ------------------------------------------------------------------ */
 
@@ -153,6 +88,7 @@ struct tim_op {
     uint64_t read_at;    /* local: its sources have been read, as others see it; 0: it is not known when */
     uint32_t rows_left;  /* local: rows of its address not read, by index into row_read */
     int8_t read_after, result_after; /* local: cycles that its times differ from those of its kind */
+    uint8_t number, exp_number; /* counters: mod 64, among those that are counted off with it */
     unsigned passes;     /* over shared memory that are left */
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* the latest of its data is there */
@@ -401,6 +337,8 @@ struct tim_core {
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* instructions in flight */
     uint32_t *queue;         /* load/store: ops in order */
+    struct tim_side side[TIM_SIDES]; /* lsu.separate */
+    struct tim_counters *counters; /* [config->core_warps], of issue.dependence: counters; else NULL */
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
@@ -424,6 +362,9 @@ struct tim_core {
     struct tim_pipe *pipes;  /* of all units; */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
+    unsigned unmoved;        /* issue.rotate: ticks in a row that changed nothing */
+    unsigned types_issued;   /* issue.types: in this cycle, a set of enum tim_type, by these of the scheduler's warps: */
+    uint64_t issued_now[TIM_MAX_WARPS / 64];
     unsigned issued_warp;    /* of the last issue, for the second slot of dual issue */
     unsigned issued_lanes;   /* how many its split has */
     const struct tim_static *issued_what;
@@ -452,6 +393,7 @@ struct tim_core {
     size_t suspended_capacity, op_capacity, live_capacity;
     uint32_t *live;          /* instructions in flight, in age order */
     uint64_t tick_at_own;
+    struct tim_sharing sharing[TIM_SHARES];
     struct tim_packet packet;
 };
 
@@ -460,6 +402,8 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index);
 void tim_core_destroy(struct tim_core *core);
+/** It uses the cache of the first of @count cores, which includes it, instead of its own. */
+void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Would a block of @grid fit now? */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
 /** The same, the memory for suspended blocks aside. */
@@ -604,6 +548,30 @@ static inline bool tim_has_local(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->lsu_local != 0;
 }
+/** Have shared memory and scalar loads queues of their own? */
+static inline bool tim_separate(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->lsu_separate;
+}
+/** Do memory instructions count by counters of their warp? */
+static inline bool tim_counts(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->counters != NULL;
+}
+/** Do schedulers rotate; are instructions of a cycle of different types and warps? */
+static inline bool tim_rotates(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->issue_rotate;
+}
+static inline bool tim_types(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->issue_types;
+}
+/** Is it a cycle of another scheduler than @s? */
+static inline bool tim_passes(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    return tim_rotates(core) && now % core->config->issue_schedulers != s;
+}
 /** Do instructions of fixed latency reserve their reads in a window of cycles? */
 static inline bool tim_windowed(const struct tim_core *core)
 {
@@ -726,7 +694,7 @@ enum tim_touch {
 static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned changed)
 {
     const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
-                               UINT32_C(1) << TIM_STALL_WAR;
+                               UINT32_C(1) << TIM_STALL_WAR | UINT32_C(1) << TIM_STALL_COUNTER;
     struct tim_warp *w = &core->warp[warp];
 
     if ((changed & TIM_TOUCH_STALL) != 0)
@@ -757,9 +725,25 @@ static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {
     op->stage = (uint8_t)stage;
 }
+/** The queue of its own that an instruction of this kind passes; NULL: none. */
+static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
+{
+    if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
+        return NULL;
+    return &core->side[what->type == TIM_TYPE_SCALAR];
+}
 /** It joins the load/store queue. */
 static inline void tim_enqueue(struct tim_core *core, uint32_t op)
 {
+    struct tim_side *side = tim_side_of(core, core->op[op].what);
+
+    if (side != NULL) {
+        if (side->queued == 0)
+            side->head_at = core->op[op].at;
+        tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], side->queued);
+        side->queue[side->queued++] = op;
+        return;
+    }
     if (core->queued == 0)
         core->head_at = core->op[op].at;
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_lsu_queue], core->queued);
@@ -909,6 +893,12 @@ static inline void tim_flush_idle(struct tim_core *core, unsigned s)
         core->stats->sched[s].reason[slot][hot->known[tim_first(core, s) / 64].nearest] += hot->idle[s];
     hot->idle[s] = 0;
 }
+/** @cycles of other schedulers. */
+static inline void tim_count_rotation(struct tim_core *core, unsigned s, uint64_t cycles)
+{
+    for (unsigned slot = 0; slot < tim_width(core); slot++)
+        core->stats->sched[s].reason[slot][TIM_STALL_ROTATION] += cycles;
+}
 /** The slots of scheduler @s in this cycle issue nothing. */
 static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_stall reason)
 {
@@ -939,6 +929,12 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     enum tim_stall stops = tim_issue_stops(core, s, now);
     bool taken = stops != TIM_STALL_ISSUED;
 
+    if (tim_passes(core, s, now)) {
+        tim_count_rotation(core, s, 1);
+        return true;
+    }
+    if (tim_separate(core) && k->can[TIM_PATH_MEMORY] != 0)
+        return false;
     if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
         return false;
     if (taken) {

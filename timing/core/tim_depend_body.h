@@ -121,6 +121,189 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
     return w->bar[b] != 0 && w->bar[b] != bar_full(core) - 1;
 }
 
+/* ---- counters -------------------------------------------------------------------------------- */
+
+/*
+ * vmcnt counts vector memory in order, expcnt its stores that have not read their data, lgkmcnt shared memory, in
+ * order, and scalar loads, in any order. Compiled kernels have no waitcnt: whatever needs a result waits as the one that
+ * a compiler puts right before it. In order that is until no older one is under way: so registers are free in the order of
+ * issue. With a scalar load among them it is lgkmcnt(0), the only count that says which are over. Source: the book,
+ * 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
+ */
+
+/** A store that has not read its data has a register that @what writes. */
+static bool overwrites(const struct tim_counters *c, const struct tim_static *what)
+{
+    for (uint32_t n = c->exp.first; n != c->exp.next; n++) {
+        const struct tim_static *store = c->exp.what[n % TIM_COUNT_MOST];
+
+        for (unsigned r = store->address_rows; r < store->row_reads; r++)
+            for (unsigned w = 0; w < what->row_writes; w++)
+                if (store->row_read[r] == what->row_write[w])
+                    return true;
+    }
+    return false;
+}
+
+/** Does the counter that it would be counted by count no further? */
+static bool counter_is_full(const struct tim_config *config, const struct tim_counters *c,
+                            const struct tim_static *what)
+{
+    switch (what->counted) {
+    case TIM_COUNTED_VM:
+        return tim_count_of(&c->vm) >= config->issue_vm_count ||
+               (what->writes && tim_count_of(&c->exp) >= config->issue_exp_count);
+    case TIM_COUNTED_SHARED:
+    case TIM_COUNTED_SCALAR:
+        return tim_lgkm_of(c) >= config->issue_lgkm_count;
+    default:
+        return false;
+    }
+}
+
+static enum tim_stall check_counters(const struct tim_core *core, const struct tim_warp *w,
+                                     const struct tim_static *what)
+{
+    const struct tim_counters *c = &core->counters[w - core->warp];
+    enum tim_stall reason;
+
+    if (what->waitcnt) {
+        if (tim_count_of(&c->vm) > what->vm_most || tim_lgkm_of(c) > what->lgkm_most)
+            return TIM_STALL_LOAD;
+        if (tim_count_of(&c->exp) > what->exp_most)
+            return TIM_STALL_WAR;
+    }
+    reason = tim_keeps_lanes(core) ? check_lanes(core, w, what) : tim_registers_check(w, what);
+    if (reason != TIM_STALL_ISSUED)
+        return reason;
+    if (overwrites(c, what))
+        return TIM_STALL_WAR;
+    return counter_is_full(core->config, c, what) ? TIM_STALL_COUNTER : TIM_STALL_ISSUED;
+}
+
+/** No write to the register is to come any more. */
+static void register_is_free(const struct tim_core *core, struct tim_warp *w, unsigned reg)
+{
+    if (tim_keeps_lanes(core))
+        w->lanes[reg] = 0;
+    else
+        w->to_come.word[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+}
+
+static uint8_t count_on(struct tim_counted_ops *ops, const struct tim_static *what)
+{
+    uint8_t number = ops->next++ % TIM_COUNT_MOST;
+
+    ops->what[number] = what;
+    ops->writes[number] = 0;
+    return number;
+}
+
+/** A memory instruction is issued. */
+static void count_issue(struct tim_core *core, struct tim_op *op)
+{
+    struct tim_counters *c = &core->counters[op->warp];
+
+    switch (op->what->counted) {
+    case TIM_COUNTED_VM:
+        op->number = count_on(&c->vm, op->what);
+        if (op->what->writes && op->operands != 0)
+            op->exp_number = count_on(&c->exp, op->what);
+        break;
+    case TIM_COUNTED_SHARED:
+        op->number = count_on(&c->shared, op->what);
+        break;
+    case TIM_COUNTED_SCALAR:
+        c->scalar++;
+        c->mixed = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/** The oldest that are over are counted off. Their results are free, or held until lgkmcnt is 0. */
+static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_ops *ops, bool holds)
+{
+    struct tim_warp *w = &core->warp[warp];
+
+    while (ops->first != ops->next && (ops->over >> ops->first % TIM_COUNT_MOST & 1) != 0 &&
+           ops->writes[ops->first % TIM_COUNT_MOST] == 0) {
+        const struct tim_static *what = ops->what[ops->first % TIM_COUNT_MOST];
+
+        for (unsigned i = 0; i < what->write_count; i++)
+            if (holds)
+                core->counters[warp].held.word[what->write[i] / 64] |= UINT64_C(1) << what->write[i] % 64;
+            else
+                register_is_free(core, w, what->write[i]);
+        ops->over &= ~(UINT64_C(1) << ops->first % TIM_COUNT_MOST);
+        ops->first++;
+    }
+    tim_warp_touch(core, warp, TIM_TOUCH_RESULT);
+}
+
+/** Nothing of a memory instruction is under way but, perhaps, writes. */
+static void count_over(struct tim_core *core, const struct tim_op *op)
+{
+    struct tim_counters *c = &core->counters[op->warp];
+    struct tim_warp *w = &core->warp[op->warp];
+
+    if (op->what->counted == TIM_COUNTED_VM) {
+        c->vm.over |= UINT64_C(1) << op->number;
+        count_off(core, op->warp, &c->vm, false);
+        return;
+    }
+    if (op->what->counted == TIM_COUNTED_SHARED) {
+        c->shared.over |= UINT64_C(1) << op->number;
+        count_off(core, op->warp, &c->shared, c->mixed);
+    } else {
+        c->scalar--;
+        for (unsigned i = 0; i < op->what->write_count; i++)
+            c->held.word[op->what->write[i] / 64] |= UINT64_C(1) << op->what->write[i] % 64;
+    }
+    if (tim_lgkm_of(c) != 0 || !c->mixed)
+        return;
+    c->mixed = false;
+    for (unsigned i = 0; i < TIM_REG_WORDS; i++) {
+        for (LW_EACH_BIT(b, c->held.word[i]))
+            register_is_free(core, w, i * 64 + (unsigned)b);
+        c->held.word[i] = 0;
+    }
+}
+
+/** A store's data is read. */
+static void count_read(struct tim_core *core, const struct tim_op *op)
+{
+    struct tim_counters *c = &core->counters[op->warp];
+
+    if (op->what->counted != TIM_COUNTED_VM || !op->what->writes)
+        return;
+    c->exp.over |= UINT64_C(1) << op->exp_number;
+    while (c->exp.first != c->exp.next && (c->exp.over >> c->exp.first % TIM_COUNT_MOST & 1) != 0)
+        c->exp.over &= ~(UINT64_C(1) << c->exp.first++ % TIM_COUNT_MOST);
+    tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
+}
+
+/** A packet of vector memory that writes is on its way; the id of the warp for its answer. */
+static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
+{
+    if (!tim_counts(core) || op->what->counted != TIM_COUNTED_VM)
+        return op->warp;
+    core->counters[op->warp].vm.writes[op->number]++;
+    return op->warp | UINT32_C(1) << 16 | (uint32_t)op->number << 17;
+}
+
+/** It is answered. @index: count_write()'s. */
+static void count_answer(struct tim_core *core, uint32_t index)
+{
+    unsigned warp = index & 0xffff;
+
+    if ((index >> 16 & 1) == 0)
+        return;
+    core->counters[warp].vm.writes[index >> 17 & 63]--;
+    count_off(core, warp, &core->counters[warp].vm, false);
+}
+
 /* ---- operands not yet read ------------------------------------------------------------------- */
 
 static unsigned bloom_bit(unsigned reg, unsigned which)
@@ -188,6 +371,9 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     case TIM_DEP_CONTROL:
         reason = tim_bars_check(core, w, what, now);
         break;
+    case TIM_DEP_COUNTERS:
+        reason = check_counters(core, w, what);
+        break;
     default:
         reason = tim_keeps_lanes(core) ? check_lanes(core, w, what) : tim_registers_check(w, what);
         break;
@@ -237,6 +423,8 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
         bloom(w, what, 1);
     if (op->operands != 0 && tim_war(core) == TIM_WAR_COUNTERS)
         count_readers(core, w, what, 1);
+    if (tim_counts(core))
+        count_issue(core, op);
     op->vector = entry->own;
     op->write_bar = op->read_bar = 7;
     if (tim_dependence(core) == TIM_DEP_CONTROL) {
@@ -270,6 +458,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
         count_readers(core, w, op->what, -1);
     if (op->read_bar < 6)
         bar_take(core, w, op->read_bar);
+    if (tim_counts(core))
+        count_read(core, op);
     if (tim_war(core) != TIM_WAR_NONE || (op->read_bar < 6 && !bar_holds_on(core, w, op->read_bar)))
         tim_warp_touch(core, op->warp, TIM_TOUCH_STALL);
     op->read_bar = 7;
@@ -306,7 +496,10 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     if (op->what->load) /* it waited long, and may issue soon */
         emu_warp_prefetch(w->state);
     w->in_flight--;
-    for (unsigned i = 0; keeps_registers(core) && i < op->what->write_count; i++) {
+    const bool counted = tim_counts(core) && op->what->counted != TIM_COUNTED_NOT;
+    if (counted)
+        count_over(core, op);
+    for (unsigned i = 0; !counted && keeps_registers(core) && i < op->what->write_count; i++) {
         unsigned reg = op->what->write[i];
         if (lanes)
             w->lanes[reg] &= ~op->lanes;

@@ -35,6 +35,56 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
         mask[w] = first >= 64 ? 0 : lw_mask(end) & ~lw_mask(first);
 }
 
+/* ---- caches that cores share ---------------------------------------------------------------------- */
+
+/* A line that another core requested is waited for as if no MSHR were free. Whatever changes in the cache is seen by
+ * cores of higher numbers in the same cycle, so those that rest are woken. */
+
+static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
+{
+    for (unsigned i = 0; i < core->sharing[what].count; i++)
+        if (core->sharing[what].core[i] != core)
+            tim_core_poke(core->sharing[what].core[i]);
+}
+
+/** Of a line that is under way: did another core request it? */
+static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uint64_t line)
+{
+    const struct tim_sharing *s = &core->sharing[what];
+
+    if (s->core == NULL)
+        return false;
+    for (unsigned i = 0; i < s->requested; i++)
+        if (s->line[i] == line)
+            return false;
+    return true;
+}
+
+/** This core requests a line, or it has arrived. */
+static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
+{
+    struct tim_sharing *s = &core->sharing[what];
+
+    if (s->core == NULL)
+        return;
+    assert(s->requested < LW_COUNT_OF(s->line)); /* no more than there are MSHRs */
+    s->line[s->requested++] = line;
+    wake_sharers(core, what);
+}
+static void share_arrived(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
+{
+    struct tim_sharing *s = &core->sharing[what];
+
+    for (unsigned i = 0; i < s->requested; i++)
+        if (s->line[i] == line) {
+            s->line[i] = s->line[--s->requested];
+            wake_sharers(core, what);
+            return;
+        }
+}
+
+/* ---- fetch ----------------------------------------------------------------------------------------------- */
+
 static bool fetch_can_send(struct tim_core *core)
 {
     if (core->memory->ops->can_send(core->memory, core->index))
@@ -51,11 +101,14 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     struct tim_cache_result r;
 
     tim_cache_lookup(core->icache, line, mask, &r);
-    if (tim_cache_is_blocked(r.answer))
+    if (tim_cache_is_blocked(r.answer) ||
+        (r.answer == TIM_CACHE_MERGE && is_others(core, TIM_SHARES_CODE, line)))
         return false;
     if (r.answer == TIM_CACHE_MISS && !fetch_can_send(core))
         return false;
     tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
+    if (r.answer == TIM_CACHE_MISS)
+        share_request(core, TIM_SHARES_CODE, line);
     core->stats->count[TIM_CORE_fetches]++;
     core->stats->count[TIM_CORE_fetch_misses]++;
     core->warp[warp].fetching = true;
@@ -133,6 +186,7 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
 {
     unsigned count = tim_cache_fill(core->icache, line, sectors, core->waiters);
 
+    share_arrived(core, TIM_SHARES_CODE, line);
     for (unsigned i = 0; i < count; i++) {
         if (tim_has_levels(core)) {
             tim_front_answer(core->front, core->waiters[i], core->now);
@@ -156,6 +210,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
 {
     unsigned count = tim_cache_fill(core->constant, line, sectors, core->waiters);
 
+    share_arrived(core, TIM_SHARES_CONSTANTS, line);
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
             tim_op_line_came(core, core->waiters[i], now + 1);
@@ -203,12 +258,13 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
             continue;
         }
         tim_cache_lookup(core->constant, line, mask, &r);
-        b->constant_comes = r.answer == TIM_CACHE_MERGE;
+        b->constant_comes = r.answer == TIM_CACHE_MERGE && !is_others(core, TIM_SHARES_CONSTANTS, line);
         if (r.answer != TIM_CACHE_MISS)
             continue;
         if (!fetch_can_send(core))
             continue;
         tim_cache_read(core->constant, line, mask, TIM_NONE, 0xffff, &r);
+        share_request(core, TIM_SHARES_CONSTANTS, line);
         core->stats->count[TIM_CORE_constant_misses]++;
         core->stats->count[TIM_CORE_constant_evictions] += r.evicted;
         b->constant_requested = b->constant_comes = true;

@@ -6,6 +6,14 @@
  */
 #include "timing/core/tim_core_priv.h"
 
+/** Cycles of scheduler @s up to @through. */
+static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t through)
+{
+    const unsigned schedulers = core->config->issue_schedulers;
+
+    return (through + schedulers - s) / schedulers;
+}
+
 /** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
 static void account_idle(struct tim_core *core, uint64_t through)
 {
@@ -15,8 +23,13 @@ static void account_idle(struct tim_core *core, uint64_t through)
         return;
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
         core->sums[i] += core->each[i] * cycles;
-    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
-        core->hot.idle[s] += cycles;
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
+        uint64_t own = tim_rotates(core) ? cycles_of(core, s, through) - cycles_of(core, s, core->counted) : cycles;
+
+        core->hot.idle[s] += own;
+        if (own != cycles)
+            tim_count_rotation(core, s, cycles - own);
+    }
     core->counted = through;
 }
 
@@ -88,6 +101,7 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now)
     }
     account_idle(core, now - 1);
     core->idle = false;
+    core->unmoved = 0;
     *core->tick_at = 0;
     return false;
 }

@@ -12,6 +12,8 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
         struct tim_warp *w = &core->warp[block->warp_slot[k]];
         if (w->split < 0 && !w->ended)
             tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_SPLIT);
+        else if (core->config->issue_switch_on_stall && w->split_count > 1) /* another split of it may run now */
+            tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }
 }
 
@@ -209,6 +211,26 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
     return true;
 }
 
+/** Of @ready, those that may issue in a further slot of the cycle: neither they nor their type has. */
+static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *ready)
+{
+    for (unsigned i = 0; i < tim_words(core); i++) {
+        ready[i] &= ~core->issued_now[i];
+        for (LW_EACH_BIT(b, ready[i]))
+            if (core->types_issued >> tim_head(&core->warp[(i * 64 + (unsigned)b) * core->config->issue_schedulers + s])->type & 1)
+                ready[i] &= ~(UINT64_C(1) << b);
+    }
+}
+
+/** Slot @slot and those after it issue nothing. */
+static void count_rest(struct tim_core *core, unsigned s, unsigned slot, enum tim_stall reason)
+{
+    if (slot == 0)
+        tim_count_idle(core, s, reason);
+    for (unsigned k = slot; slot != 0 && k < tim_width(core); k++)
+        core->stats->sched[s].reason[k][TIM_STALL_SECOND]++;
+}
+
 static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                               struct lw_error *err)
@@ -224,7 +246,11 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
 
     *result = TIM_STEP_DONE;
     *stopped = false;
-    if (tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
+    if (tim_passes(core, s, now)) {
+        tim_count_rotation(core, s, 1);
+        return LW_OK;
+    }
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 
@@ -240,9 +266,15 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     } else if (tim_replays(core) && core->replays_wait[s] != 0 && tim_replay_issue(core, s, now)) {
         return LW_OK;
     } else {
+        if (tim_types(core) && slot == 0) {
+            memset(core->issued_now, 0, sizeof core->issued_now);
+            core->types_issued = 0;
+        }
         nearest = tim_ready_warps(core, s, ready, now);
+        if (tim_types(core))
+            leave_out_issued(core, s, ready);
         if (!any(ready, tim_words(core))) {
-            tim_count_idle(core, s, nearest);
+            count_rest(core, s, slot, nearest);
             return LW_OK;
         }
         struct tim_sched_view view = {c, core->hot.count[s], ready,
@@ -253,7 +285,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         do {
             pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
             if (pick < 0) {
-                tim_count_idle(core, s, nearest);
+                count_rest(core, s, slot, nearest);
                 return LW_OK;
             }
             warp = (unsigned)pick * n + s;
@@ -281,7 +313,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         }
         core->stats->sched[s].count[TIM_SCHED_switches] += before.last != pick;
     }
-    if (tim_width(core) == 2 && slot == 1 && core->refuses != NULL) {
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1 && core->refuses != NULL) {
         enum tim_leave leave = core->refuses(core->context, core, warp);
 
         *stopped = leave == TIM_STOPS;
@@ -297,14 +329,19 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         return status;
     reasons = core->stats->sched[s].reason[slot];
     if (!issued) { /* lanes of it must come first: it waits as at a barrier */
-        reasons[TIM_STALL_BARRIER]++;
-        if (slot == 0 && tim_width(core) == 2)
-            core->stats->sched[s].reason[1][TIM_STALL_BARRIER]++;
+        for (unsigned k = slot; k < tim_width(core); k++)
+            core->stats->sched[s].reason[k][TIM_STALL_BARRIER]++;
         return LW_OK;
     }
     reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* which stops the run in this slot */
     if (!tim_quick(core))
         tim_set_stall(core, s, &core->warp[warp], TIM_STALL_ISSUED);
+    if (tim_types(core)) {
+        const unsigned at = warp / n;
+
+        core->issued_now[at / 64] |= UINT64_C(1) << at % 64;
+        core->types_issued |= 1u << what->type;
+    }
     core->issued_warp = warp;
     core->issued_what = what;
     *result = TIM_STEP_ISSUED;

@@ -258,7 +258,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             tim_op_line_came(core, index, now + 1);
             break;
         case TIM_CLIENT_WRITE:
-            is_written(core, index);
+            is_written(core, index & 0xffff);
+            count_answer(core, index);
             break;
         case TIM_CLIENT_FETCH:
             tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
@@ -355,6 +356,9 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
             l1_blocks(core);
         return false;
     }
+    if (client == TIM_CLIENT_CONSTANT && r.answer == TIM_CACHE_MERGE &&
+        is_others(core, TIM_SHARES_CONSTANTS, line->line))
+        return false;
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
@@ -364,6 +368,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         return false;
     }
     tim_cache_go(cache, line->line, (uint32_t)(op - core->op), op->warp, &r);
+    if (client == TIM_CLIENT_CONSTANT && r.answer == TIM_CACHE_MISS)
+        share_request(core, TIM_SHARES_CONSTANTS, line->line);
     if (core->held != NULL && client == TIM_CLIENT_L1 && r.answer == TIM_CACHE_MISS)
         tim_held_miss(core, r.set, r.way, line->line);
     op->lines_pending++;
@@ -414,7 +420,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
         else
             tim_cache_write(core->l1, line->line, line->mask, false, false, op->warp, &r);
     }
-    tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, op->warp),
+    tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op)),
          op->warp, 0, now);
     core->warp[op->warp].writes_out++;
     return true;
@@ -431,11 +437,23 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
         l1_evict(core, step->line.line);
     tim_send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
          result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
-                : tim_packet_id(TIM_CLIENT_WRITE, op->warp),
+                : tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op)),
          op->warp, lw_popcount(step->line.lanes), now);
     op->lines_pending += result;
     core->warp[op->warp].missing = (uint16_t)(core->warp[op->warp].missing + result);
     core->warp[op->warp].writes_out++;
+    return true;
+}
+
+/** A word of the constant cache. True: the access is made. */
+static bool constant_line(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+
+    if (!c->constant_perfect)
+        return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency, &constant_rows, now);
+    op->lines_pending++;
+    tim_op_line_done(core, (uint32_t)(op - core->op), now + c->constant_latency + (uint64_t)(int64_t)op->result_after);
     return true;
 }
 
@@ -457,14 +475,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         return write_line(core, op, step, now);
     switch (step->to) {
     case TIM_TO_CONSTANT:
-        if (c->constant_perfect) {
-            op->lines_pending++;
-            tim_op_line_done(core, (uint32_t)(op - core->op),
-                             now + c->constant_latency + (uint64_t)(int64_t)op->result_after);
-            return true;
-        }
-        return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency,
-                         &constant_rows, now);
+        return constant_line(core, op, now);
     case TIM_TO_TEXTURE:
         return read_line(core, op, core->texture, TIM_CLIENT_TEXTURE, c->texture_latency,
                          &texture_rows, now);
@@ -504,6 +515,59 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
+/** A pass over shared memory. */
+static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    core->moved = true;
+    if (--op->passes == 0)
+        op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
+}
+
+/** All its accesses are made, and it has left its queue. */
+static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    if (op->what->writes && --core->warp[op->warp].writing == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
+    if (op->lines_pending != 0) {
+        tim_stage(op, TIM_STAGE_MEMORY);
+        return;
+    }
+    tim_op_write(core, op, op->data_at > now ? op->data_at : now + 1);
+}
+
+/** An access of the queue of shared memory, or of that of scalar loads. */
+static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t now)
+{
+    struct tim_op *op;
+
+    if (side->queued == 0 || side->head_at > now)
+        return;
+    op = &core->op[side->queue[0]];
+    if (op->passes != 0)
+        pass_banks(core, op, now);
+    else if (op->line_next < op->line_count) {
+        if (!constant_line(core, op, now))
+            return;
+        op->line_next++;
+    }
+    core->moved = true;
+    if (op->passes != 0 || op->line_next < op->line_count)
+        return;
+    side->queued--;
+    side->used--;
+    for (unsigned i = 0; i < side->queued; i++) /* few */
+        side->queue[i] = side->queue[i + 1];
+    if (side->queued != 0)
+        side->head_at = core->op[side->queue[0]].at;
+    finish_accesses(core, op, now);
+}
+
+static void tim_sides_tick(struct tim_core *core, uint64_t now)
+{
+    for (unsigned i = 0; i < TIM_SIDES; i++)
+        tim_side_tick(core, &core->side[i], now);
+}
+
 static void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
     bool replays = tim_replays(core), blocked = false, follows = false;
@@ -517,9 +581,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (replays && follows_replay(core, op)) {
         follows = true;
     } else if (op->passes != 0) {
-        core->moved = true;
-        if (--op->passes == 0)
-            op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
+        pass_banks(core, op, now);
     } else if (op->line_next < op->line_count) {
         blocked = !access_line(core, op, now);
         if (blocked && !replays)
@@ -542,11 +604,5 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     core->lsu_used -= !tim_has_local(core);
     if (replays)
         count_queued(core, op);
-    if (op->what->writes && --core->warp[op->warp].writing == 0)
-        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
-    if (op->lines_pending != 0) {
-        tim_stage(op, TIM_STAGE_MEMORY);
-        return;
-    }
-    tim_op_write(core, op, op->data_at > now ? op->data_at : now + 1);
+    finish_accesses(core, op, now);
 }

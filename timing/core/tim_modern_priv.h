@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a core has beyond others where registers.collector is window, or lsu.local is set; replays, and blocks that leave it. */
+/* What a core has beyond others: registers.collector window, lsu.local, lsu.separate, issue.dependence counters,
+ * caches that cores
+ * share, replays, and blocks that leave it. */
 #ifndef TIM_MODERN_PRIV_H
 #define TIM_MODERN_PRIV_H
 
-#include "timing/tim_priv.h"
+#include "timing/decode/tim_static_priv.h"
 
 /** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; none reserves further ahead. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
@@ -30,6 +32,48 @@ struct tim_local {
     uint64_t left_at;  /* the last one left */
     unsigned count;
     uint32_t op[TIM_LOCAL_MOST]; /* in order */
+};
+
+/** lsu.separate: the queue of shared memory, and that of scalar loads. */
+enum { TIM_SIDES = 2 };
+struct tim_side {
+    uint32_t *queue;  /* [lsu_queue] ops in order */
+    unsigned queued;
+    unsigned used;    /* issued and not through it */
+    uint64_t head_at; /* queued: cycle from which on the first is in it */
+};
+
+/** counters: memory instructions of a warp that are counted off in the order of their issue. */
+enum { TIM_COUNT_MOST = 64 };
+struct tim_counted_ops {
+    uint32_t first, next; /* numbers: of the oldest that counts, of the next to be issued */
+    uint64_t over;        /* by number mod 64: nothing of it is under way but, perhaps, writes */
+    uint16_t writes[TIM_COUNT_MOST]; /* packets that are not answered */
+    const struct tim_static *what[TIM_COUNT_MOST];
+};
+/** The counters of a warp. vmcnt: those of vm; expcnt: of exp; lgkmcnt: of shared, and scalar. */
+struct tim_counters {
+    struct tim_counted_ops vm, shared, exp;
+    unsigned scalar; /* scalar loads under way */
+    bool mixed;      /* there was one since lgkmcnt was 0: only that it is 0 says what is over. Then */
+    struct tim_registers held; /* these, whose results are there, are free at 0 */
+};
+static inline unsigned tim_count_of(const struct tim_counted_ops *ops)
+{
+    return ops->next - ops->first;
+}
+static inline unsigned tim_lgkm_of(const struct tim_counters *c)
+{
+    return tim_count_of(&c->shared) + c->scalar;
+}
+
+/** fetch.shared, constant.shared: a cache of several cores. */
+enum tim_sharing_of { TIM_SHARES_CODE, TIM_SHARES_CONSTANTS, TIM_SHARES };
+struct tim_sharing {
+    struct tim_core **core; /* all that share it; NULL: it is the core's own */
+    unsigned count;
+    unsigned requested;  /* lines under way, by this core: */
+    uint64_t line[64];
 };
 
 struct tim_core;

@@ -74,6 +74,14 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 
 /* ---- issue -------------------------------------------------------------------------------------- */
 
+/** Has the queue of a memory instruction a place? */
+static bool side_has_capacity(const struct tim_core *core, const struct tim_static *what)
+{
+    const struct tim_side *side = tim_side_of((struct tim_core *)core, what);
+
+    return (side != NULL ? side->used : core->lsu_used) != core->config->lsu_queue;
+}
+
 static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned sched,
                              const struct tim_static *what, uint64_t now)
 {
@@ -89,7 +97,7 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
                    : TIM_STALL_UNIT;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core))
         return core->local[sched].count < core->config->lsu_local ? TIM_STALL_ISSUED : TIM_STALL_ADDRESS;
-    if (what->path == TIM_PATH_MEMORY && core->lsu_used == core->config->lsu_queue)
+    if (what->path == TIM_PATH_MEMORY && !side_has_capacity(core, what))
         return TIM_STALL_LSU;
     return collectors_used(core, sched, now) < core->config->registers_collectors
                ? TIM_STALL_ISSUED
@@ -110,7 +118,10 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
             tim_local_issue(core, index, now);
             return;
         }
-        core->lsu_used++;
+        if (tim_side_of(core, what) != NULL)
+            tim_side_of(core, what)->used++;
+        else
+            core->lsu_used++;
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
@@ -135,7 +146,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     uint64_t complete = now + 1;
     for (unsigned i = 0; i < what->row_reads; i++) {
         uint64_t *free_at = &core->bank_free[bank_of(core, op, what->row_read[i])];
-        uint64_t at = *free_at > now + 1 ? *free_at : now + 1;
+        uint64_t at = *free_at > now + 1 && !core->config->registers_conflict_free ? *free_at : now + 1;
         *free_at = at + 1;
         if (at > complete)
             complete = at;

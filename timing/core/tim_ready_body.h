@@ -175,8 +175,10 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = i * c->issue_schedulers + s;
         struct tim_warp *w = &core->warp[warp];
-        enum tim_stall reason = pick_check(core, w, s, now);
 
+        if (tim_types(core) && (core->issued_now[i / 64] >> i % 64 & 1) != 0)
+            continue; /* it has issued in this cycle */
+        enum tim_stall reason = pick_check(core, w, s, now);
         if (c->issue_switch_on_stall && reason == TIM_STALL_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);
             reason = pick_check(core, w, s, now);

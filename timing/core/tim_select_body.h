@@ -62,7 +62,9 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
     struct tim_known *known = &core->hot.known[word];
     uint64_t touched = known->recheck;
 
-    known->recheck = 0;
+    if (tim_types(core)) /* those that have issued in this cycle are asked in the next */
+        touched &= ~core->issued_now[word - tim_first(core, s) / 64];
+    known->recheck &= ~touched;
     known->timed &= ~touched;
     for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
         known->can[p] &= ~touched;
@@ -121,6 +123,14 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     }
     collect = known->can[TIM_PATH_COLLECT];
     memory = known->can[TIM_PATH_MEMORY];
+    if (tim_separate(core)) { /* each of its queue */
+        for (LW_EACH_BIT(b, known->can[TIM_PATH_MEMORY]))
+            if (!side_has_capacity(core, core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)].head))
+                memory &= ~(UINT64_C(1) << b);
+        lsu = memory == known->can[TIM_PATH_MEMORY];
+        reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
+        lsu = true; /* of those that are left */
+    }
     takes = collect | (lsu && !local ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);
     if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) { /* as each of them would find */

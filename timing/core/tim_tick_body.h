@@ -117,6 +117,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         tim_lsu_tick(core, now);
     else if (core->queued != 0 && core->head_at <= now) /* as its head's access finds */
         core->each[TIM_IDLE_L1]++;
+    if (tim_separate(core))
+        tim_sides_tick(core, now);
     if (f->collecting != 0)
         tim_pipe_collect(core, now);
     if (tim_any_reselect(core, true))
@@ -178,8 +180,10 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
+    /* A time may have been reached since the last cycle of some scheduler. */
+    const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_quick(core)) {
-        uint64_t next = tim_select_next(core, now);
+        uint64_t next = tim_select_next(core, looked);
 
         due = next < due ? next : due;
         next = tim_fetch_next(core, now);
@@ -192,9 +196,9 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         for (unsigned p = 0; p < c->unit[u].pipes; p++) {
             uint64_t free_at = core->pipe[u][p].free_at;
-            sooner(&due, free_at, now);
+            sooner(&due, free_at, looked);
             if (free_at != 0) /* who needs it in the next cycle */
-                sooner(&due, free_at - 1, now);
+                sooner(&due, free_at - 1, looked);
         }
     for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
         sooner(&due, core->window[s].control_at, now);
@@ -205,12 +209,12 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         if (!w->used)
             continue;
         sooner(&due, w->fetch_from, now);
-        sooner(&due, w->sleep_until, now);
-        sooner(&due, w->not_before, now);
-        sooner(&due, w->new_seen, now);
-        sooner(&due, w->hold_from, now);
+        sooner(&due, w->sleep_until, looked);
+        sooner(&due, w->not_before, looked);
+        sooner(&due, w->new_seen, looked);
+        sooner(&due, w->hold_from, looked);
         for (unsigned k = 0; k < w->buffered; k++) {
-            sooner(&due, w->buffer[k].arrives, now);
+            sooner(&due, w->buffer[k].arrives, looked);
             if (w->buffer[k].arrives != 0) /* constants are requested a cycle earlier */
                 sooner(&due, w->buffer[k].arrives - 1, now);
         }
@@ -221,9 +225,12 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 /** The tick of cycle @now changed nothing but counters: until when would the next ones? */
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
+    if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
+        return; /* some scheduler has had no cycle since something changed */
     core->due = next_time(core, now);
-    if (core->due == now + 1)
+    if (core->due <= now + 1)
         return;
+    core->unmoved = 0;
     core->idle = true;
     *core->tick_at = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
 }
@@ -232,6 +239,8 @@ static void tim_core_end(struct tim_core *core, uint64_t now)
 {
     after_issue(core, now);
     end_tick(core, now);
+    if (tim_rotates(core) && core->moved)
+        core->unmoved = 0;
     if (!core->moved && core->crowded <= now && !tim_traces(core))
         go_idle(core, now);
 }

@@ -7,6 +7,8 @@
  */
 #include "timing/core/tim_core_priv.h"
 
+#include <assert.h>
+
 static const struct tim_kind tim_kind = {.reference = true};
 
 /* ---- instructions in flight: in age order, core->live --------------------------------------------- */
@@ -155,6 +157,8 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
     if (tim_has_local(core))
         tim_local_tick(core, now);
     tim_lsu_tick(core, now);
+    if (tim_separate(core))
+        tim_sides_tick(core, now);
     collect(core, now);
     for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].reselect || sleep_is_over(&core->warp[w], now)))

@@ -3,7 +3,7 @@
  * What the model needs to know of each instruction of a program, from the instruction table. In the field's words:
  * predecoding. Without it each issue, 46,336 for gemm on `fermi`, would read the table.
  */
-#include "timing/core/tim_core_priv.h"
+#include "timing/decode/tim_static_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
 #include <assert.h>
@@ -43,6 +43,27 @@ static void fill_control(const struct tim_config *config, const struct isa_insn 
     out->depbar = insn->op == ISA_DEPBAR_LE;
     out->depbar_bar = (uint8_t)isa_x_depbar(insn->x);
     out->depbar_most = (uint8_t)isa_x_depbar_most(insn->x);
+    out->waitcnt = insn->op == ISA_WAITCNT;
+    out->vm_most = (uint8_t)isa_x_vmcnt(insn->x);
+    out->exp_most = (uint8_t)isa_x_expcnt(insn->x);
+    out->lgkm_most = (uint8_t)isa_x_lgkmcnt(insn->x);
+}
+
+static enum tim_type type_of(const struct isa_insn *insn, const struct isa_op_info *info)
+{
+    if ((info->flags & ISA_F_MEMORY) != 0 || info->unit == ISA_UNIT_TEX) {
+        switch (insn->op) {
+        case ISA_LD_SHARED: case ISA_ST_SHARED: case ISA_ATOM_SHARED: case ISA_RED_SHARED: case ISA_LDMATRIX:
+            return TIM_TYPE_SHARED;
+        default:
+            return (info->flags & ISA_F_SCALAR) != 0 ? TIM_TYPE_SCALAR : TIM_TYPE_MEMORY;
+        }
+    }
+    if ((info->flags & ISA_F_BRANCH) != 0)
+        return TIM_TYPE_BRANCH;
+    if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC)
+        return TIM_TYPE_SPECIAL;
+    return info->unit == ISA_UNIT_SCALAR ? TIM_TYPE_SCALAR : TIM_TYPE_VECTOR;
 }
 
 /** What the local memory unit needs to know of a memory instruction, whose rows are in @out. */
@@ -97,6 +118,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
     out->scalar = info->flags & ISA_F_SCALAR;
     out->flow = info->unit == ISA_UNIT_CTRL;
+    out->type = (uint8_t)type_of(insn, info);
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
     out->awaits = awaits(insn);
@@ -110,6 +132,9 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         out->unit = ISA_UNIT_MEM;
         out->load = out->write_count != 0;
         fill_memory(insn, info, out);
+        out->counted = out->type == TIM_TYPE_SHARED   ? TIM_COUNTED_SHARED
+                       : out->type == TIM_TYPE_SCALAR ? TIM_COUNTED_SCALAR
+                                                      : TIM_COUNTED_VM;
     } else if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC) {
         out->path = out->write_count == 0 ? TIM_PATH_NONE : TIM_PATH_DIRECT;
     } else {

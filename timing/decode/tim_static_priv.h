@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a core needs to know of an instruction, whoever executes it: filled once for a program (tim_static.c). */
+#ifndef TIM_STATIC_PRIV_H
+#define TIM_STATIC_PRIV_H
+
+#include "timing/tim_priv.h"
+
+enum { TIM_MAX_READS = 24, TIM_MAX_WRITES = 8, TIM_MAX_ROWS = 12 };
+
+/** Where an instruction goes when it has been issued. */
+enum tim_path {
+    TIM_PATH_NONE,    /* it ends at issue: branches, barriers, exits */
+    TIM_PATH_DIRECT,  /* to a pipe, without operands from banks: scalar, results of barriers */
+    TIM_PATH_COLLECT, /* a collector, then a pipe */
+    TIM_PATH_MEMORY   /* a collector, the pipe `mem`, the load/store unit */
+};
+/** What an instruction waits for of the memory instructions before it in its warp. */
+enum tim_awaits {
+    TIM_AWAITS_ANSWERS = 1, /* fences, accesses that release: all that write are answered */
+    TIM_AWAITS_QUEUE = 2    /* barriers of blocks: nothing that another warp accesses from now on comes before them */
+};
+/** issue.types: of an instruction; a scheduler issues one of each in a cycle. */
+enum tim_type {
+    TIM_TYPE_VECTOR,
+    TIM_TYPE_SCALAR,  /* the scalar unit's, and its loads */
+    TIM_TYPE_MEMORY,  /* of vectors, but for shared memory */
+    TIM_TYPE_SHARED,
+    TIM_TYPE_BRANCH,  /* what changes the pc, and exits */
+    TIM_TYPE_SPECIAL, /* barriers, waits and the like */
+    TIM_TYPES
+};
+/** issue.dependence: counters: which of its warp's a memory instruction is counted by. */
+enum tim_counted {
+    TIM_COUNTED_NOT,
+    TIM_COUNTED_VM,    /* vmcnt */
+    TIM_COUNTED_SHARED, /* lgkmcnt, in order */
+    TIM_COUNTED_SCALAR /* lgkmcnt, in any order */
+};
+/** Sets of registers, by isa_reg_number. */
+enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
+struct tim_registers {
+    uint64_t word[TIM_REG_WORDS];
+};
+/** What the model needs to know of an instruction; one an instruction of a program. What most of its
+ *  ways through a core read is first. */
+struct tim_static {
+    uint8_t unit; /* enum isa_unit: whose lanes and latency it has, */
+    uint8_t pipes; /* and in whose pipes: int where that unit has none */
+    uint8_t path; /* enum tim_path */
+    uint8_t work; /* enum tim_work */
+    uint8_t need_words; /* words of `need` that are not empty */
+    uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
+    uint8_t row_reads, row_writes;   /* vector registers, which lie in banks */
+    uint8_t address_rows; /* of row_read, the first: those of an address */
+    uint8_t words;    /* of a lane that memory moves: 0: one, 1: two, 2: more */
+    uint16_t latency; /* in its pipe */
+    bool uniform;     /* no vector register is in its address */
+    bool fixed;       /* window: of fixed latency, so it passes Allocate */
+    bool cached;      /* its operands may be in the register-file cache */
+    bool scalar;      /* holds a pipe for one cycle */
+    bool sleep, texture;
+    bool writes;      /* memory: a store, reduction or atomic */
+    uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
+    bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
+    bool flow;        /* a branch, exit or other control instruction */
+    bool load;        /* its results come from memory */
+    bool launch;      /* its warp may be held for a launch */
+    bool constant;    /* an operand of a constant bank: constant_at */
+    struct isa_control control;
+    uint8_t takes_bars; /* its dependence barriers, a set */
+    uint8_t stall;      /* cycles that its stall count stands for */
+    bool yields;        /* its warp issues nothing in the next cycle */
+    bool depbar;        /* it holds its warp by depbar_bar, while that is above depbar_most */
+    uint8_t depbar_bar, depbar_most;
+    uint8_t type;       /* enum tim_type */
+    uint8_t counted;    /* enum tim_counted */
+    bool waitcnt;       /* it waits until its warp's counters are at these at most: */
+    uint8_t vm_most, exp_most, lgkm_most;
+    uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
+    uint8_t row_operand[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
+    uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
+    struct tim_registers need; /* those that it reads or writes */
+    uint64_t constant_at;    /* bank << 32 | offset */
+    unsigned constant_bytes;
+};
+/** All instructions of a program; owned by the engine. */
+struct tim_code {
+    const struct emu_program *program;
+    uint64_t base;
+    uint32_t count;
+    struct tim_static *insn;
+};
+bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
+                   struct tim_code *out);
+
+#endif
