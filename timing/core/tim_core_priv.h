@@ -38,9 +38,8 @@
 #define TIM_CORE_PRIV_H
 
 #include "timing/core/tim_modern_priv.h"
-#include "timing/mem/tim_front_priv.h"
 #include "timing/decode/tim_static_priv.h"
-#include "timing/mem/tim_cache_priv.h"
+#include "timing/mem/tim_front_priv.h"
 #include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
