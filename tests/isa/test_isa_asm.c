@@ -110,6 +110,10 @@ static void instructions_print_in_one_form(void **state)
     (void)state;
     assert_prints("@pt  v_add_u32\tv1,v2 , 0x10", "v_add_u32 v1, v2, 16");
     assert_prints("v_add_u64 v2:v3, v4:5, 0x12345678", "v_add_u64 v2:3, v4:5, 0x12345678");
+    assert_prints("waitcnt lgkmcnt(0)  vmcnt( 0x2 )", "waitcnt vmcnt(2) lgkmcnt(0)");
+    assert_prints("@p0 waitcnt expcnt(6)", "@p0 waitcnt expcnt(6)");
+    assert_prints("waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)", "waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)");
+    assert_prints("waitcnt lgkmcnt(63)", "waitcnt vmcnt(63)"); /* any */
     assert_prints("v_mov_b32 v1, 1.5f", "v_mov_b32 v1, 0x3fc00000");
     assert_prints("v_mul_f32.rn v1, v2, 0x3f800000", "v_mul_f32 v1, v2, 1.0f");
     assert_prints("v_mul_f32 v1, v2, 0.1", "v_mul_f32 v1, v2, 0.1f");
@@ -433,6 +437,9 @@ static void errors_name_location_thing_and_cure(void **state)
         { "\n\n v_add_u32 v1, v2", "t.s:3: v_add_u32: expected 3 operands, found 2" },
         { "exit v1", "t.s:1: exit: expected 0 operands, found 1" },
         { "bar.sync", "t.s:1: bar.sync: expected 1 to 2 operands, found 0" },
+        { "waitcnt 3", "t.s:1: waitcnt: operand 1: expected vmcnt(N), expcnt(N) or lgkmcnt(N), found '3'" },
+        { "waitcnt vmcnt(1) vmcnt(2)", "t.s:1: waitcnt: operand 1: vmcnt is there twice" },
+        { "waitcnt vmcnt(1", "t.s:1: waitcnt: operand 1: expected ')' after the count, found ''" },
         { "v_ad_u32 v1, v2, v3",
           "t.s:1: v_ad_u32: there is no such instruction (did you mean v_add_u32?)" },
         { "ld.globl.b32 v1, [v2]",

@@ -293,6 +293,25 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         assert_string_equal(err.text, rows[i].message);
         tim_config_destroy(config);
     }
+    static const struct {
+        const char *base, *set, *message;
+    } pairs[] = {
+        {"fermi", "issue.width=3", "issue.width 3 is more than 2, which dual issue is: set issue.types"},
+        {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle"},
+        {"ampere", "issue.rotate=true", "issue.rotate does not go with registers.collector window: its stage Control takes an "
+                                        "instruction in any cycle"},
+        {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's"},
+        {"gcn-tahiti", "lsu.local=2", "lsu.separate does not go with lsu.local: set it to 0"},
+    };
+    for (unsigned i = 0; i < LW_COUNT_OF(pairs); i++) {
+        struct tim_config *config = load(pairs[i].base);
+
+        assert_int_equal(tim_config_check(config, &err), LW_OK);
+        assert_int_equal(tim_config_set(config, pairs[i].set, &err), LW_OK);
+        assert_int_not_equal(tim_config_check(config, &err), LW_OK);
+        assert_string_equal(err.text, pairs[i].message);
+        tim_config_destroy(config);
+    }
     /* Not wrong: no cache at all; a warp size of the studies. */
     struct tim_config *config = load("tesla-dwr");
     assert_int_equal(tim_config_set(config, "core.warp_width=8", &err), LW_OK);
