@@ -286,7 +286,8 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && core->pool == NULL;
+    core->brisk = core->quick && core->hot.words == 1 && core->pool == NULL &&
+                  !core->config->issue_rotate && !core->config->lsu_separate;
 }
 
 void tim_core_set_tracing(struct tim_core *core, bool tracing)

@@ -304,7 +304,7 @@ struct tim_core {
     bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
-    bool brisk;              /* quick, a word of places has all warps of a scheduler, and there are no pools */
+    bool brisk;              /* quick, a word of places has all warps of a scheduler; no pools, rotation or queues of their own */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* a warp may wait at launch.sync */
@@ -928,12 +928,6 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     enum tim_stall stops = tim_issue_stops(core, s, now);
     bool taken = stops != TIM_STALL_ISSUED;
 
-    if (tim_passes(core, s, now)) {
-        tim_count_rotation(core, s, 1);
-        return true;
-    }
-    if (tim_separate(core) && k->can[TIM_PATH_MEMORY] != 0)
-        return false;
     if (k->recheck_min <= now || k->recheck != 0 || (!taken && k->can[TIM_PATH_NONE] != 0))
         return false;
     if (taken) {

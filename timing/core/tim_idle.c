@@ -23,12 +23,13 @@ static void account_idle(struct tim_core *core, uint64_t through)
         return;
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
         core->sums[i] += core->each[i] * cycles;
-    for (unsigned s = 0; s < core->config->issue_schedulers; s++) {
-        uint64_t own = tim_rotates(core) ? cycles_of(core, s, through) - cycles_of(core, s, core->counted) : cycles;
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        core->hot.idle[s] += cycles;
+    for (unsigned s = 0; tim_rotates(core) && s < core->config->issue_schedulers; s++) {
+        uint64_t others = cycles - (cycles_of(core, s, through) - cycles_of(core, s, core->counted));
 
-        core->hot.idle[s] += own;
-        if (own != cycles)
-            tim_count_rotation(core, s, cycles - own);
+        core->hot.idle[s] -= others;
+        tim_count_rotation(core, s, others);
     }
     core->counted = through;
 }

@@ -223,11 +223,13 @@ static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *
 }
 
 /** Slot @slot and those after it issue nothing. */
-static void count_rest(struct tim_core *core, unsigned s, unsigned slot, enum tim_stall reason)
+static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, enum tim_stall reason)
 {
-    if (slot == 0)
+    if (!tim_types(core) || slot == 0) {
         tim_count_idle(core, s, reason);
-    for (unsigned k = slot; slot != 0 && k < tim_width(core); k++)
+        return;
+    }
+    for (unsigned k = slot; k < tim_width(core); k++)
         core->stats->sched[s].reason[k][TIM_STALL_SECOND]++;
 }
 
