@@ -23,7 +23,7 @@
  *   tim_core.c         warps, blocks, packets
  *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
  *   tim_fetch_body.h   instruction cache and buffers, constants of operands, caches in levels
- *   tim_depend_body.h  scoreboard, dependency vectors, control field, operands not read yet
+ *   tim_depend_body.h  scoreboard, dependency vectors, control field, wait counters, operands not read yet
  *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
  *   tim_select_body.h  the ready warps, from the states above
  *   tim_issue_body.h   schedulers, issue
