@@ -122,25 +122,50 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     return status;
 }
 
+/* The same of tags, where the machine detects them (@timed): that they are kept, by which rules, until when. Else options may
+ * say anything: tags are counted, and change no cycle. */
+static enum lw_status fit_tags(const char *path, const struct cmd_machine_options *o, const struct tim_config *timing,
+                               const struct emu_config *timed, const struct emu_config *config, struct lw_error *err)
+{
+    const char *name = tim_config_name(timing);
+    const struct {
+        const char *option, *value, *file, *has, *key, *line;
+    } rows[] = {
+        {"tag-rules", o->tag_rules, emu_tag_rules_names[config->tag_rules], emu_tag_rules_names[timed->tag_rules],
+         "tags.detect", "tag_rules"},
+        {"tag-expansion", o->tag_expansion, emu_tag_expansion_names[config->tag_expansion],
+         emu_tag_expansion_names[timed->tag_expansion], "tags.expansion", "tag_expansion"},
+    };
+
+    if (!tim_config_detects(timing))
+        return LW_OK;
+    if (o->tags != NULL && strcmp(o->tags, emu_tag_mode_names[EMU_TAGS_OFF]) == 0)
+        return LW_FAIL(err, LW_EUSAGE, "--tags: the GPU model %s detects tags: use --timing-set tags.detect=off", name);
+    if (o->tags == NULL && config->tags == EMU_TAGS_OFF)
+        return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: off, and the GPU model %s detects tags: use --timing-set "
+                       "tags.detect=off", path, name);
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        if (rows[i].value != NULL && strcmp(rows[i].value, rows[i].has) != 0)
+            return LW_FAIL(err, LW_EUSAGE, "--%s: the GPU model %s has %s: use --timing-set %s=%.20s", rows[i].option,
+                           name, rows[i].has, rows[i].key, rows[i].value);
+        if (rows[i].value == NULL && strcmp(rows[i].file, rows[i].has) != 0)
+            return LW_FAIL(err, LW_EINPUT, "%s: asks for %s: %s, and the GPU model %s has %s: use --timing-set %s=%s",
+                           path, rows[i].line, rows[i].file, name, rows[i].has, rows[i].key, rows[i].file);
+    }
+    return LW_OK;
+}
+
 /* What the launch file says, or options, against the machine that is timed. */
 static enum lw_status fit_timing(const char *path, const struct cmd_machine_options *o,
                                  const struct tim_config *timing, struct emu_config *config,
                                  struct lw_error *err)
 {
-    const struct {
-        const char *option, *value;
-    } tags[] = {{"tags", o->tags}, {"tag-rules", o->tag_rules}, {"tag-expansion", o->tag_expansion},
-                {"tag-plan", o->tag_plan}};
     const char *name = tim_config_name(timing);
     struct emu_config timed = *config;
     enum lw_status status;
     unsigned width;
 
     tim_config_machine(timing, &timed);
-    for (unsigned i = 0; i < LW_COUNT_OF(tags); i++)
-        if (tags[i].value != NULL)
-            return LW_FAIL(err, LW_EUSAGE, "--%s: the timing model does not look at tags: leave "
-                           "--timing or this option out", tags[i].option);
     width = timed.warp_width;
     status = cmd_number("warp", o->warp, 4, EMU_MAX_LANES, &width, err);
     if (status != LW_OK)
@@ -161,10 +186,9 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
         return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time, but its "
                        "schedule can: leave this option out, add --log FILE, and debug with "
                        "--replay FILE in place of --timing");
-    if (config->tags != EMU_TAGS_OFF)
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: %s, and the timing model does not look "
-                       "at tags: leave --timing or that line out", path,
-                       emu_tag_mode_names[config->tags]);
+    status = fit_tags(path, o, timing, &timed, config, err);
+    if (status != LW_OK)
+        return status;
     if (o->warp == NULL && config->warp_width != timed.warp_width) /* options go before the file */
         return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the GPU model %s has %u: "
                        "use --timing-set core.warp_width=%u", path, config->warp_width, name,

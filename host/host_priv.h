@@ -39,7 +39,7 @@ struct host_settings {
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE of the timing machine */
     unsigned set_count, threads;
     bool reference;
-    bool warp, reconv, push_order; /* were given: a timing machine has its own */
+    bool warp, reconv, push_order, tags; /* were given: a timing machine has its own */
     struct emu_config config;
     bool check;                /* was given: */
     uint64_t kinds;

@@ -110,6 +110,7 @@ static enum lw_status set_tags(struct host_settings *s, const struct key *key, c
     (void)key;
     if (status == LW_OK)
         s->config.tags = (enum emu_tag_mode)at;
+    s->tags = true;
     return status;
 }
 
@@ -307,12 +308,15 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         status = LW_FAIL(err, LW_EUSAGE, "%s: the timing machine %s has its own: set %s by "
                          "\"timing-set\"", s->warp ? "warp" : "reconv", tim_config_name(m->timing),
                          s->warp ? "core.warp_width" : "core.reconvergence");
-    if (status == LW_OK && s->config.tags != EMU_TAGS_OFF)
-        status = LW_FAIL(err, LW_EUSAGE, "tags: the timing model does not look at them");
+    if (status == LW_OK && s->tags && s->config.tags == EMU_TAGS_OFF && tim_config_detects(m->timing))
+        status = LW_FAIL(err, LW_EUSAGE, "tags: the timing machine %s detects them: set tags.detect=off by "
+                         "\"timing-set\"", tim_config_name(m->timing));
     if (status == LW_OK && s->threads > 1)
         status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
+    if (status == LW_OK && s->tags) /* how they are kept is not the machine's */
+        config->tags = s->config.tags;
     return status;
 }
 

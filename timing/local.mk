@@ -27,7 +27,10 @@ liblanewise_a_SOURCES += \
 	%D%/core/tim_select_body.h \
 	%D%/core/tim_tick_body.h \
 	%D%/core/tim_window_body.h \
+	%D%/core/tim_tags_body.h \
 	%D%/decode/tim_static.c \
+	%D%/decode/tim_tags_priv.h \
+	%D%/decode/tim_tags.c \
 	%D%/core/tim_replay.c \
 	%D%/core/tim_suspend.c \
 	%D%/grid/tim_grid_priv.h \

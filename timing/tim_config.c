@@ -604,6 +604,11 @@ enum lw_status tim_config_set(struct tim_config *config, const char *assignment,
     return status == LW_OK ? LW_OK : LW_EUSAGE;
 }
 
+bool tim_config_detects(const struct tim_config *config)
+{
+    return config->tags_detect != TIM_DETECT_OFF;
+}
+
 void tim_config_machine(const struct tim_config *config, struct emu_config *out)
 {
     out->warp_width = config->core_warp_width;
@@ -612,6 +617,11 @@ void tim_config_machine(const struct tim_config *config, struct emu_config *out)
         if (strcmp(emu_reconv_names[i],
                    config->core_reconvergence == TIM_RECONV_STACK ? "stack" : "cbar") == 0)
             out->reconv = emu_reconv_names[i];
+    if (!tim_config_detects(config))
+        return;
+    out->tags = EMU_TAGS_SHADOW;
+    out->tag_rules = (enum emu_tag_rules)(config->tags_detect - TIM_DETECT_TABLE);
+    out->tag_expansion = (enum emu_tag_expansion)config->tags_expansion;
 }
 
 /* ---- as a file -------------------------------------------------------------------------------- */

@@ -65,6 +65,16 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
     return LW_OK;
 }
 
+/** The first key that has an effect on tagged registers alone; NULL: none. */
+static const char *uses_tags(const struct tim_config *c)
+{
+    return c->registers_tags != TIM_REGISTERS_ROWS    ? "registers.tags"
+           : c->tags_scalar != TIM_SCALAR_OFF         ? "tags.scalar"
+           : c->tags_affine != TIM_AFFINE_OFF         ? "tags.affine"
+           : c->tags_address != TIM_ADDRESS_LANES     ? "tags.address"
+                                                      : NULL;
+}
+
 enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err)
 {
     const struct cache_keys caches[] = {
@@ -158,6 +168,14 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         if (!isa_unit_latency((enum isa_unit)u)->variable && c->unit[u].latency > MOST_FIXED)
             return LW_FAIL(err, LW_EINPUT, "units.%s.latency %u is more than the %u cycles for which registers.collector "
                            "window reserves write ports", isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
+    if (c->tags_detect == TIM_DETECT_OFF && uses_tags(c) != NULL)
+        return LW_FAIL(err, LW_EINPUT, "%s has nothing to use: tags.detect is off; set it to table, exact or fold",
+                       uses_tags(c));
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW &&
+        (c->registers_tags != TIM_REGISTERS_ROWS || c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
+        return LW_FAIL(err, LW_EINPUT, "%s does not go with registers.collector window: set it to off, or the collector to "
+                       "ticked or reserved", c->registers_tags != TIM_REGISTERS_ROWS ? "registers.tags"
+                       : c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe");
     if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
         return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
                        "lsu.local to 0", c->lsu_local);

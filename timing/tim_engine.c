@@ -23,6 +23,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
         return NULL;
     if (!lw_grow(&e->code, &e->code_capacity, e->code_count + 1, sizeof *e->code) ||
         !tim_code_fill(&e->config, program, code)) {
+        tim_code_fini(code);
         free(code);
         return NULL;
     }
@@ -859,7 +860,7 @@ static void engine_destroy(struct emu_engine *engine)
     if (e->memory != NULL)
         e->memory->ops->destroy(e->memory);
     for (size_t i = 0; i < e->code_count; i++) {
-        free(e->code[i]->insn);
+        tim_code_fini(e->code[i]);
         free(e->code[i]);
     }
     tim_grid_fini(&e->grid);

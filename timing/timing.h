@@ -40,7 +40,9 @@ const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* borrowed */
 /** Do control fields say when its instructions issue? */
 bool tim_config_reads_control(const struct tim_config *config);
-/** What the functional machine must be for it: warp width and reconvergence. (The engine decides how
+/** Does it detect uniform and affine registers: has it tags of its own (tags.detect)? */
+bool tim_config_detects(const struct tim_config *config);
+/** What the functional machine must be for it: warp width, reconvergence and, where it detects them, tags. (The engine decides how
  *  much is resident; the machine's resident_warps applies to a replay in the fixed order only.) */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 

@@ -21,10 +21,10 @@ missing() { # name, words
     esac
     grep -qx "$1" "$used" || { echo "$2 $1"; bad=1; }
 }
-# core.reconvergence is emu's: tim_config_machine gives it on.
+# core.reconvergence and tags.detect are emu's: tim_config_machine gives them on.
 # shellcheck disable=SC2086
 for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9_]*\),.*/\2_\3/p' timing/keys.def); do
-    [ "$name" = core_reconvergence ] || missing "$name" "timing/keys.def: nothing reads"
+    [ "$name" = core_reconvergence ] || [ "$name" = tags_detect ] || missing "$name" "timing/keys.def: nothing reads"
 done
 for name in $(sed -n 's/^    X(\(SCHED\|CORE\|SLICE\|CHANNEL\|GPU\), \([a-z0-9_]*\),.*/TIM_\1_\2/p' timing/stats.def) \
     $(sed -n 's/^STALL_REASON(\([A-Z]*\),.*/TIM_STALL_\1/p' timing/stall_reasons.def); do

@@ -3,6 +3,7 @@
  * The shipped timing model against the reference: random kernels on random machines take the same
  * cycles and give the same counters, memory and state, wherever the shipped one is stopped on
  * its way, with a trace of some cycles or without. The causes of every issue slot sum to the cycles.
+ * Half of them have tags, of which some machines make use; where none does, all but the counters of tags is as without.
  * LW_SEED repeats one, or with LW_RANDOM_COUNT is the first of so many; that alone sets how many (200).
  */
 #include "tests/emu/history/random_kernels.h"
@@ -206,7 +207,39 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_switch = between(r, 1, 8);
 }
 
+/** Registers with tags, and a machine that makes use of them or (*idle) does not. */
+static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
+{
+    *idle = false;
+    if (rnd_below(r, 2))
+        return;
+    config->tags = rnd_below(r, 3) ? EMU_TAGS_SHADOW : EMU_TAGS_COMPACT;
+    config->tag_rules = (enum emu_tag_rules)rnd_below(r, 3);
+    config->tag_expansion = (enum emu_tag_expansion)(rnd_below(r, 3) == 0);
+    config->tag_plan = (enum emu_tag_plan)rnd_below(r, 2);
+    *idle = rnd_below(r, 5) == 0;
+    if (*idle)
+        return;
+    c->tags_detect = TIM_DETECT_TABLE + (unsigned)config->tag_rules;
+    c->tags_expansion = (unsigned)config->tag_expansion;
+    c->registers_tags = rnd_below(r, 3);
+    c->registers_compact = rnd_below(r, 2);
+    c->registers_compact_ports = between(r, 1, 3);
+    c->registers_parts = between(r, 1, 4);
+    c->tags_scalar = rnd_below(r, 3);
+    c->tags_affine = rnd_below(r, 2);
+    c->tags_address = rnd_below(r, 2);
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW) {
+        c->registers_tags = TIM_REGISTERS_ROWS;
+        c->tags_affine = TIM_AFFINE_OFF;
+        c->tags_scalar = c->tags_scalar == TIM_SCALAR_PIPE ? TIM_SCALAR_LANE : c->tags_scalar;
+    }
+}
+
 struct outcome {
+    bool idle_tags;  /* there are tags, and no machine key uses them */
+    uint64_t bare;   /* `counts` without those of tags */
+    uint64_t entries, expansions, executed, eager; /* to know that they occur */
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
     uint64_t stale;  /* loads of values that only L1 still had */
@@ -301,9 +334,32 @@ static void check_model(const struct tim_engine *e, uint64_t seed)
                      (unsigned long long)e->now - 1, traced ? "within" : "outside");
 }
 
-static void run(uint64_t seed, bool reference, struct outcome *out)
+/** Hashes of the counters, all and without those of tags; what occurred. */
+static void take_counts(struct tim_engine *e, struct outcome *out)
+{
+    out->counts = tim_counts_hash(&e->base);
+    out->entries = out->expansions = out->executed = out->eager = 0;
+    for (unsigned c = 0; c < e->config.core_count; c++) {
+        uint64_t *count = e->stats[c].count;
+
+        out->entries += count[TIM_CORE_register_reads_compact];
+        out->expansions += count[TIM_CORE_tag_expansions];
+        out->executed += count[TIM_CORE_scalar_executed] + count[TIM_CORE_affine_executed];
+        for (unsigned s = 0; s < e->config.issue_schedulers; s++)
+            out->eager += e->stats[c].sched[s].reason[0][TIM_STALL_EXPANSION];
+        for (unsigned i = TIM_CORE_register_reads_compact; i <= TIM_CORE_lane_operations_saved; i++)
+            count[i] = 0;
+        memset(&e->stats[c].histogram[TIM_CORE_H_register_rows], 0, sizeof e->stats[c].histogram[0]);
+        memset(&e->stats[c].histogram[TIM_CORE_H_register_rows_saved], 0, sizeof e->stats[c].histogram[0]);
+    }
+    out->bare = tim_counts_hash(&e->base);
+}
+
+/** @tags: with those that are drawn for the seed; else without any. */
+static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
+    struct rnd of_tags = {.state = seed ^ 7777};
     struct tim_options options = {.reference = reference};
     struct emu_engine *engine;
     struct tim_config *machine;
@@ -326,6 +382,9 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     lw_buffer_fini(&bare);
     fix_check(tim_config_load("fermi", &machine, &err), &err);
     random_machine(&r, config.warp_width, config.reconv, machine);
+    out->idle_tags = false;
+    if (tags)
+        random_tags(&of_tags, &config, machine, &out->idle_tags);
     fix_check(tim_config_check(machine, &err), &err);
     fix_open(&fix, &config, text.text);
     lw_buffer_fini(&text);
@@ -359,7 +418,6 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
     out->kind = stop.kind;
     out->cycles = engine->ops->cycles(engine);
     out->instructions = engine->ops->instructions(engine);
-    out->counts = tim_counts_hash(engine);
     out->mem = emu_hash_mem(fix.machine);
     out->state = emu_hash_state(fix.machine);
     const struct tim_engine *e = (const struct tim_engine *)engine;
@@ -379,6 +437,7 @@ static void run(uint64_t seed, bool reference, struct outcome *out)
                     fail_msg("seed %llu: %llu causes in %llu cycles", (unsigned long long)seed,
                              (unsigned long long)sum, (unsigned long long)out->cycles);
             }
+    take_counts((struct tim_engine *)engine, out);
     emu_engine_destroy(engine);
     emu_machine_destroy(fix.machine);
     isa_object_destroy(fix.object);
@@ -389,6 +448,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
+    unsigned entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
     uint64_t first = fix_first_seed();
 
     (void)state;
@@ -398,8 +458,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         struct outcome naive, shipped;
 
         fix_seed = seed;
-        run(seed, true, &naive);
-        run(seed, false, &shipped);
+        run(seed, true, true, &naive);
+        run(seed, false, true, &shipped);
         if (naive.kind != shipped.kind || naive.cycles != shipped.cycles ||
             naive.instructions != shipped.instructions || naive.counts != shipped.counts ||
             naive.mem != shipped.mem || naive.state != shipped.state ||
@@ -414,12 +474,30 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                      naive.mem == shipped.mem ? "equal" : "DIFFER",
                      naive.state == shipped.state ? "equal" : "DIFFER",
                      naive.midway == shipped.midway ? "equal" : "DIFFER");
+        if (shipped.idle_tags) {
+            struct outcome plain;
+
+            run(seed, true, false, &plain);
+            if (plain.cycles != shipped.cycles || plain.bare != shipped.bare || plain.mem != shipped.mem ||
+                plain.state != shipped.state)
+                fail_msg("LW_SEED=%llu: tags that nothing uses change %s", (unsigned long long)seed,
+                         plain.cycles != shipped.cycles ? "the cycles"
+                         : plain.bare != shipped.bare   ? "counters"
+                                                        : "results");
+        }
+        idle += shipped.idle_tags;
+        entries += naive.entries != 0;
+        expansions += naive.expansions != 0;
+        executed += naive.executed != 0;
+        eager += naive.eager != 0;
         midway += naive.midway != 0;
         stale += naive.stale != 0;
         ended += naive.kind == EMU_STOP_IDLE;
     }
     print_message("%u of %u ended, %u were stopped midway, %u loaded old values\n", ended, count, midway, stale);
-    assert_true(stale != 0 || count < 200);
+    print_message("with tags: %u read entries, %u expanded, %u at branches, %u executed scalar, %u made no use of them\n",
+                  entries, expansions, eager, executed, idle);
+    assert_true((stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);
 }

@@ -91,6 +91,9 @@ launch_file '' >good.yaml
 launch_file 'machine: {warp: 8}' >eight.yaml
 launch_file 'machine: {reconv: stack}' >stack.yaml
 launch_file 'machine: {tags: compact}' >tags.yaml
+launch_file 'machine: {tags: "off"}' >untagged.yaml
+launch_file 'machine: {tags: shadow, tag_rules: table}' >table.yaml
+launch_file 'machine: {tags: shadow, tag_expansion: eager}' >eager.yaml
 for machine in fermi ampere gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     expect 0 "^ok: 1 check passed, 2 launches, .* cycles on $machine$" run --timing "$machine" good.yaml --hash
     grep '^hash_mem' out >"$machine.hash"
@@ -384,9 +387,54 @@ refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warp
 expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
 refuse 'stack.yaml: asks for the engine stack, and the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
 expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
-refuse '--tags: the timing model does not look at tags' run --timing --tags compact good.yaml
-refuse 'tags.yaml: asks for tags: compact, and the timing model does not look at tags: leave --timing or that line out' run --timing tags.yaml
 expect 0 '^ok' run tags.yaml
+detect='--timing-set tags.detect=exact'
+# shellcheck disable=SC2086
+{
+    refuse '--tags: the GPU model fermi detects tags: use --timing-set tags.detect=off' run --timing $detect --tags off good.yaml
+    refuse 'untagged.yaml: asks for tags: off, and the GPU model fermi detects tags: use --timing-set tags.detect=off' \
+        run --timing $detect untagged.yaml
+    refuse '--tag-rules: the GPU model fermi has exact: use --timing-set tags.detect=fold' \
+        run --timing $detect --tag-rules fold good.yaml
+    refuse '--tag-expansion: the GPU model fermi has lazy: use --timing-set tags.expansion=eager' \
+        run --timing $detect --tag-expansion eager good.yaml
+    refuse 'table.yaml: asks for tag_rules: table, and the GPU model fermi has exact: use --timing-set tags.detect=table' \
+        run --timing $detect table.yaml
+    refuse 'eager.yaml: asks for tag_expansion: eager, and the GPU model fermi has lazy: use --timing-set tags.expansion=eager' \
+        run --timing $detect eager.yaml
+    refuse '--tag-plan: only compact tags have one' run --timing $detect --tag-plan all good.yaml
+}
+for key in registers.tags=affine tags.scalar=pipe tags.affine=unit; do
+    refuse "--timing: .* does not go with registers.collector window" \
+        run --timing ampere --timing-set tags.detect=table --timing-set $key good.yaml
+done
+expect 0 '^ok' run --timing ampere --timing-set tags.detect=table --timing-set tags.scalar=lane --timing-set tags.address=once good.yaml
+for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address=once; do
+    refuse "--timing: ${key%=*} has nothing to use: tags.detect is off; set it to table, exact or fold" \
+        run --timing --timing-set $key good.yaml
+done
+# Tags that no key uses are counted alone; results are the same with those that are used, however they are kept.
+cycles() { sed -n 's/^ok: .* \([0-9]*\) cycles on .*/\1/p' out; }
+expect 0 '^ok' run --timing good.yaml --hash
+plain=$(cycles)
+grep '^hash_' out >plain.hash
+for tags in '--tags shadow' '--tags compact' '--tags shadow --tag-rules table --tag-expansion eager' "$detect" tags.yaml table.yaml; do
+    file=good.yaml
+    case $tags in *.yaml) file=$tags && tags= ;; esac
+    # shellcheck disable=SC2086
+    expect 0 '^tags: ' run --timing $tags $file --hash
+    [ "$(cycles)" = "$plain" ] || fail "$tags $file: $(cycles) cycles, $plain without tags"
+    grep '^hash_' out | cmp -s - plain.hash || fail "$tags $file: other hashes than without tags"
+done
+for tags in '' '--tags compact' '--tags compact --tag-plan all' '--timing-set tags.expansion=eager'; do
+    # shellcheck disable=SC2086
+    expect 0 '^tags: ' run --timing $detect --timing-set registers.tags=affine --timing-set tags.scalar=pipe \
+        --timing-set tags.affine=unit --timing-set tags.address=once $tags good.yaml --hash --log tags.log
+    grep '^hash_mem' out | cmp -s - fermi.hash || fail "tags in use, $tags: hash_mem differs from the functional run's"
+    grep '^hash_state' out >timed.hash
+    expect 0 '^ok' run --replay tags.log good.yaml --hash
+    grep '^hash_state' out | cmp -s - timed.hash || fail "tags in use, $tags: the replay has another state"
+done
 refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
 expect 0 '^ok' run --timing --threads 1 good.yaml
 refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
@@ -523,11 +571,26 @@ set -- --arg 'u32[8]' --timing-set core.count=1 -q --timing=ampere --timing-set 
 expect 0 '' run why.s --grid 2 --block 64 "$@" --timing-report why_e.json
 expect 0 '' run why.s --grid 4 --block 128 "$@" --timing-report why_f.json
 expect 0 '' run nest.yaml -q --timing=fermi --timing-set core.count=2 --timing-report why_d.json
+cat >split.s <<'END'
+.kernel split
+.param ptr.global out
+    v_s2r v0, %laneid
+    v_setp_u32.lt p0, v0, 4
+    bssy b0, join
+    @p0 bra join, b0
+    v_add_u32 v0, v0, 1
+join:
+    bsync b0
+    exit
+.end
+END
+expect 0 '' run split.s --grid 1 --block 32 --arg 'u32[8]' -q --timing=fermi --timing-set tags.detect=exact \
+    --timing-set tags.expansion=eager --timing-set registers.tags=affine --timing-report why_h.json
 expect 0 '' run why.s --grid 2 --block 64 "$@" --timing=gcn-tahiti --timing-set issue.vm_count=2 --timing-report why_g.json
 expect 0 '^  not_picked  *[1-9]' debug --timing loop.yaml --timing-set core.count=1 --batch -c 'break 5' -c continue -c 'stepi 7' -c timing
 python3 - "$src/timing/stall_reasons.def" <<'END' || fail "a stall reason never occurs"
 import json, re, sys
-seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcdefg']
+seen = [json.load(open(f'why_{n}.json'))['sums']['causes'] for n in 'abcdefgh']
 reasons = re.findall(r'^STALL_REASON\(\w+, *"(\w+)"', open(sys.argv[1]).read(), re.M)
 assert len(reasons) == len(seen[0]) > 15, reasons
 never = [r for r in reasons if not any(s[r] for s in seen)]

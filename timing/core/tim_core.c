@@ -154,11 +154,14 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->bank_free = calloc(banks, sizeof *core->bank_free);
     if ((config->registers_banks & (config->registers_banks - 1)) == 0)
         core->bank_mask = config->registers_banks - 1;
+    core->has_tags = emu_machine_config(machine)->tags != EMU_TAGS_OFF;
+    bool entries = core->has_tags && config->registers_tags != TIM_REGISTERS_ROWS;
+    core->entries = entries ? tim_entries_create(config) : NULL;
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = make_extras(core) && core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_readers(core) && make_window(core) &&
-           make_caches(core);
+           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_readers(core) &&
+           (core->entries != NULL || !entries) && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
         fine = core->block[b].warp_slot != NULL;
@@ -237,6 +240,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->block);
     free(core->suspended);
     free(core->bank_at);
+    tim_entries_destroy(core->entries);
     free(core->bank_free);
     free(core->queue);
     free(core->replay);
@@ -482,12 +486,19 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         while (core->warp[w].used)
             w++;
         struct emu_warp_view warp;
+        unsigned registers = 0;
         clear_warp(&core->warp[w]);
         if (core->counters != NULL)
             memset(&core->counters[w], 0, sizeof core->counters[w]);
         core->warp[w].used = true;
         core->warp[w].block = (uint16_t)b;
         core->warp[w].index = (uint16_t)k;
+        if (core->has_tags) {
+            core->warp[w].rows_saved = (uint16_t)tim_tags_count(core->config, core->emu, slot, k, &registers);
+            core->warp[w].rows = (uint16_t)(registers - core->warp[w].rows_saved);
+            core->rows += core->warp[w].rows;
+            core->rows_saved += core->warp[w].rows_saved;
+        }
         core->warp[w].age = ++core->assigned;
         core->warp[w].code = code;
         core->warp[w].split = -1;
@@ -501,6 +512,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         tim_set_alive(core, w, !core->warp[w].ended);
         tim_warp_touch(core, w, TIM_TOUCH_STALL | TIM_TOUCH_FETCH | (moves_in ? 0 : TIM_TOUCH_SPLIT));
     }
+    if (core->has_tags)
+        tim_count_rows(core);
 }
 
 enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
@@ -521,6 +534,8 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     core->moved = true;
     for (unsigned k = 0; k < block->warps; k++) {
         core->warp[block->warp_slot[k]].used = false;
+        core->rows -= core->warp[block->warp_slot[k]].rows;
+        core->rows_saved -= core->warp[block->warp_slot[k]].rows_saved;
         tim_set_alive(core, block->warp_slot[k], false);
         tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }

@@ -28,6 +28,7 @@
  *   tim_select_body.h  the ready warps, from the states above
  *   tim_issue_body.h   schedulers, issue
  *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: local memory units
+ *   tim_tags_body.h    tagged registers: who executes an instruction, compact entries
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
  *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
  *   tim_held.c         l1.coherent off: values that L1 holds and memory does not have any more
@@ -38,7 +39,7 @@
 #define TIM_CORE_PRIV_H
 
 #include "timing/core/tim_modern_priv.h"
-#include "timing/decode/tim_static_priv.h"
+#include "timing/decode/tim_tags_priv.h"
 #include "timing/mem/tim_front_priv.h"
 #include "timing/mem/tim_locality_priv.h"
 #include "timing/policies/tim_sched_priv.h"
@@ -77,6 +78,8 @@ struct tim_op {
     uint16_t swizzle;  /* its rows lie so many banks on */
     uint32_t operands; /* rows not read, by index into row_read */
     uint32_t writes;   /* rows not written */
+    uint32_t compact_reads, compact_writes; /* with tags: of all that it reads and writes, what are entries; */
+    uint32_t expands;  /* of its rows not written, those that hold an entry's lanes first */
     uint32_t next;     /* in a list of tim_flight; TIM_NONE: the last */
     const struct tim_static *what;
     uint64_t lanes;    /* of the split, which the scoreboard holds */
@@ -123,6 +126,7 @@ struct tim_warp {
     uint8_t buffered;    /* instructions from pc on */
     uint8_t reason;       /* enum tim_stall: what kept it from issuing last */
     int16_t split;       /* its running one, -1: none can run */
+    bool expands;        /* not_before is that of tagged registers that become rows */
     uint8_t read_bars;   /* of `bar`, those that have waited for operands alone since they were 0, */
     uint8_t full_bars;   /* and those that count no further: an instruction that would take one waits */
     uint16_t place;      /* among the places of warps: tim_hot */
@@ -155,6 +159,7 @@ struct tim_warp {
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* in its block */
     uint16_t split_count;
+    uint16_t rows, rows_saved; /* with tags: of its registers, rows and compact entries */
     uint8_t bar[6];      /* control: results to come, or operands to be read, by dependence barrier */
     /* dependences */
     /* A write to them is; where neither `lanes` nor `bar` is read. */
@@ -340,6 +345,11 @@ struct tim_core {
     struct tim_counters *counters; /* [config->core_warps], of issue.dependence: counters; else NULL */
     uint64_t *bank_free;     /* reserved: first cycle in which it is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which it was used */
+    bool has_tags;           /* emu's registers have tags */
+    struct tim_entries *entries; /* registers.tags: of compact entries; NULL: all registers are rows */
+    unsigned rows, rows_saved;   /* with tags: registers of resident warps that are rows, or entries; */
+    unsigned rows_then, saved_then; /* as they were at the last tick, since cycle */
+    uint64_t rows_since;
     unsigned bank_mask;      /* banks of a scheduler - 1, where that is a power of two; else 0 */
     int fetch_follows[TIM_MAX_SCHEDS]; /* greedy: who issued last before this cycle, as tim_sched.last */
     struct tim_local local[TIM_MAX_SCHEDS];
@@ -434,6 +444,8 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
+/** With tags: the same of its registers' rows, for the cycles before @before. */
+void tim_core_account_rows(struct tim_core *core, uint64_t before);
 /** Result of one issue slot. */
 enum tim_step_result {
     TIM_STEP_DONE,  /* nothing more in this cycle */
@@ -541,6 +553,16 @@ static inline bool tim_has_levels(const struct tim_core *core)
 static inline bool tim_has_operands(const struct tim_core *core)
 {
     return (!tim_kind.fixed || tim_kind.modern) && core->config->constant_l0_bytes != 0;
+}
+/** Do registers have tags? */
+static inline bool tim_has_tags(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->has_tags;
+}
+/** Are tagged registers compact entries? */
+static inline bool tim_has_entries(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->entries != NULL;
 }
 /** Has each scheduler a memory unit of its own, before the core's? */
 static inline bool tim_has_local(const struct tim_core *core)
@@ -719,6 +741,12 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     core->hot.ages_stale = true;
     core->hot.at_barrier_count += waits ? 1 : -1u;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
+}
+/** Registers in use have changed, or what they take. */
+static inline void tim_count_rows(struct tim_core *core)
+{
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_register_rows], core->rows);
+    tim_histogram_add(&core->stats->histogram[TIM_CORE_H_register_rows_saved], core->rows_saved);
 }
 static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {

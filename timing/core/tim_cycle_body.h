@@ -11,6 +11,7 @@
 #include "timing/core/tim_flight_body.h"
 #include "timing/core/tim_window_body.h"
 #include "timing/core/tim_local_body.h"
+#include "timing/core/tim_tags_body.h"
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"

@@ -39,9 +39,20 @@ static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
     TIM_CORE_barrier_waits};
 
+void tim_core_account_rows(struct tim_core *core, uint64_t before)
+{
+    if (before <= core->rows_since)
+        return;
+    core->stats->count[TIM_CORE_register_rows] += core->rows_then * (before - core->rows_since);
+    core->stats->count[TIM_CORE_register_rows_saved] += core->saved_then * (before - core->rows_since);
+    core->rows_since = before;
+}
+
 void tim_core_account(struct tim_core *core, uint64_t through)
 {
     account_idle(core, through);
+    if (core->has_tags)
+        tim_core_account_rows(core, 1 + (core->ticking ? core->now : through));
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */
         uint64_t more = core->ticking ? core->each[i] : 0;
 

@@ -61,7 +61,7 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     struct tim_known *known = &hot->known[at / 64], *first = &hot->known[tim_first(core, s) / 64];
     uint64_t bit = UINT64_C(1) << at % 64;
 
-    if (w->not_before <= now + 1 || w->yields || w->launching || w->ended || w->reselect || w->buffered == 0 ||
+    if (w->not_before <= now + 1 || w->yields || w->expands || w->launching || w->ended || w->reselect || w->buffered == 0 ||
         w->buffer[0].arrives > now + 1 || w->buffer[0].constant || tim_head(w)->awaits != 0 ||
         w->sleep_until > now)
         return;
@@ -114,7 +114,6 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         unsigned effective = ev->effective == ev->split_lanes ? core->issued_lanes
                                                               : lw_popcount(ev->effective);
         count[TIM_SCHED_effective] += effective;
-        count[TIM_SCHED_lanes_int + what->work] += what->scalar ? 1 : effective;
         w->buffered--;
         if (tim_has_operands(core))
             w->operand_held = 0;
@@ -124,6 +123,12 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
+        const struct tim_static *as = what;
+        struct tim_tagged tagged;
+        unsigned eager = 0;
+        if (tim_has_tags(core))
+            as = tim_tags_issue(core, w, what, ev, &tagged, &eager);
+        count[TIM_SCHED_lanes_int + what->work] += as->held != 0 ? as->held : effective;
         uint64_t left = tim_windowed(core) ? tim_window_issue(core, s, w, what, now) : 0;
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
@@ -133,7 +138,12 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             op->sched = (uint8_t)s;
             op->dual = second;
             op->warp = (uint16_t)warp;
-            op->what = what;
+            op->what = as;
+            if (tim_has_tags(core)) {
+                op->compact_reads = tagged.reads;
+                op->compact_writes = tagged.writes;
+                op->expands = tagged.expands;
+            }
             op->pc = pc;
             op->lanes = ev->split_lanes;
             op->issued = now;
@@ -158,6 +168,13 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->not_before += now;
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
+        w->expands = eager != 0 && w->not_before < now + 1 + eager;
+        if (w->expands) { /* a row a cycle */
+            w->not_before = now + 1 + eager;
+            w->yields = w->launching = false;
+            core->stats->count[TIM_CORE_register_reads_compact] += eager;
+            core->stats->count[TIM_CORE_register_writes] += eager;
+        }
         if (what->sleep)
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }

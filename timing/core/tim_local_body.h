@@ -65,6 +65,13 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
+/** What counts the read of its row @k: a row, or an entry. */
+static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
+{
+    return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact
+                                                                      : TIM_CORE_register_reads;
+}
+
 /** The head of a unit: its address is calculated, from when its registers have been read. */
 static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t now)
 {
@@ -78,7 +85,7 @@ static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t n
     for (LW_EACH_BIT(k, op->rows_left))
         if (!tim_windowed(core) || window_claim_read(core, op, what->row_read[k], now)) {
             op->rows_left &= ~(1u << k);
-            core->stats->count[TIM_CORE_register_reads]++;
+            core->stats->count[local_counter(core, op, k)]++;
         }
     if (op->rows_left != 0)
         return;
@@ -102,7 +109,8 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     for (unsigned i = 0; i < unit->count; i++) /* few */
         unit->op[i] = unit->op[i + 1];
     core->stats->count[TIM_CORE_local_grants]++;
-    core->stats->count[TIM_CORE_register_reads] += op->what->row_reads - op->what->address_rows;
+    for (unsigned k = op->what->address_rows; k < op->what->row_reads; k++)
+        core->stats->count[local_counter(core, op, k)]++;
     if (op->read_at == 0)
         local_read(core, op, now + (uint64_t)(int64_t)op->read_after, now);
     tim_stage(op, TIM_STAGE_LSU);

@@ -31,7 +31,8 @@ static inline unsigned bank_of(const struct tim_core *core, const struct tim_op 
 /** The bank's port in this cycle. False: somebody has it. */
 static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
 {
-    if (core->bank_at[bank] == now + 1)
+    if (core->bank_at[bank] == now + 1 ||
+        (tim_has_entries(core) && tim_entries_in_use(core->entries, bank, now)))
         return false;
     core->bank_at[bank] = now + 1;
     core->moved = true;
@@ -41,7 +42,7 @@ static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
 /** Cycles for which an instruction holds its pipe. */
 static unsigned interval(const struct tim_core *core, const struct tim_static *what)
 {
-    return what->scalar ? 1 : core->interval[what->unit];
+    return what->held != 0 ? what->held : core->interval[what->unit];
 }
 
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
@@ -145,8 +146,16 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     }
     uint64_t complete = now + 1;
     for (unsigned i = 0; i < what->row_reads; i++) {
-        uint64_t *free_at = &core->bank_free[bank_of(core, op, what->row_read[i])];
+        unsigned bank = bank_of(core, op, what->row_read[i]);
+        uint64_t *free_at = &core->bank_free[bank];
+        if (tim_has_entries(core) && (op->compact_reads >> i & 1) != 0) {
+            uint64_t at = reserve_entry(core, op, bank, what->row_read[i], now + 1);
+            complete = at > complete ? at : complete;
+            continue;
+        }
         uint64_t at = *free_at > now + 1 && !core->config->registers_conflict_free ? *free_at : now + 1;
+        if (tim_has_entries(core) && tim_entries_free(core->entries, bank) > at)
+            at = tim_entries_free(core->entries, bank);
         *free_at = at + 1;
         if (at > complete)
             complete = at;
@@ -229,12 +238,27 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
         return true;
     }
     for (LW_EACH_BIT(k, op->writes)) {
+        if (tim_has_entries(core) && (op->compact_writes >> k & 1) != 0) {
+            unsigned row = op->what->row_write[k];
+
+            if (reserved(core))
+                core->stats->count[TIM_CORE_register_writes_compact]++;
+            else if (!claim_entry(core, op, bank_of(core, op, row), row, false, now))
+                continue;
+            op->writes &= ~(1u << k);
+            continue;
+        }
         if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
             continue;
         }
-        op->writes &= ~(1u << k);
         core->stats->count[TIM_CORE_register_writes]++;
+        if (tim_has_entries(core) && (op->expands >> k & 1) != 0) { /* the entry in all lanes; its own in a later cycle */
+            op->expands &= ~(1u << k);
+            core->stats->count[TIM_CORE_register_reads_compact]++;
+            continue;
+        }
+        op->writes &= ~(1u << k);
     }
     return op->writes == 0;
 }
@@ -277,6 +301,13 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     for (LW_EACH_BIT(k, op->operands)) {
         unsigned row = op->what->row_read[k];
 
+        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* by no port of rows */
+            if (claim_entry(core, op, bank_of(core, op, row), row, true, now))
+                op->operands &= ~(1u << k);
+            else if (core->config->registers_in_order)
+                break;
+            continue;
+        }
         if (ports == 0 ||
             !(window ? window_claim_read(core, op, row, now) : claim(core, bank_of(core, op, row), now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;

@@ -108,7 +108,10 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
         return TIM_STALL_FENCE;
     if (w->not_before > now) {
         *recheck_at = w->not_before;
-        return w->launching ? TIM_STALL_LAUNCH : w->yields ? TIM_STALL_YIELD : TIM_STALL_STALL;
+        return w->launching ? TIM_STALL_LAUNCH
+               : w->expands ? TIM_STALL_EXPANSION
+               : w->yields  ? TIM_STALL_YIELD
+                            : TIM_STALL_STALL;
     }
     reason = tim_depend_check_fast(core, w, what, now);
     if (tim_dependence(core) == TIM_DEP_CONTROL)

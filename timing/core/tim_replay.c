@@ -27,13 +27,15 @@ bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now)
         i++;
     if (i == core->replays)
         return false;
-    unsigned rows = core->op[core->replay[i].op].what->row_reads;
+    const struct tim_op *op = &core->op[core->replay[i].op];
+    unsigned entries = lw_popcount(op->compact_reads), rows = op->what->row_reads - entries;
     unsigned collect = rows == 0 ? 1 : (rows + c->registers_ports - 1) / c->registers_ports;
     core->replay[i].issued = true;
     core->replay[i].at = now + 1 + collect + c->lsu_latency;
     core->replays_wait[s]--;
     core->stats->sched[s].count[TIM_SCHED_replays]++;
     core->stats->count[TIM_CORE_register_reads] += rows;
+    core->stats->count[TIM_CORE_register_reads_compact] += entries;
     for (unsigned slot = 0; slot < c->issue_width; slot++)
         core->stats->sched[s].reason[slot][TIM_STALL_REPLAY]++;
     return true;

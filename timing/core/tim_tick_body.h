@@ -98,6 +98,11 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     const struct tim_flight *f = &core->flight;
 
     begin_tick(core, now);
+    if (tim_has_tags(core) && (core->rows_then != core->rows || core->saved_then != core->rows_saved)) {
+        tim_core_account_rows(core, now);
+        core->rows_then = core->rows;
+        core->saved_then = core->rows_saved;
+    }
     if (core->has_packet || core->crowded >= now ||
         (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
         tim_lsu_receive(core, now);

@@ -3,7 +3,7 @@
  * What the model needs to know of each instruction of a program, from the instruction table. In the field's words:
  * predecoding. Without it each issue, 46,336 for gemm on `fermi`, would read the table.
  */
-#include "timing/decode/tim_static_priv.h"
+#include "timing/decode/tim_tags_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
 #include <assert.h>
@@ -79,8 +79,39 @@ static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *i
         out->address_rows++;
     out->uniform = out->address_rows == 0;
     if (words == 0)
-        words = out->scalar ? out->write_count : out->row_reads - out->address_rows;
+        words = out->held != 0 ? out->write_count : out->row_reads - out->address_rows;
     out->words = words <= 1 ? 0 : words == 2 ? 1 : 2;
+}
+
+/** Does a predicate decide the result, other than the guard? */
+static bool reads_predicates(const struct isa_insn *insn, const struct isa_reg_use *use, unsigned uses)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < uses; i++)
+        count += use[i].reg_class == ISA_REG_P && !use[i].written;
+    return count > (insn->guard != ISA_PT && !insn->guard_scalar);
+}
+
+/** Whether less than all lanes can execute it where its registers are tagged. */
+static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_static *out, bool predicates)
+{
+    const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+
+    if (out->held != 0 || (out->row_reads == 0 && out->row_writes == 0))
+        return TIM_TAG_NEVER;
+    if (info->unit == ISA_UNIT_MEM)
+        return info->format == ISA_FMT_MEM && out->address_rows != 0 ? TIM_TAG_ADDRESS : TIM_TAG_NEVER;
+    if (info->unit > ISA_UNIT_CVT || info->tag == ISA_TAG_VECTOR)
+        return TIM_TAG_NEVER;
+    if (predicates)
+        return out->row_writes != 0 ? TIM_TAG_BY_RESULT : TIM_TAG_NEVER;
+    switch (info->tag) {
+    case ISA_TAG_SPECIAL: return TIM_TAG_BY_RESULT;
+    case ISA_TAG_CMP: return TIM_TAG_COMPARE;
+    case ISA_TAG_CMP_S: return TIM_TAG_COMPARE_S;
+    default: return TIM_TAG_BY_SOURCES;
+    }
 }
 
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
@@ -116,7 +147,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->control = insn->control;
     fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
-    out->scalar = info->flags & ISA_F_SCALAR;
+    out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* one lane's work */
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->type = (uint8_t)type_of(insn, info);
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
@@ -138,7 +169,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     } else if (info->unit == ISA_UNIT_CTRL || info->unit == ISA_UNIT_SYNC) {
         out->path = out->write_count == 0 ? TIM_PATH_NONE : TIM_PATH_DIRECT;
     } else {
-        out->path = out->scalar || (out->row_reads == 0 && out->row_writes == 0)
+        out->path = out->held != 0 || (out->row_reads == 0 && out->row_writes == 0)
                         ? TIM_PATH_DIRECT
                         : TIM_PATH_COLLECT;
     }
@@ -148,6 +179,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
             out->path = TIM_PATH_DIRECT;
         out->cached = info->unit == ISA_UNIT_INT || info->unit == ISA_UNIT_FP;
     }
+    out->tag_rule = (uint8_t)tag_rule(insn, out, reads_predicates(insn, use, uses));
     out->latency = (uint16_t)config->unit[out->unit].latency;
     if (isa_op_is_half(info) && config->issue_half_latency != 0)
         out->latency = (uint16_t)config->issue_half_latency;
@@ -176,5 +208,21 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
     for (uint32_t i = 0; i < count; i++)
         fill(config, emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES),
              &out->insn[i]);
+    for (unsigned kind = 0; kind < LW_COUNT_OF(out->tagged) && tim_tags_execute(config); kind++) {
+        out->tagged[kind] = calloc((size_t)count + 1, sizeof *out->insn);
+        if (out->tagged[kind] == NULL)
+            return false;
+        for (uint32_t i = 0; i < count; i++) {
+            out->tagged[kind][i] = out->insn[i];
+            tim_tags_variant(config, kind, &out->tagged[kind][i]);
+        }
+    }
     return true;
+}
+
+void tim_code_fini(struct tim_code *code)
+{
+    free(code->insn);
+    for (unsigned kind = 0; kind < LW_COUNT_OF(code->tagged); kind++)
+        free(code->tagged[kind]);
 }

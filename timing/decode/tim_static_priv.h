@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a core needs to know of an instruction, whoever executes it: filled once for a program (tim_static.c). */
+/* What the model needs to know of an instruction before it issues. tim_tags_priv.h: what tags change. */
 #ifndef TIM_STATIC_PRIV_H
 #define TIM_STATIC_PRIV_H
 
@@ -41,6 +41,15 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
+/** What decides whether less than all lanes can execute an instruction, beyond tags. */
+enum tim_tag_rule {
+    TIM_TAG_NEVER,      /* its lanes differ, whatever its vector registers are; or it is on none */
+    TIM_TAG_BY_RESULT,  /* what it writes must be tagged, too: special registers, sources that are predicates */
+    TIM_TAG_BY_SOURCES, /* uniform sources are enough; affine ones where the result is tagged */
+    TIM_TAG_COMPARE,    /* the same; affine sources must not wrap, as unsigned values, */
+    TIM_TAG_COMPARE_S,  /* as signed ones */
+    TIM_TAG_ADDRESS     /* a load or store: its address is generated once */
+};
 /** What the model needs to know of an instruction; one an instruction of a program. What most of its
  *  ways through a core read is first. */
 struct tim_static {
@@ -57,7 +66,7 @@ struct tim_static {
     bool uniform;     /* no vector register is in its address */
     bool fixed;       /* window: of fixed latency, so it passes Allocate */
     bool cached;      /* its operands may be in the register-file cache */
-    bool scalar;      /* holds a pipe for one cycle */
+    uint8_t held;     /* cycles for which it holds its pipe; 0: as many as its lanes take */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
@@ -76,6 +85,7 @@ struct tim_static {
     uint8_t counted;    /* enum tim_counted */
     bool waitcnt;       /* it waits until its warp's counters are at these at most: */
     uint8_t vm_most, exp_most, lgkm_most;
+    uint8_t tag_rule;   /* enum tim_tag_rule */
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
     uint8_t row_operand[TIM_MAX_ROWS]; /* by row_read: which of its vector operands it is of, from 0 */
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
@@ -89,8 +99,11 @@ struct tim_code {
     uint64_t base;
     uint32_t count;
     struct tim_static *insn;
+    struct tim_static *tagged[2]; /* the same as one lane executes them, or as the affine unit does; NULL: by no key */
 };
+/** Errors: false: no memory; tim_code_fini() then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
                    struct tim_code *out);
+void tim_code_fini(struct tim_code *code);
 
 #endif

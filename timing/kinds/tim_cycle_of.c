@@ -6,7 +6,7 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
 {
     const struct tim_config *c = core->config;
 
-    if (!core->brisk || core->hot.warp_words != 1 || core->tracing || c->issue_width != 1 ||
+    if (!core->brisk || core->hot.warp_words != 1 || core->tracing || core->has_tags || c->issue_width != 1 ||
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->issue_rotate || c->issue_types || c->lsu_separate ||
         c->lsu_replay != TIM_REPLAY_NONE || tim_sched_policies[c->issue_policy].can_issue != NULL || core->pool != NULL)
         return &tim_cycle_any;

@@ -81,6 +81,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 #include "timing/core/tim_depend_body.h"
 #include "timing/core/tim_window_body.h"
 #include "timing/core/tim_local_body.h"
+#include "timing/core/tim_tags_body.h"
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
@@ -147,6 +148,11 @@ static void end_blocks(struct tim_core *core)
 static unsigned reference_begin(struct tim_core *core, uint64_t now)
 {
     begin_tick(core, now);
+    for (unsigned w = 0; w < core->config->core_warps; w++)
+        if (core->warp[w].used) {
+            core->stats->count[TIM_CORE_register_rows] += core->warp[w].rows;
+            core->stats->count[TIM_CORE_register_rows_saved] += core->warp[w].rows_saved;
+        }
     tim_lsu_receive(core, now);
     if (tim_has_levels(core))
         tim_levels_tick(core, now);
