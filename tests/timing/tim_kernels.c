@@ -7,6 +7,7 @@
  * Each runs functionally, then on a machine drawn by its seed (--part: on every shipped machine,
  * scheduler and reconvergence engine, of which part K = 0..N-1 takes every N-th) with the schedule
  * log; then the log is replayed.
+ * Half of the machines use uniform and affine registers; the replay has no tags.
  * - memory and checks are as the functional run leaves them, for order-free kernels;
  * - the replay has the same state at a hundred random counts of instructions, and at the end;
  * - a second run has the same counters.
@@ -85,6 +86,8 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
     NEED(lnc_file_load(path, &config, &file, &err));
     if (machine != NULL)
         tim_config_machine(machine, &config);
+    if (how == REPLAYED)
+        config.tags = EMU_TAGS_OFF;
     if (how == TIMED && strcmp(config.reconv, "stack") == 0)
         config.hang_window = 1 << 17; /* spin locks hang there, and that is reported soon */
     NEED(emu_machine_create(&config, &m, &err));
@@ -212,6 +215,25 @@ static void set(struct tim_config *config, const char *format, unsigned value)
     NEED(tim_config_set(config, text, &err));
 }
 
+/** Half of them detect tags, by any rules, and make use of them as far as the machine can. */
+static void set_tags(struct tim_config *config, uint64_t *random)
+{
+    bool window = config->registers_collector == TIM_COLLECTOR_WINDOW;
+    uint64_t bits = draw(random);
+
+    if (bits & 1)
+        return;
+    config->tags_detect = 1 + (unsigned)(bits >> 1 & 0xff) % 3;
+    config->tags_expansion = bits >> 9 & 1;
+    config->tags_address = bits >> 10 & 1;
+    config->tags_scalar = window ? bits >> 11 & 1 : (unsigned)(bits >> 11 & 0xff) % 3;
+    if (window)
+        return;
+    config->tags_affine = bits >> 19 & 1;
+    config->registers_tags = (unsigned)(bits >> 20 & 0xff) % 3;
+    config->registers_compact = bits >> 28 & 1;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl", "cggty", "active_pending"};
@@ -257,8 +279,9 @@ int main(int argc, char **argv)
             NEED(tim_config_set(config, text, &err));
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));
-            snprintf(name, sizeof name, "%s, %u cores, %s, %s", tim_machines[n / kinds].name, cores,
-                     sched, engine);
+            set_tags(config, &random);
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s%s", tim_machines[n / kinds].name, cores, sched, engine,
+                     config->tags_detect != TIM_DETECT_OFF ? ", tags" : "");
             combination = name;
             NEED(tim_config_check(config, &err));
             compare(config, &functional, &random);

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uniform and affine registers: occupation of pipes, ports and banks, expansions, and the book's saxpy (3.5, 2.5) with
+ * its tags. Expected figures are computed by hand from docs/reference/timing-core.md, Tagged registers.
+ */
+#include "tests/timing/tim_run.h"
+
+/** As run_new, with registers by the exact rules. */
+static struct run *tags_new(void)
+{
+    struct run *r = run_new();
+
+    r->config->tags_detect = TIM_DETECT_TABLE + EMU_TAG_RULES_EXACT;
+    return r;
+}
+
+static uint64_t count_of(const struct run *r, unsigned counter)
+{
+    struct tim_totals totals;
+
+    tim_engine_totals(run_engine(r), &totals);
+    return totals.core[0].count[counter];
+}
+
+/** Runs @text in a warp; the issues of its instructions @from to @behind - 1, from the first of them. */
+static void issues_are(struct run *r, const char *text, unsigned from, unsigned behind, const char *expected)
+{
+    char kernel[2048], trace[1024];
+
+    snprintf(kernel, sizeof kernel, ".kernel k\n.param ptr.global out\n%s\nexit\n.end\n", text);
+    run_text(r, kernel, 1, r->config->core_warp_width);
+    assert_string_equal(run_trace(r, from, behind, trace, sizeof trace), expected);
+}
+
+/* ---- pipes: 32 lanes on 8, so an instruction of all lanes holds its pipe for 4 cycles ------------------ */
+
+enum { DRAW_OFF, DRAW_LANE, DRAW_PIPE };
+
+/* Four independent instructions and one that needs the last. Issued in cycle i, the first may enter in i + 2; the
+ * dependent one issues the cycle after the last has entered. */
+static void pipes_are(const char *setup, const char *operands[4], unsigned scalar, bool unit, const char *expected)
+{
+    struct run *r = tags_new();
+    char text[1024];
+
+    r->config->unit[ISA_UNIT_INT].lanes = 8;
+    r->config->tags_scalar = scalar;
+    r->config->tags_affine = unit;
+    snprintf(text, sizeof text, "v_s2r v20, %%laneid\nv_and_b32 v22, v20, 5\n%s\nv_add_u32 v1, %s\nv_add_u32 v2, %s\n"
+             "v_add_u32 v3, %s\nv_add_u32 v4, %s\nv_mov_b32 v5, v4", setup, operands[0], operands[1], operands[2],
+             operands[3]);
+    issues_are(r, text, 3, 8, expected);
+    run_free(r);
+}
+static const char *const settle = "v_mov_b32 v21, v22"; /* when it issues, v20 and v22 are there */
+
+static void a_lane_executes_uniform_instructions(void **state)
+{
+    const char *uniform[4] = {"v10, v11", "v10, v11", "v10, v11", "v10, v11"};
+
+    (void)state;
+    /* Counted from the first add's issue: v22 holds the pipe until 2, v21 from then until 6. */
+    pipes_are(settle, uniform, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(settle, uniform, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@10");
+    pipes_are(settle, uniform, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@6");
+}
+
+static void the_scalar_unit_executes_base_and_stride(void **state)
+{
+    const char *affine[4] = {"v20, v11", "v20, v11", "v20, v11", "v20, v20"};
+
+    (void)state;
+    pipes_are(settle, affine, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(settle, affine, TIM_SCALAR_OFF, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@9");
+}
+
+static void generic_operands_take_all_lanes(void **state)
+{
+    const char *generic[4] = {"v22, v11", "v22, v20", "v22, v22", "v22, v11"};
+
+    (void)state;
+    pipes_are(settle, generic, TIM_SCALAR_PIPE, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+}
+
+/* Uniform, generic, uniform, generic: enter in 6, 7, 11, 12; or, by a pipe each, 2 and 6, 4 and 10. */
+static void uniform_and_generic_instructions_pair(void **state)
+{
+    const char *both[4] = {"v10, v11", "v22, v11", "v10, v11", "v22, v11"};
+
+    (void)state;
+    pipes_are(settle, both, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(settle, both, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@13");
+    pipes_are(settle, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
+}
+
+/* ---- who is executed how --------------------------------------------------------------------------------- */
+
+/** Instructions of @text that one lane executes, and that the affine unit does. */
+static void executed_is(const char *text, unsigned scalar, unsigned affine)
+{
+    struct run *r = tags_new();
+    char kernel[2048];
+
+    r->config->tags_scalar = TIM_SCALAR_LANE;
+    r->config->tags_affine = TIM_AFFINE_UNIT;
+    snprintf(kernel, sizeof kernel, ".kernel k\n.param ptr.global out\n%s\nexit\n.end\n", text);
+    run_text(r, kernel, 1, 32);
+    if (count_of(r, TIM_CORE_scalar_executed) != scalar || count_of(r, TIM_CORE_affine_executed) != affine)
+        fail_msg("%s: %u and %u executed", text, (unsigned)count_of(r, TIM_CORE_scalar_executed),
+                 (unsigned)count_of(r, TIM_CORE_affine_executed));
+    run_free(r);
+}
+
+static void what_lanes_decide_takes_all_lanes(void **state)
+{
+    (void)state;
+    executed_is("v_s2r v0, %laneid", 0, 1);
+    executed_is("v_s2r v0, %ctaid.x", 1, 0);
+    executed_is("v_s2r v0, %clock", 0, 0);
+    executed_is("v_rcp_f32 v1, v2", 1, 0);                                              /* special functions, too */
+    executed_is("v_s2r v0, %laneid\nv_rcp_f32 v1, v0", 0, 1);
+    executed_is("v_setp_u32.lt p0, v1, 4", 1, 0);
+    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4", 0, 2);
+    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_u32.lt p0, v1, 4", 0, 2); /* wraps as unsigned, */
+    executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_s32.lt p0, v1, 4", 0, 3); /* not as signed */
+    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 0, 2); /* by a predicate that differs, */
+    executed_is("v_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 2, 0);                    /* that does not */
+    executed_is("v_s2r v0, %laneid\nv_and_b32 v1, v0, 5", 0, 1);
+    executed_is("shfl.idx v1, _, v2, 0, 31", 0, 0);
+}
+
+/* Sources that are uniform are so in any of the lanes; what is written in some of them is not. */
+static void divergent_lanes_execute_uniform_sources_once(void **state)
+{
+    (void)state;
+    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\n@p0 v_add_u32 v1, v2, 7\nv_add_u32 v4, v1, v1", 1, 2);
+    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\n@p0 v_add_u32 v1, v0, v3", 0, 2);
+}
+
+/* ---- banks ------------------------------------------------------------------------------------------------- */
+
+/** One scheduler's 4 banks; registers 4, 8 and 12 are all in bank 0 of warp 0. */
+static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, unsigned parts)
+{
+    struct run *r = tags_new();
+
+    r->config->registers_banks = 4;
+    r->config->registers_tags = tags;
+    r->config->registers_compact = compact;
+    r->config->registers_compact_ports = ports;
+    r->config->registers_parts = parts;
+    return r;
+}
+
+/** Cycles from `v1 = a * b + c` to an instruction that needs it, without conflicts 3. */
+static void reads_are(struct run *r, const char *setup, const char *operands, unsigned cycles, unsigned rows,
+                      unsigned entries, unsigned waits, unsigned avoided)
+{
+    char text[1024], expected[64];
+    uint64_t setup_rows, setup_entries;
+
+    snprintf(text, sizeof text, "v_s2r v20, %%laneid\n%s\nv_mad_u32 v1, %s\nv_mov_b32 v2, v1", setup, operands);
+    snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cycles);
+    issues_are(r, text, 2, 4, expected);
+    bool kept = r->config->registers_tags != TIM_REGISTERS_ROWS;
+    setup_rows = r->config->registers_tags == TIM_REGISTERS_AFFINE ? 0 : 1; /* v20 by the second instruction */
+    setup_entries = 1 - setup_rows;
+    assert_int_equal(count_of(r, TIM_CORE_register_reads), rows + setup_rows + !kept); /* v1 = v20 * 0 + 0 is U */
+    assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), entries + setup_entries + kept);
+    assert_int_equal(count_of(r, kept && entries != 0 ? TIM_CORE_compact_conflicts : TIM_CORE_bank_conflicts), waits);
+    assert_int_equal(count_of(r, TIM_CORE_conflicts_avoided), avoided);
+    run_free(r);
+}
+
+static void entries_are_in_no_bank(void **state)
+{
+    const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
+
+    (void)state;
+    reads_are(banks_new(TIM_REGISTERS_ROWS, TIM_COMPACT_FILE, 3, 8), wait, uniform, 5, 3, 0, 3, 0);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 3, 8), wait, uniform, 3, 0, 3, 0, 0);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 2, 8), wait, uniform, 4, 0, 3, 1, 0);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 1, 8), wait, uniform, 5, 0, 3, 3, 0);
+}
+
+/* Registers 4, 8 and 12 are in parts 1, 2 and 3 of eight; in 1, 0 and 1 of two. */
+static void entries_are_in_parts_of_a_bank(void **state)
+{
+    const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
+
+    (void)state;
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 8), wait, uniform, 3, 0, 3, 0, 2);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 2), wait, uniform, 4, 0, 3, 1, 1);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 1), wait, uniform, 5, 0, 3, 3, 0);
+}
+
+/* v20, affine, is in bank 0, too. As a row it does not let the others' parts be read in its cycle. */
+static void an_affine_register_is_a_row_or_an_entry(void **state)
+{
+    const char *wait = "v_mov_b32 v21, v20", *mixed = "v20, v8, v12";
+
+    (void)state;
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 3, 8), wait, mixed, 3, 1, 2, 0, 2);
+    reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 3, 8), wait, mixed, 4, 1, 2, 2, 1);
+    reads_are(banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8), wait, mixed, 3, 0, 3, 0, 0);
+}
+
+/* A port of rows for each collector: entries do not pass it. */
+static void entries_take_no_port_of_a_collector(void **state)
+{
+    struct run *r = banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 3, 8);
+
+    (void)state;
+    r->config->registers_banks = 64;
+    r->config->registers_ports = 1;
+    reads_are(r, "v_mov_b32 v21, v20", "v4, v8, v12", 3, 0, 3, 0, 0);
+    r = banks_new(TIM_REGISTERS_ROWS, TIM_COMPACT_FILE, 3, 8);
+    r->config->registers_banks = 64;
+    r->config->registers_ports = 1;
+    reads_are(r, "v_mov_b32 v21, v20", "v4, v8, v12", 5, 3, 0, 3, 0);
+}
+
+/* Reserved at issue: the same cycles. */
+static void entries_are_reserved(void **state)
+{
+    const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
+    struct run *r;
+
+    (void)state;
+    for (unsigned k = 0; k < 4; k++) {
+        r = k == 0   ? banks_new(TIM_REGISTERS_ROWS, TIM_COMPACT_FILE, 3, 8)
+            : k == 1 ? banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 2, 8)
+            : k == 2 ? banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 2)
+                     : banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 8);
+        r->config->registers_collector = TIM_COLLECTOR_RESERVED;
+        reads_are(r, wait, uniform, k == 0 ? 5 : k < 3 ? 4 : 3, k == 0 ? 3 : 0, k == 0 ? 0 : 3, k == 0 ? 3 : k < 3, 0);
+    }
+}
+
+/* ---- expansion ----------------------------------------------------------------------------------------------- */
+
+/* Lanes 0 to 15 of v1, which is uniform: the row is written with what the entry says, then with theirs. */
+static void an_expansion_writes_the_row_twice(void **state)
+{
+    static const char *const text = "v_s2r v20, %laneid\nv_setp_u32.lt p0, v20, 16\nv_mov_b32 v21, v20\n"
+                                    "@p0 v_mov_b32 v1, 5\nv_mov_b32 v2, v1\n@p0 v_mov_b32 v1, 6\nv_mov_b32 v3, v1";
+    struct run *r = banks_new(TIM_REGISTERS_ROWS, TIM_COMPACT_FILE, 3, 8);
+
+    (void)state;
+    issues_are(r, text, 3, 7, "w0.0@0 w0.1@3 w0.2@4 w0.3@7");
+    assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
+    assert_int_equal(count_of(r, TIM_CORE_register_writes), 6);
+    run_free(r);
+    for (unsigned collector = TIM_COLLECTOR_TICKED; collector <= TIM_COLLECTOR_RESERVED; collector++) {
+        r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
+        r->config->registers_collector = collector;
+        issues_are(r, text, 3, 7, "w0.0@0 w0.1@4 w0.2@5 w0.3@8"); /* the second time it is a row */
+        assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
+        assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3; */
+        assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), 2); /* v20, v21 */
+        assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), 3);  /* v20 twice, v1's */
+        run_free(r);
+    }
+}
+
+/* The book's 12.8: r1 = A(0,1), r2 = A(100,4), r3 = U 9, r4 = U 1, and half the lanes do r1 = r1 + r4. Here v0 to v3. */
+static void a_divergent_branch_expands_one_or_all(void **state)
+{
+    static const char *const text = "v_s2r v0, %laneid\nv_mov_b32 v2, 9\nv_mov_b32 v3, 1\nv_shl_b32 v1, v0, 2\n"
+                                    "v_add_u32 v1, v1, 100\n"
+                                    "v_setp_u32.ge p0, v0, 16\nbssy b0, join\n@p0 bra join, b0\n"
+                                    "v_add_u32 v0, v0, v3\njoin:\nbsync b0\nv_mov_b32 v3, v0";
+    for (unsigned eager = 0; eager < 2; eager++) {
+        struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
+
+        r->config->tags_expansion = eager;
+        /* Those that jump arrive at the join first, in cycle 2, or 5: after four rows. The others are fetched then. */
+        issues_are(r, text, 7, 10, eager ? "w0.0@0 w0.2@5 w0.1@7 w0.2@8" : "w0.0@0 w0.2@2 w0.1@4 w0.2@5");
+        assert_int_equal(count_of(r, TIM_CORE_tag_expansions), eager ? 4 : 1);
+        assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_EXPANSION], eager ? 3 : 0); /* and one of fetch */
+        assert_int_equal(count_of(r, TIM_CORE_register_writes), eager ? 4 + 2 : 2 + 1);
+        run_free(r);
+    }
+    (void)state;
+}
+
+/* ---- the book's saxpy ------------------------------------------------------------------------------------------ */
+
+/* n = 550: of 24 warps 18 have elements, the last of these 6. x is at `out`, y 1,024 bytes on: values do not matter. */
+static const char *const saxpy = ".kernel saxpy\n.param ptr.global out\n"
+                                 "v_s2r v0, %ctaid.x\n"
+                                 "v_s2r v2, %tid.x\n"
+                                 "v_mad_u32 v2, v0, 256, v2\n"
+                                 "v_setp_u32.ge p0, v2, 550\n"
+                                 "@p0 exit\n"
+                                 "v_mov_b64 v4:5, c[out]\n"
+                                 "v_lea_u32 v6:7, v2, 2, v4:5\n"
+                                 "ld.global.b32 v8, [v6:7]\n"
+                                 "ld.global.b32 v9, [v6:7+1024]\n"
+                                 "v_fma_f32 v9, v8, 2.5, v9\n"
+                                 "st.global.b32 [v6:7+1024], v9\n"
+                                 "exit\n.end\n";
+
+static void saxpy_has_the_tags_of_the_book(void **state)
+{
+    static const struct {
+        unsigned counter, count;
+    } expected[] = {
+        {TIM_CORE_tag_instructions_uniform, 24 * 2 + 18},
+        {TIM_CORE_tag_instructions_affine, 24 * 2 + 18 * 3},
+        {TIM_CORE_tag_instructions_vector, 18 * 2},
+        {TIM_CORE_tag_reads_uniform, 24 + 18 * 5}, /* v0; v4:5, v7 three times */
+        {TIM_CORE_tag_reads_affine, 24 * 2 + 18 * 4},
+        {TIM_CORE_tag_reads_vector, 18 * 3},
+        {TIM_CORE_tag_writes_uniform, 24 + 18 * 3},
+        {TIM_CORE_tag_writes_affine, 24 * 2 + 18},
+        {TIM_CORE_tag_writes_vector, 18 * 3},
+        {TIM_CORE_tag_addresses_uniform, 0},
+        {TIM_CORE_tag_addresses_affine, 18 * 3},
+        {TIM_CORE_tag_addresses_vector, 0},
+        {TIM_CORE_tag_expansions, 0},
+        {TIM_CORE_scalar_executed, 24 + 18},
+        {TIM_CORE_affine_executed, 24 * 3 + 18},
+        {TIM_CORE_addresses_once, 18 * 2}, /* the store's data is V */
+        {TIM_CORE_lane_operations_saved, 24 * 31 + (17 * 31 + 5) + 24 * 3 * 30 + 3 * (17 * 30 + 4)},
+        {TIM_CORE_register_reads_compact, 24 * 3 + 18 * 9},
+        {TIM_CORE_register_reads, 18 * 3},
+        {TIM_CORE_register_writes_compact, 24 * 3 + 18 * 4},
+        {TIM_CORE_register_writes, 18 * 3},
+    };
+    static const unsigned rules[] = {EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT};
+
+    (void)state;
+    for (unsigned k = 0; k < LW_COUNT_OF(rules); k++) {
+        struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
+
+        r->config->tags_detect = TIM_DETECT_TABLE + rules[k];
+        r->config->tags_scalar = TIM_SCALAR_LANE;
+        r->config->tags_affine = TIM_AFFINE_UNIT;
+        r->config->tags_address = TIM_ADDRESS_ONCE;
+        run_text(r, saxpy, 3, 256);
+        for (unsigned i = 0; i < LW_COUNT_OF(expected); i++)
+            if (count_of(r, expected[i].counter) != expected[i].count)
+                fail_msg("rules %u: %s is %u, by hand %u", rules[k], tim_core_counters[expected[i].counter].name,
+                         (unsigned)count_of(r, expected[i].counter), expected[i].count);
+        run_free(r);
+    }
+}
+
+/* All 10 registers of a warp are uniform at first; v8 and v9 become rows. */
+static void rows_in_use_are_counted_by_cycle(void **state)
+{
+    struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
+    const struct tim_histogram *rows, *saved;
+
+    (void)state;
+    run_text(r, saxpy, 1, 32);
+    rows = &run_engine(r)->stats[0].histogram[TIM_CORE_H_register_rows];
+    saved = &run_engine(r)->stats[0].histogram[TIM_CORE_H_register_rows_saved];
+    assert_int_equal(rows->most, 2);
+    assert_int_equal(saved->most, 10);
+    assert_int_equal(tim_histogram_count(rows), 3); /* the block comes, two loads */
+    /* of each cycle after the block came, until the cycle in which it goes */
+    assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
+                     10 * count_of(r, TIM_CORE_active_cycles));
+    uint64_t first = run_cycle(r, ISA_LD_GLOBAL, 0, 0), second = run_cycle(r, ISA_LD_GLOBAL, 0, 1);
+    uint64_t end = run_engine(r)->now - r->issue[7].cycle; /* cycles from the first load on, itself included */
+    assert_int_equal(count_of(r, TIM_CORE_register_rows),
+                     2 * (end - 1) - (second - first) - 2 * (run_engine(r)->now - count_of(r, TIM_CORE_active_cycles) - 1));
+    run_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lane_executes_uniform_instructions),
+        cmocka_unit_test(the_scalar_unit_executes_base_and_stride),
+        cmocka_unit_test(generic_operands_take_all_lanes),
+        cmocka_unit_test(uniform_and_generic_instructions_pair),
+        cmocka_unit_test(what_lanes_decide_takes_all_lanes),
+        cmocka_unit_test(divergent_lanes_execute_uniform_sources_once),
+        cmocka_unit_test(entries_are_in_no_bank),
+        cmocka_unit_test(entries_are_in_parts_of_a_bank),
+        cmocka_unit_test(an_affine_register_is_a_row_or_an_entry),
+        cmocka_unit_test(entries_take_no_port_of_a_collector),
+        cmocka_unit_test(entries_are_reserved),
+        cmocka_unit_test(an_expansion_writes_the_row_twice),
+        cmocka_unit_test(a_divergent_branch_expands_one_or_all),
+        cmocka_unit_test(saxpy_has_the_tags_of_the_book),
+        cmocka_unit_test(rows_in_use_are_counted_by_cycle),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
