@@ -89,6 +89,7 @@ dist_evidence_DATA = \
 	%D%/evidence/timing-microbenchmarks.md \
 	%D%/evidence/timing-microbenchmarks.tsv \
 	%D%/evidence/timing-profile.tsv \
+	%D%/evidence/timing-tags.tsv \
 	%D%/evidence/values.md \
 	%D%/evidence/values-missing.tsv \
 	%D%/evidence/values.tsv

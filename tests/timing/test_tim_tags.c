@@ -22,14 +22,14 @@ static uint64_t count_of(const struct run *r, unsigned counter)
     return totals.core[0].count[counter];
 }
 
-/** Runs @text in a warp; the issues of its instructions @from to @behind - 1, from the first of them. */
-static void issues_are(struct run *r, const char *text, unsigned from, unsigned behind, const char *expected)
+/** Runs @text in a warp; the issues of its instructions @from to @to - 1, from the first of them. */
+static void issues_are(struct run *r, const char *text, unsigned from, unsigned to, const char *expected)
 {
     char kernel[2048], trace[1024];
 
     snprintf(kernel, sizeof kernel, ".kernel k\n.param ptr.global out\n%s\nexit\n.end\n", text);
     run_text(r, kernel, 1, r->config->core_warp_width);
-    assert_string_equal(run_trace(r, from, behind, trace, sizeof trace), expected);
+    assert_string_equal(run_trace(r, from, to, trace, sizeof trace), expected);
 }
 
 /* ---- pipes: 32 lanes on 8, so an instruction of all lanes holds its pipe for 4 cycles ------------------ */
@@ -52,7 +52,7 @@ static void pipes_are(const char *setup, const char *operands[4], unsigned scala
     issues_are(r, text, 3, 8, expected);
     run_free(r);
 }
-static const char *const settle = "v_mov_b32 v21, v22"; /* when it issues, v20 and v22 are there */
+static const char *const last = "v_mov_b32 v21, v22"; /* when it issues, v20 and v22 are there */
 
 static void a_lane_executes_uniform_instructions(void **state)
 {
@@ -60,9 +60,9 @@ static void a_lane_executes_uniform_instructions(void **state)
 
     (void)state;
     /* Counted from the first add's issue: v22 holds the pipe until 2, v21 from then until 6. */
-    pipes_are(settle, uniform, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
-    pipes_are(settle, uniform, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@10");
-    pipes_are(settle, uniform, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@6");
+    pipes_are(last, uniform, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(last, uniform, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@10");
+    pipes_are(last, uniform, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@6");
 }
 
 static void the_scalar_unit_executes_base_and_stride(void **state)
@@ -70,8 +70,8 @@ static void the_scalar_unit_executes_base_and_stride(void **state)
     const char *affine[4] = {"v20, v11", "v20, v11", "v20, v11", "v20, v20"};
 
     (void)state;
-    pipes_are(settle, affine, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
-    pipes_are(settle, affine, TIM_SCALAR_OFF, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@9");
+    pipes_are(last, affine, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(last, affine, TIM_SCALAR_OFF, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@9");
 }
 
 static void generic_operands_take_all_lanes(void **state)
@@ -79,7 +79,7 @@ static void generic_operands_take_all_lanes(void **state)
     const char *generic[4] = {"v22, v11", "v22, v20", "v22, v22", "v22, v11"};
 
     (void)state;
-    pipes_are(settle, generic, TIM_SCALAR_PIPE, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(last, generic, TIM_SCALAR_PIPE, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
 }
 
 /* Uniform, generic, uniform, generic: enter in 6, 7, 11, 12; or, by a pipe each, 2 and 6, 4 and 10. */
@@ -88,9 +88,9 @@ static void uniform_and_generic_instructions_pair(void **state)
     const char *both[4] = {"v10, v11", "v22, v11", "v10, v11", "v22, v11"};
 
     (void)state;
-    pipes_are(settle, both, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
-    pipes_are(settle, both, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@13");
-    pipes_are(settle, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
+    pipes_are(last, both, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
+    pipes_are(last, both, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@13");
+    pipes_are(last, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
 }
 
 /* ---- who is executed how --------------------------------------------------------------------------------- */
