@@ -171,11 +171,14 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->tags_detect == TIM_DETECT_OFF && uses_tags(c) != NULL)
         return LW_FAIL(err, LW_EINPUT, "%s has nothing to use: tags.detect is off; set it to table, exact or fold",
                        uses_tags(c));
+    if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->registers_tags != TIM_REGISTERS_ROWS &&
+        c->registers_compact == TIM_COMPACT_PART)
+        return LW_FAIL(err, LW_EINPUT, "registers.compact part does not go with registers.collector window, which reserves whole "
+                       "banks: set it to file");
     if (c->registers_collector == TIM_COLLECTOR_WINDOW &&
-        (c->registers_tags != TIM_REGISTERS_ROWS || c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
-        return LW_FAIL(err, LW_EINPUT, "%s does not go with registers.collector window: set it to off, or the collector to "
-                       "ticked or reserved", c->registers_tags != TIM_REGISTERS_ROWS ? "registers.tags"
-                       : c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe");
+        (c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
+        return LW_FAIL(err, LW_EINPUT, "%s does not go with registers.collector window, where a pipe is chosen before the tags "
+                       "are known: set it to off", c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe");
     if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
         return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
                        "lsu.local to 0", c->lsu_local);

@@ -230,7 +230,7 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
     c->tags_affine = rnd_below(r, 2);
     c->tags_address = rnd_below(r, 2);
     if (c->registers_collector == TIM_COLLECTOR_WINDOW) {
-        c->registers_tags = TIM_REGISTERS_ROWS;
+        c->registers_compact = TIM_COMPACT_FILE;
         c->tags_affine = TIM_AFFINE_OFF;
         c->tags_scalar = c->tags_scalar == TIM_SCALAR_PIPE ? TIM_SCALAR_LANE : c->tags_scalar;
     }

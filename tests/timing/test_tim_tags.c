@@ -237,6 +237,32 @@ static void entries_are_reserved(void **state)
     }
 }
 
+/* A window of a cycle and one bank with one port: three registers take three cycles of it. The first instruction leaves Allocate two
+ * cycles after its issue and reads in the three that follow; the second, a cycle later there, finds one of its three and waits for two. */
+static void entries_are_read_in_the_window(void **state)
+{
+    static const struct {
+        unsigned tags, ports, holds;
+    } cases[] = {{TIM_REGISTERS_ROWS, 3, 2}, {TIM_REGISTERS_UNIFORM, 3, 0}, {TIM_REGISTERS_UNIFORM, 1, 2}};
+
+    (void)state;
+    for (unsigned k = 0; k < LW_COUNT_OF(cases); k++) {
+        struct run *r = banks_new(cases[k].tags, TIM_COMPACT_FILE, cases[k].ports, 8);
+
+        r->config->registers_banks = r->config->registers_ports = r->config->registers_window = 1;
+        r->config->registers_collector = TIM_COLLECTOR_WINDOW;
+        run_text(r, ".kernel k\n.param ptr.global out\nv_mad_u32 v1, v4, v8, v12\nv_mad_u32 v2, v4, v8, v12\nexit\n.end\n",
+                 1, 32);
+        bool entries = cases[k].tags != TIM_REGISTERS_ROWS;
+        assert_int_equal(count_of(r, TIM_CORE_allocate_holds), cases[k].holds);
+        assert_int_equal(count_of(r, TIM_CORE_register_reads), entries ? 0 : 6);
+        assert_int_equal(count_of(r, TIM_CORE_register_reads_compact), entries ? 6 : 0);
+        assert_int_equal(count_of(r, TIM_CORE_register_writes), entries ? 0 : 2);
+        assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), entries ? 2 : 0);
+        run_free(r);
+    }
+}
+
 /* ---- expansion ----------------------------------------------------------------------------------------------- */
 
 /* Lanes 0 to 15 of v1, which is uniform: the row is written with what the entry says, then with theirs. */
@@ -251,10 +277,13 @@ static void an_expansion_writes_the_row_twice(void **state)
     assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
     assert_int_equal(count_of(r, TIM_CORE_register_writes), 6);
     run_free(r);
-    for (unsigned collector = TIM_COLLECTOR_TICKED; collector <= TIM_COLLECTOR_RESERVED; collector++) {
+    for (unsigned collector = TIM_COLLECTOR_TICKED; collector <= TIM_COLLECTOR_WINDOW; collector++) {
         r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
         r->config->registers_collector = collector;
-        issues_are(r, text, 3, 7, "w0.0@0 w0.1@4 w0.2@5 w0.3@8"); /* the second time it is a row */
+        if (collector != TIM_COLLECTOR_WINDOW) /* the second time it is a row */
+            issues_are(r, text, 3, 7, "w0.0@0 w0.1@4 w0.2@5 w0.3@8");
+        else /* by bypass, whenever it is written */
+            issues_are(r, text, 3, 7, "w0.0@0 w0.1@2 w0.2@3 w0.3@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), 1);
         assert_int_equal(count_of(r, TIM_CORE_register_writes), 5);         /* v1 twice, v2, v1, v3; */
         assert_int_equal(count_of(r, TIM_CORE_register_writes_compact), 2); /* v20, v21 */
@@ -384,6 +413,7 @@ int main(void)
         cmocka_unit_test(an_affine_register_is_a_row_or_an_entry),
         cmocka_unit_test(entries_take_no_port_of_a_collector),
         cmocka_unit_test(entries_are_reserved),
+        cmocka_unit_test(entries_are_read_in_the_window),
         cmocka_unit_test(an_expansion_writes_the_row_twice),
         cmocka_unit_test(a_divergent_branch_expands_one_or_all),
         cmocka_unit_test(saxpy_has_the_tags_of_the_book),

@@ -404,11 +404,14 @@ detect='--timing-set tags.detect=exact'
         run --timing $detect eager.yaml
     refuse '--tag-plan: only compact tags have one' run --timing $detect --tag-plan all good.yaml
 }
-for key in registers.tags=affine tags.scalar=pipe tags.affine=unit; do
-    refuse "--timing: .* does not go with registers.collector window" \
+for key in tags.scalar=pipe tags.affine=unit; do
+    refuse "--timing: tags.* does not go with registers.collector window, where a pipe is chosen before the tags are known: set it to off" \
         run --timing ampere --timing-set tags.detect=table --timing-set $key good.yaml
 done
-expect 0 '^ok' run --timing ampere --timing-set tags.detect=table --timing-set tags.scalar=lane --timing-set tags.address=once good.yaml
+set -- --timing ampere --timing-set tags.detect=table --timing-set registers.tags=affine --timing-set tags.scalar=lane
+refuse '--timing: registers.compact part does not go with registers.collector window, which reserves whole banks: set it to file' \
+    run "$@" --timing-set registers.compact=part good.yaml
+expect 0 '^ok' run "$@" --timing-set tags.address=once good.yaml
 for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address=once; do
     refuse "--timing: ${key%=*} has nothing to use: tags.detect is off; set it to table, exact or fold" \
         run --timing --timing-set $key good.yaml

@@ -227,10 +227,10 @@ static void set_tags(struct tim_config *config, uint64_t *random)
     config->tags_expansion = bits >> 9 & 1;
     config->tags_address = bits >> 10 & 1;
     config->tags_scalar = window ? bits >> 11 & 1 : (unsigned)(bits >> 11 & 0xff) % 3;
+    config->registers_tags = (unsigned)(bits >> 20 & 0xff) % 3;
     if (window)
         return;
     config->tags_affine = bits >> 19 & 1;
-    config->registers_tags = (unsigned)(bits >> 20 & 0xff) % 3;
     config->registers_compact = bits >> 28 & 1;
 }
 

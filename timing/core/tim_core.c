@@ -89,13 +89,14 @@ static bool make_pools(struct tim_core *core)
 static bool make_window(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
+    unsigned banks = c->registers_banks + (core->entries != NULL); /* the last: their file */
 
     if (c->registers_collector != TIM_COLLECTOR_WINDOW)
         return true;
     core->window = calloc(c->issue_schedulers, sizeof *core->window);
-    core->window_banks = calloc((size_t)c->issue_schedulers * c->registers_banks, sizeof *core->window_banks);
+    core->window_banks = calloc((size_t)c->issue_schedulers * banks, sizeof *core->window_banks);
     for (unsigned s = 0; core->window != NULL && s < c->issue_schedulers; s++)
-        core->window[s].bank = core->window_banks + (size_t)s * c->registers_banks;
+        core->window[s].bank = core->window_banks + (size_t)s * banks;
     return core->window != NULL && core->window_banks != NULL;
 }
 

@@ -124,12 +124,12 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
         const struct tim_static *as = what;
-        struct tim_tagged tagged;
+        struct tim_tagged tagged; /* with tags */
         unsigned eager = 0;
         if (tim_has_tags(core))
             as = tim_tags_issue(core, w, what, ev, &tagged, &eager);
         count[TIM_SCHED_lanes_int + what->work] += as->held != 0 ? as->held : effective;
-        uint64_t left = tim_windowed(core) ? tim_window_issue(core, s, w, what, now) : 0;
+        uint64_t left = tim_windowed(core) ? tim_window_issue(core, s, w, what, &tagged, now) : 0;
         if (what->path != TIM_PATH_NONE) {
             uint32_t index = tim_op_take(core);
             if (index == TIM_NONE)

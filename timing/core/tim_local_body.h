@@ -83,7 +83,9 @@ static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t n
         return;
     core->moved = true;
     for (LW_EACH_BIT(k, op->rows_left))
-        if (!tim_windowed(core) || window_claim_read(core, op, what->row_read[k], now)) {
+        if (tim_windowed(core) && tim_has_entries(core) && (op->compact_reads >> k & 1) != 0)
+            op->rows_left &= ~((uint32_t)window_claim_entry(core, op, what->row_read[k], now) << k);
+        else if (!tim_windowed(core) || window_claim_read(core, op, what->row_read[k], now)) {
             op->rows_left &= ~(1u << k);
             core->stats->count[local_counter(core, op, k)]++;
         }

@@ -233,7 +233,16 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             core->stats->count[TIM_CORE_bank_conflicts]++;
             return false;
         }
-        core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->writes);
+        if (tim_has_entries(core) && op->expands != 0) { /* of fixed latency: both writes are reserved */
+            core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->expands);
+            core->stats->count[TIM_CORE_register_reads_compact] += lw_popcount(op->expands);
+            op->expands = 0;
+            if (!op->what->fixed)
+                return false;
+        }
+        uint32_t entries = tim_has_entries(core) ? op->writes & op->compact_writes : 0;
+        core->stats->count[TIM_CORE_register_writes_compact] += lw_popcount(entries);
+        core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->writes & ~entries);
         op->writes = 0;
         return true;
     }

@@ -78,10 +78,16 @@ static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim
 
 /* ---- ports of compact entries ------------------------------------------------------------------- */
 
-/** Ticked: operand @row of @op is read or written as an entry in cycle @now. False: no port. */
+/** Operand @row of @op is read as an entry in cycle @now, or, if ticked, written. False: no port. */
 static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, bool reads,
                         uint64_t now)
 {
+    if (tim_windowed(core)) {
+        bool claimed = window_claim_entry(core, op, row, now);
+
+        core->stats->count[TIM_CORE_compact_conflicts] += !claimed;
+        return claimed;
+    }
     bool avoids = false, done = tim_entries_claim(core->config, core->entries, op->sched, bank, row,
                                                   core->bank_at[bank] == now + 1, now, &avoids);
 

@@ -24,6 +24,21 @@ static inline unsigned window_bank(const struct tim_core *core, unsigned swizzle
     return core->bank_mask != 0 ? bank & core->bank_mask : bank % banks;
 }
 
+/** Where a register is: in a bank, or, as a compact @entry, in their file, which is like a bank after the others. */
+static inline unsigned window_place(const struct tim_core *core, unsigned swizzle, unsigned row, bool entry)
+{
+    return tim_has_entries(core) && entry ? core->config->registers_banks : window_bank(core, swizzle, row);
+}
+static inline unsigned window_places(const struct tim_core *core)
+{
+    return core->config->registers_banks + tim_has_entries(core);
+}
+static inline unsigned window_ports(const struct tim_core *core, unsigned place)
+{
+    return tim_has_entries(core) && place == core->config->registers_banks ? core->config->registers_compact_ports
+                                                                          : core->config->registers_ports;
+}
+
 /** Reads of bank @bank in cycle @at that are reserved, and one more. */
 static inline unsigned window_reads(const struct tim_window *win, unsigned bank, uint64_t at)
 {
@@ -41,6 +56,14 @@ static inline void window_read(struct tim_window *win, unsigned bank, uint64_t a
 static inline bool window_writes(const struct tim_window *win, unsigned bank, uint64_t at)
 {
     return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
+}
+
+/** A compact entry is read in cycle @at. Would its row have waited then? */
+static void window_count_entry(struct tim_core *core, const struct tim_window *win, unsigned swizzle, unsigned row, uint64_t at)
+{
+    core->stats->count[TIM_CORE_register_reads_compact]++;
+    core->stats->count[TIM_CORE_conflicts_avoided] +=
+        window_reads(win, window_bank(core, swizzle, row), at) >= core->config->registers_ports;
 }
 
 /* ---- the register-file cache ------------------------------------------------------------------ */
@@ -62,15 +85,15 @@ static bool rfc_hits(const struct tim_core *core, const struct tim_window *win, 
 /** Every request empties its cell, hit or miss; with a reuse bit what was read is there afterwards. What is written is in no
  *  cell. */
 static void rfc_update(struct tim_core *core, struct tim_window *win, const struct tim_warp *w,
-                       const struct tim_static *what, unsigned swizzle)
+                       const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle)
 {
     if (!core->config->registers_rfc)
         return;
     for (unsigned k = 0; what->cached && k < what->row_reads; k++) {
         unsigned operand = what->row_operand[k];
 
-        if (operand >= TIM_RFC_OPERANDS)
-            continue;
+        if (operand >= TIM_RFC_OPERANDS || (tim_has_entries(core) && (tagged->reads >> k & 1) != 0))
+            continue; /* an entry is in no cell */
         core->stats->count[TIM_CORE_rfc_requests]++;
         core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
         win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =
@@ -87,47 +110,65 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
 
 /* ---- Allocate --------------------------------------------------------------------------------- */
 
-/** Registers that an instruction has to read, each once. */
+/** A register that an instruction has to read. */
+struct window_read {
+    uint8_t row, place;
+};
+/** Those of an instruction, each once. */
 static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
-                             const struct tim_static *what, unsigned swizzle, uint8_t *row)
+                             const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle,
+                             struct window_read *read)
 {
     unsigned count = 0;
 
     for (unsigned k = 0; k < what->row_reads; k++) {
+        bool entry = tim_has_entries(core) && (tagged->reads >> k & 1) != 0;
         unsigned i = 0;
 
-        if (rfc_hits(core, win, w, what, swizzle, k))
+        if (!entry && rfc_hits(core, win, w, what, swizzle, k))
             continue;
-        while (i < count && row[i] != what->row_read[k])
+        while (i < count && read[i].row != what->row_read[k])
             i++;
-        row[i] = what->row_read[k];
+        read[i] = (struct window_read){what->row_read[k], (uint8_t)window_place(core, swizzle, what->row_read[k], entry)};
         count += i == count;
     }
     return count;
 }
 
+/** Row @k of its results: writes that its place takes; an entry that becomes a row takes its bank twice. */
+static inline unsigned window_writes_of(const struct tim_core *core, const struct tim_static *what,
+                                        const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *place)
+{
+    *place = window_place(core, swizzle, what->row_write[k], tim_has_entries(core) && (tagged->writes >> k & 1) != 0);
+    return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
+}
+
 /** Leaving Allocate in cycle @at, does it find slots in the window, and does its result queue have room? */
 static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
-                        unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
+                        const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
+                        uint64_t at)
 {
     const struct tim_config *c = core->config;
     uint64_t end = at + 4 + what->latency;
-    uint8_t need[TIM_MAX_BANKS] = {0}, writes[TIM_MAX_BANKS] = {0};
+    uint8_t need[TIM_MAX_BANKS + 1] = {0}, writes[TIM_MAX_BANKS + 1] = {0};
 
-    for (unsigned i = 0; i < rows; i++)
-        need[window_bank(core, swizzle, row[i])]++;
-    for (unsigned b = 0; rows != 0 && b < c->registers_banks; b++) {
-        unsigned least = (need[b] + c->registers_ports - 1) / c->registers_ports, room = 0;
+    for (unsigned i = 0; i < reads; i++)
+        need[read[i].place]++;
+    for (unsigned b = 0; reads != 0 && b < window_places(core); b++) {
+        unsigned ports = window_ports(core, b), least = (need[b] + ports - 1) / ports, room = 0;
         unsigned window = c->registers_window > least ? c->registers_window : least;
 
         for (uint64_t cycle = at + 1; need[b] != 0 && cycle <= at + window; cycle++)
-            room += c->registers_ports - window_reads(win, b, cycle);
+            room += ports - window_reads(win, b, cycle);
         if (room < need[b])
             return false;
     }
-    for (unsigned k = 0; k < what->row_writes; k++)
-        writes[window_bank(core, swizzle, what->row_write[k])]++;
-    for (unsigned b = 0; what->row_writes != 0 && b < c->registers_banks; b++) {
+    for (unsigned k = 0, place; k < what->row_writes; k++) {
+        unsigned count = window_writes_of(core, what, tagged, swizzle, k, &place);
+
+        writes[place] = (uint8_t)(writes[place] + count);
+    }
+    for (unsigned b = 0; what->row_writes != 0 && b < window_places(core); b++) {
         unsigned room = c->registers_results > writes[b] ? c->registers_results : writes[b], taken = writes[b];
 
         for (unsigned i = 0; writes[b] != 0 && i < room; i++)
@@ -140,28 +181,32 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
 
 /** It leaves in cycle @at: its slots are taken, those of its results too. */
 static void window_take(struct tim_core *core, struct tim_window *win, const struct tim_static *what,
-                        unsigned swizzle, const uint8_t *row, unsigned rows, uint64_t at)
+                        const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
+                        uint64_t at)
 {
     const struct tim_config *c = core->config;
     uint64_t end = at + 4 + what->latency;
 
-    for (unsigned i = 0; i < rows; i++) {
-        unsigned bank = window_bank(core, swizzle, row[i]);
+    for (unsigned i = 0; i < reads; i++) {
+        unsigned place = read[i].place;
         uint64_t cycle = at + 1;
 
-        while (window_reads(win, bank, cycle) == c->registers_ports)
+        while (window_reads(win, place, cycle) == window_ports(core, place))
             cycle++;
-        window_read(win, bank, cycle);
-        core->stats->count[TIM_CORE_register_reads]++;
+        window_read(win, place, cycle);
+        if (tim_has_entries(core) && place == c->registers_banks)
+            window_count_entry(core, win, swizzle, read[i].row, cycle);
+        else
+            core->stats->count[TIM_CORE_register_reads]++;
     }
-    for (unsigned k = 0; k < what->row_writes; k++) {
-        unsigned bank = window_bank(core, swizzle, what->row_write[k]);
-        uint64_t cycle = end;
+    for (unsigned k = 0, place; k < what->row_writes; k++)
+        for (unsigned n = window_writes_of(core, what, tagged, swizzle, k, &place); n > 0; n--) {
+            uint64_t cycle = end;
 
-        while (window_writes(win, bank, cycle))
-            cycle++;
-        win->bank[bank].write[cycle % TIM_WINDOW_CYCLES] = cycle;
-    }
+            while (window_writes(win, place, cycle))
+                cycle++;
+            win->bank[place].write[cycle % TIM_WINDOW_CYCLES] = cycle;
+        }
 }
 
 /** Stall counts of the scheduler's warps do not fall in cycles [from, to) (issue.stall_freeze: all). */
@@ -175,30 +220,31 @@ static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_
     }
 }
 
-/** Warp @w of scheduler @s issues @what in cycle @now. Returns the cycle in which it leaves Allocate; 0: it does not pass it. */
+/** Warp @w of scheduler @s issues @what, with compact entries @tagged, in cycle @now. Returns the cycle in which it leaves
+ *  Allocate; 0: it does not pass it. */
 static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
-                                 uint64_t now)
+                                 const struct tim_tagged *tagged, uint64_t now)
 {
     struct tim_window *win = &core->window[s];
     unsigned swizzle = core->config->registers_swizzle ? w->place - tim_first(core, s) : 0;
     uint64_t before = win->left_at, first = before + 1 > now + 2 ? before + 1 : now + 2, at = first;
-    uint8_t row[TIM_MAX_ROWS];
+    struct window_read read[TIM_MAX_ROWS];
 
     win->control_at = now + 1;
     w->staged_until = w->staged_until > now + 1 ? w->staged_until : now + 1;
     if (!what->fixed) {
-        rfc_update(core, win, w, what, swizzle);
+        rfc_update(core, win, w, what, tagged, swizzle);
         return 0;
     }
     if (before > now + 1)
         win->control_at = before;
-    unsigned rows = window_needs(core, win, w, what, swizzle, row);
-    while (!window_fits(core, win, what, swizzle, row, rows, at)) {
+    unsigned reads = window_needs(core, win, w, what, tagged, swizzle, read);
+    while (!window_fits(core, win, what, tagged, swizzle, read, reads, at)) {
         win->held[at % TIM_WINDOW_CYCLES] = at;
         at++;
     }
-    window_take(core, win, what, swizzle, row, rows, at);
-    rfc_update(core, win, w, what, swizzle);
+    window_take(core, win, what, tagged, swizzle, read, reads, at);
+    rfc_update(core, win, w, what, tagged, swizzle);
     win->left_at = at;
     w->staged_until = at;
     core->stats->count[TIM_CORE_allocate_holds] += at - first;
@@ -235,15 +281,36 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
     return true;
 }
 
-/** The write ports of all banks that its result is in, in this cycle: a result of fixed latency goes first. */
+/** The same of the file of compact entries, for an entry. */
+static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
+{
+    struct tim_window *win = &core->window[op->sched];
+    unsigned place = core->config->registers_banks;
+
+    if (window_reads(win, place, now) >= core->config->registers_compact_ports)
+        return false;
+    window_read(win, place, now);
+    window_count_entry(core, win, op->swizzle, row, now);
+    core->moved = true;
+    return true;
+}
+
+/** The write ports of all banks that its result is in, in this cycle: a result of fixed latency goes first. Of entries that become
+ *  rows, only their banks, as long as these are not written. */
 static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
+    bool expands = tim_has_entries(core) && op->expands != 0;
+    unsigned place[TIM_MAX_WRITES], count = 0;
 
     for (unsigned k = 0; k < op->what->row_writes; k++)
-        if (window_writes(win, window_bank(core, op->swizzle, op->what->row_write[k]), now))
+        if (!expands || (op->expands >> k & 1) != 0)
+            place[count++] = window_place(core, op->swizzle, op->what->row_write[k],
+                                          tim_has_entries(core) && (op->compact_writes >> k & 1) != 0);
+    for (unsigned i = 0; i < count; i++)
+        if (window_writes(win, place[i], now))
             return false;
-    for (unsigned k = 0; k < op->what->row_writes; k++)
-        win->bank[window_bank(core, op->swizzle, op->what->row_write[k])].write[now % TIM_WINDOW_CYCLES] = now;
+    for (unsigned i = 0; i < count; i++)
+        win->bank[place[i]].write[now % TIM_WINDOW_CYCLES] = now;
     return true;
 }
