@@ -237,8 +237,8 @@ static void entries_are_reserved(void **state)
     }
 }
 
-/* A window of a cycle and one bank with one port: three registers take three cycles of it. The first instruction leaves Allocate two
- * cycles after its issue and reads in the three that follow; the second, a cycle later there, finds one of its three and waits for two. */
+/* A window of a cycle, and one bank with one port: three registers take three cycles. The first instruction leaves Allocate two
+ * cycles after its issue and reads in the three that follow. The second, a cycle later, finds one of its three: it waits for two. */
 static void entries_are_read_in_the_window(void **state)
 {
     static const struct {

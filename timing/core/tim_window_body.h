@@ -25,17 +25,17 @@ static inline unsigned window_bank(const struct tim_core *core, unsigned swizzle
 }
 
 /** Where a register is: in a bank, or, as a compact @entry, in their file, which is like a bank after the others. */
-static inline unsigned window_place(const struct tim_core *core, unsigned swizzle, unsigned row, bool entry)
+static inline unsigned window_bank_of(const struct tim_core *core, unsigned swizzle, unsigned row, bool entry)
 {
     return tim_has_entries(core) && entry ? core->config->registers_banks : window_bank(core, swizzle, row);
 }
-static inline unsigned window_places(const struct tim_core *core)
+static inline unsigned window_banks(const struct tim_core *core)
 {
     return core->config->registers_banks + tim_has_entries(core);
 }
-static inline unsigned window_ports(const struct tim_core *core, unsigned place)
+static inline unsigned window_ports(const struct tim_core *core, unsigned bank)
 {
-    return tim_has_entries(core) && place == core->config->registers_banks ? core->config->registers_compact_ports
+    return tim_has_entries(core) && bank == core->config->registers_banks ? core->config->registers_compact_ports
                                                                           : core->config->registers_ports;
 }
 
@@ -112,7 +112,7 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
 
 /** A register that an instruction has to read. */
 struct window_read {
-    uint8_t row, place;
+    uint8_t row, bank;
 };
 /** Those of an instruction, each once. */
 static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
@@ -129,17 +129,17 @@ static unsigned window_needs(const struct tim_core *core, const struct tim_windo
             continue;
         while (i < count && read[i].row != what->row_read[k])
             i++;
-        read[i] = (struct window_read){what->row_read[k], (uint8_t)window_place(core, swizzle, what->row_read[k], entry)};
+        read[i] = (struct window_read){what->row_read[k], (uint8_t)window_bank_of(core, swizzle, what->row_read[k], entry)};
         count += i == count;
     }
     return count;
 }
 
-/** Row @k of its results: writes that its place takes; an entry that becomes a row takes its bank twice. */
+/** Row @k of its results: writes that its bank takes: two where an entry becomes a row. */
 static inline unsigned window_writes_of(const struct tim_core *core, const struct tim_static *what,
-                                        const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *place)
+                                        const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *bank)
 {
-    *place = window_place(core, swizzle, what->row_write[k], tim_has_entries(core) && (tagged->writes >> k & 1) != 0);
+    *bank = window_bank_of(core, swizzle, what->row_write[k], tim_has_entries(core) && (tagged->writes >> k & 1) != 0);
     return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
 }
 
@@ -153,8 +153,8 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
     uint8_t need[TIM_MAX_BANKS + 1] = {0}, writes[TIM_MAX_BANKS + 1] = {0};
 
     for (unsigned i = 0; i < reads; i++)
-        need[read[i].place]++;
-    for (unsigned b = 0; reads != 0 && b < window_places(core); b++) {
+        need[read[i].bank]++;
+    for (unsigned b = 0; reads != 0 && b < window_banks(core); b++) {
         unsigned ports = window_ports(core, b), least = (need[b] + ports - 1) / ports, room = 0;
         unsigned window = c->registers_window > least ? c->registers_window : least;
 
@@ -163,12 +163,12 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
         if (room < need[b])
             return false;
     }
-    for (unsigned k = 0, place; k < what->row_writes; k++) {
-        unsigned count = window_writes_of(core, what, tagged, swizzle, k, &place);
+    for (unsigned k = 0, bank; k < what->row_writes; k++) {
+        unsigned count = window_writes_of(core, what, tagged, swizzle, k, &bank);
 
-        writes[place] = (uint8_t)(writes[place] + count);
+        writes[bank] = (uint8_t)(writes[bank] + count);
     }
-    for (unsigned b = 0; what->row_writes != 0 && b < window_places(core); b++) {
+    for (unsigned b = 0; what->row_writes != 0 && b < window_banks(core); b++) {
         unsigned room = c->registers_results > writes[b] ? c->registers_results : writes[b], taken = writes[b];
 
         for (unsigned i = 0; writes[b] != 0 && i < room; i++)
@@ -188,24 +188,24 @@ static void window_take(struct tim_core *core, struct tim_window *win, const str
     uint64_t end = at + 4 + what->latency;
 
     for (unsigned i = 0; i < reads; i++) {
-        unsigned place = read[i].place;
+        unsigned bank = read[i].bank;
         uint64_t cycle = at + 1;
 
-        while (window_reads(win, place, cycle) == window_ports(core, place))
+        while (window_reads(win, bank, cycle) == window_ports(core, bank))
             cycle++;
-        window_read(win, place, cycle);
-        if (tim_has_entries(core) && place == c->registers_banks)
+        window_read(win, bank, cycle);
+        if (tim_has_entries(core) && bank == c->registers_banks)
             window_count_entry(core, win, swizzle, read[i].row, cycle);
         else
             core->stats->count[TIM_CORE_register_reads]++;
     }
-    for (unsigned k = 0, place; k < what->row_writes; k++)
-        for (unsigned n = window_writes_of(core, what, tagged, swizzle, k, &place); n > 0; n--) {
+    for (unsigned k = 0, bank; k < what->row_writes; k++)
+        for (unsigned n = window_writes_of(core, what, tagged, swizzle, k, &bank); n > 0; n--) {
             uint64_t cycle = end;
 
-            while (window_writes(win, place, cycle))
+            while (window_writes(win, bank, cycle))
                 cycle++;
-            win->bank[place].write[cycle % TIM_WINDOW_CYCLES] = cycle;
+            win->bank[bank].write[cycle % TIM_WINDOW_CYCLES] = cycle;
         }
 }
 
@@ -285,11 +285,11 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
 static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
-    unsigned place = core->config->registers_banks;
+    unsigned bank = core->config->registers_banks;
 
-    if (window_reads(win, place, now) >= core->config->registers_compact_ports)
+    if (window_reads(win, bank, now) >= core->config->registers_compact_ports)
         return false;
-    window_read(win, place, now);
+    window_read(win, bank, now);
     window_count_entry(core, win, op->swizzle, row, now);
     core->moved = true;
     return true;
@@ -301,16 +301,16 @@ static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, 
 {
     struct tim_window *win = &core->window[op->sched];
     bool expands = tim_has_entries(core) && op->expands != 0;
-    unsigned place[TIM_MAX_WRITES], count = 0;
+    unsigned bank[TIM_MAX_WRITES], count = 0;
 
     for (unsigned k = 0; k < op->what->row_writes; k++)
         if (!expands || (op->expands >> k & 1) != 0)
-            place[count++] = window_place(core, op->swizzle, op->what->row_write[k],
+            bank[count++] = window_bank_of(core, op->swizzle, op->what->row_write[k],
                                           tim_has_entries(core) && (op->compact_writes >> k & 1) != 0);
     for (unsigned i = 0; i < count; i++)
-        if (window_writes(win, place[i], now))
+        if (window_writes(win, bank[i], now))
             return false;
     for (unsigned i = 0; i < count; i++)
-        win->bank[place[i]].write[now % TIM_WINDOW_CYCLES] = now;
+        win->bank[bank[i]].write[now % TIM_WINDOW_CYCLES] = now;
     return true;
 }
