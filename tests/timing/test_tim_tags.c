@@ -4,6 +4,7 @@
  * its tags. Expected figures are computed by hand from docs/reference/timing-core.md, Tagged registers.
  */
 #include "tests/timing/tim_run.h"
+#include "timing/energy/tim_energy_priv.h"
 
 /** As run_new, with registers by the exact rules. */
 static struct run *tags_new(void)
@@ -313,6 +314,32 @@ static void a_divergent_branch_expands_one_or_all(void **state)
     (void)state;
 }
 
+/* ---- energy ----------------------------------------------------------------------------------------------------- */
+
+/* The book, 21: a uniform integer addition costs 0.1 pJ and three accesses of 5 pJ where one lane executes it, 32 times
+ * that on all lanes. */
+static void a_uniform_addition_costs_a_lane(void **state)
+{
+    (void)state;
+    for (unsigned scalar = 0; scalar < 2; scalar++) {
+        struct run *r = banks_new(scalar ? TIM_REGISTERS_UNIFORM : TIM_REGISTERS_ROWS, TIM_COMPACT_FILE, 3, 8);
+        struct tim_totals totals;
+        struct tim_energy energy;
+        struct tim_sums sums;
+
+        r->config->tags_scalar = scalar ? TIM_SCALAR_LANE : TIM_SCALAR_OFF;
+        r->config->energy_scale = 100;
+        run_text(r, ".kernel k\n.param ptr.global out\nv_add_u32 v1, v2, v3\nexit\n.end\n", 1, 32);
+        tim_engine_totals(run_engine(r), &totals);
+        tim_sums_take(&totals, &sums);
+        tim_energy_of(&sums, r->config, &energy);
+        const double lanes = scalar ? 1 : 32;
+        assert_int_equal((long)(energy.component[TIM_COMPONENT_UNITS] * 1e15 + 0.5), (long)(lanes * 100));
+        assert_int_equal((long)(energy.component[TIM_COMPONENT_REGISTER] * 1e15 + 0.5), (long)(lanes * 15000));
+        run_free(r);
+    }
+}
+
 /* ---- the book's saxpy ------------------------------------------------------------------------------------------ */
 
 /* n = 550: of 24 warps 18 have elements, the last of these 6. x is at `out`, y 1,024 bytes on: values do not matter. */
@@ -416,6 +443,7 @@ int main(void)
         cmocka_unit_test(entries_are_read_in_the_window),
         cmocka_unit_test(an_expansion_writes_the_row_twice),
         cmocka_unit_test(a_divergent_branch_expands_one_or_all),
+        cmocka_unit_test(a_uniform_addition_costs_a_lane),
         cmocka_unit_test(saxpy_has_the_tags_of_the_book),
         cmocka_unit_test(rows_in_use_are_counted_by_cycle),
     };
