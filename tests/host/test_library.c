@@ -134,6 +134,28 @@ static void runs(void **state)
     run_on("timing", "fermi");
 }
 
+/* A GPU model that detects tags has them; how they are kept may be said. */
+static void times_tagged_registers(void **state)
+{
+    static const char *const tags[] = {"off", "shadow", "compact"};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof tags / sizeof *tags; i++) {
+        lanewise_machine *gpu = lanewise_create();
+        uint64_t out;
+
+        assert_non_null(gpu);
+        assert_int_equal(lanewise_set(gpu, "timing", "fermi"), LANEWISE_OK);
+        assert_int_equal(lanewise_set(gpu, "timing-set", "tags.detect=exact"), LANEWISE_OK);
+        assert_int_equal(lanewise_set(gpu, "tags", tags[i]), LANEWISE_OK);
+        if (i == 0)
+            said(gpu, lanewise_alloc(gpu, 4, NULL, &out), "fermi detects them: set tags.detect=off by");
+        else
+            assert_int_equal(lanewise_alloc(gpu, 4, NULL, &out), LANEWISE_OK);
+        lanewise_destroy(gpu);
+    }
+}
+
 static void refuses(void **state)
 {
     static const char five_errors[] = "__kernel void k(void) {\na;\nb;\nc;\nd;\ne; }\n";
@@ -625,6 +647,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(finds_races),
         cmocka_unit_test(runs),
+        cmocka_unit_test(times_tagged_registers),
         cmocka_unit_test(refuses),
         cmocka_unit_test(misses),
         cmocka_unit_test(faults),

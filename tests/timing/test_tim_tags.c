@@ -94,6 +94,30 @@ static void uniform_and_generic_instructions_pair(void **state)
     pipes_are(last, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
 }
 
+/* The book, T12.10: a kernel of uniform registers uses the vector pipes 0 times. */
+static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
+{
+    static const char *const text = ".kernel k\n.param ptr.global out\nv_s2r v0, %ctaid.x\nv_mul_u32 v1, v0, 3\n"
+                                    "v_add_f32 v2, v1, v0\nv_setp_u32.lt p0, v1, 4\nv_selp_b32 v3, v1, v2, p0\n"
+                                    "v_rcp_f32 v4, v2\nexit\n.end\n";
+
+    (void)state;
+    for (unsigned pipe = 0; pipe < 2; pipe++) {
+        struct run *r = tags_new();
+        uint64_t vector = 0;
+
+        r->config->tags_scalar = pipe ? TIM_SCALAR_PIPE : TIM_SCALAR_OFF;
+        run_text(r, text, 1, 32);
+        const struct tim_core *core = run_engine(r)->core[0];
+        for (unsigned u = ISA_UNIT_INT; u <= ISA_UNIT_CVT; u++)
+            vector |= core->pipe[u][0].free_at;
+        assert_true((vector == 0) == (pipe == 1));
+        assert_true((core->pipe[ISA_UNIT_SCALAR][0].free_at != 0) == (pipe == 1));
+        assert_int_equal(count_of(r, TIM_CORE_scalar_executed), pipe ? 6 : 0);
+        run_free(r);
+    }
+}
+
 /* ---- who is executed how --------------------------------------------------------------------------------- */
 
 /** Instructions of @text that one lane executes, and that the affine unit does. */
@@ -433,6 +457,7 @@ int main(void)
         cmocka_unit_test(the_scalar_unit_executes_base_and_stride),
         cmocka_unit_test(generic_operands_take_all_lanes),
         cmocka_unit_test(uniform_and_generic_instructions_pair),
+        cmocka_unit_test(a_uniform_kernel_leaves_vector_pipes_free),
         cmocka_unit_test(what_lanes_decide_takes_all_lanes),
         cmocka_unit_test(divergent_lanes_execute_uniform_sources_once),
         cmocka_unit_test(entries_are_in_no_bank),
