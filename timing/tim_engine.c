@@ -237,6 +237,9 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
+    /* A split that waited for the launch may take over from one that waits for a load, though its core is idle. */
+    for (unsigned c = 0; ev->grid_ended && e->config.issue_switch_on_stall && c < e->config.core_count; c++)
+        tim_core_poke(e->core[c]);
     if (notify(e, ev) | emu_machine_consume_halt_request(e->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
