@@ -57,4 +57,57 @@ run --timing=fermi --timing-set core.count=1 --timing-set core.blocks=8 --timing
 grep -q 'set kernels.suspend' said || { cat said; fail "the refusal does not say what to do"; }
 run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspend=false || fail "there is room, and it did not run"
 python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left"
+
+# With issue.switch_on_stall a split that waited for a launch takes over from one that waits for a load when the launch has no lane
+# left, though the launch's block ends later and the core is idle: the event-driven model counts what the naive one does.
+cat >take.s <<'END'
+.const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 32, 1, 1, 0, 0
+.kernel take
+.param ptr.global out
+    v_s2r v0, %tid.x
+    v_mov_b64 v2:3, c[out]
+    v_mov_b32 v8, lo(leaf_d)
+    v_mov_b32 v9, hi(leaf_d)
+    v_mov_b32 v20, 40
+    v_setp_u32.eq p0, v0, 0
+    v_setp_u32.lt p1, v0, 16
+    @p0 launch.buffer v6:7, 8
+    @p0 st.global.b64 [v6:7], v2:3
+    @p0 launch.kernel v12, v8:9, v6:7, vz
+    bssy b0, join
+    @p1 bra sync, b0
+loop:
+    ld.global.b32 v21, [v2:3]
+    v_add_u64 v2:3, v2:3, 256
+    v_add_u32 v22, v22, v21
+    v_sub_u32 v20, v20, 1
+    v_setp_u32.ne p2, v20, 0
+    @p2 bra loop
+    bra join
+sync:
+    launch.sync
+join:
+    bsync b0
+    exit
+.end
+.kernel leaf
+.param ptr.global out
+    v_mov_b64 v2:3, c[out]
+    v_mov_b32 v5, 1
+    st.global.b32 [v2:3+8], v5
+    st.global.b32 [v2:3+4096], v5
+    exit
+.end
+END
+for latency in 20 40 60; do
+    set -- --entry take --grid 1 --block 32 --arg 'u32[4096]' -q --timing=fermi
+    for set in core.count=2 issue.switch_on_stall=true kernels.latency=$latency kernels.buffer_base=50 kernels.launch_base=100 \
+        kernels.launch_lane=1 kernels.buffer_lane=1; do
+        set -- "$@" --timing-set "$set"
+    done
+    { "$lanewise" run take.s "$@" --timing-report fast.json && "$lanewise" run take.s "$@" --timing-reference --timing-report naive.json; } ||
+        { fail "take.s, latency $latency: no run"; continue; }
+    for f in fast naive; do sed -n 's/.*"counts_hash": *"\{0,1\}\([0-9a-f]*\).*/\1/p' $f.json | head -n 1 >$f.counts; done
+    [ -s fast.counts ] && cmp fast.counts naive.counts || fail "take.s, latency $latency: the naive model counts otherwise"
+done
 [ $failures = 0 ]
