@@ -298,8 +298,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     } pairs[] = {
         {"fermi", "issue.width=3", "issue.width 3 is more than 2, which dual issue is: set issue.types"},
         {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle"},
-        {"ampere", "issue.rotate=true", "issue.rotate does not go with registers.collector window: its stage Control takes an "
-                                        "instruction in any cycle"},
+        {"ampere", "issue.rotate=true", "fetch.l0_bytes does not go with issue.rotate"},
         {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's"},
         {"gcn-tahiti", "lsu.local=2", "lsu.separate does not go with lsu.local: set it to 0"},
     };
