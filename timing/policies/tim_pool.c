@@ -23,7 +23,7 @@ static void enqueue(struct tim_pool *pool, unsigned warp)
     pool->queue[pool->queued++] = (uint16_t)warp;
 }
 
-/** Warps that have come since are pending, the oldest first. A slot's warp of before is forgotten. */
+/** Warps that began since are pending, the oldest first. A slot's warp of before is forgotten. */
 static void take_new(struct tim_pool *pool, const struct tim_pool_view *view)
 {
     unsigned queued = 0;

@@ -40,7 +40,7 @@ enum tim_pool_state {
     TIM_POOL_GONE   /* it has ended, or there is none */
 };
 /** The warps of a scheduler that may issue, and the others in the order in which they are to. Warps as in
- *  tim_sched. Zeroed: nobody has come. */
+ *  tim_sched. Zeroed: no warp is in it. */
 struct tim_pool {
     uint64_t active[TIM_MAX_WARPS / 64];
     unsigned size;                 /* of `active` */
