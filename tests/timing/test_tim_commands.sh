@@ -199,7 +199,8 @@ expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle'
 grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
 
 # ---- the memory side -----------------------------------------------------------------------------
-# Two lines, in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
+# Without icnt.hash two lines are in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
+# A line is two sectors of l2.sector, of a burst each.
 cat >two.s <<'END'
 .kernel two
 .param ptr.global x
@@ -215,10 +216,10 @@ cat >two.s <<'END'
 .end
 END
 launch_file two >two.yaml
-session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi two.yaml
-for line in '  line 0x200000000000 (set 20, way 1): sectors 0xf under way for 1' \
-    '  line 0x200000000200 (set 20, way 0): sectors 0xf under way for 1' \
-    '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [1-4] bursts*' \
+session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi --timing-set icnt.hash=none two.yaml
+for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 under way for 1' \
+    '  line 0x200000000200 (set 20, way 0): sectors 0x3 under way for 1' \
+    '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
     'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
     'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no line is there'; do

@@ -120,8 +120,9 @@ static void memory_is_charged_by_what_moves(void **state)
     struct tim_config *config = *state;
     struct tim_sums sums = {
         .core = {[TIM_CORE_sectors] = 32, [TIM_CORE_l1_misses] = 8},
-        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 32, [TIM_SLICE_flits] = 8 + 40},
-        .channel = {[TIM_CHANNEL_reads] = 32, [TIM_CHANNEL_activates] = 2},
+        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 16, /* of 64 bytes */
+                  [TIM_SLICE_flits] = 8 + 40},
+        .channel = {[TIM_CHANNEL_reads] = 16, [TIM_CHANNEL_activates] = 2},
     };
     struct tim_energy energy;
 
@@ -159,7 +160,7 @@ static void a_smaller_process_scales_the_chip(void **state)
 
     set(config, "energy.scale=30");
     assert_pj(pj_of(&chip, config), 11.1);
-    assert_pj(pj_of(&dram, config), 32 * 160.0);
+    assert_pj(pj_of(&dram, config), 64 * 160.0); /* a burst */
 }
 
 static enum tim_work work_of(enum isa_op op)

@@ -66,6 +66,7 @@ static void addresses_are_interleaved_over_slices(void **state)
 
     (void)state;
     c.l2_slices = 6;
+    c.icnt_hash = TIM_HASH_NONE;
     assert_int_equal(slice_of(&c, 0x000, &local), 0);
     assert_int_equal(slice_of(&c, 0x500, &local), 5);
     assert_int_equal(local, 0);

@@ -274,9 +274,9 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line is within one "
                                "slice"},
         {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line is within one row"},
-        {"dram.burst_bytes=64", "dram.burst_bytes 64 is more than l2.sector 32: a sector is whole "
+        {"dram.burst_bytes=128", "dram.burst_bytes 128 is more than l2.sector 64: a sector is whole "
                                 "bursts"},
-        {"dram.bus_bytes=64", "dram.bus_bytes 64 is more than dram.burst_bytes 32: a burst takes a "
+        {"dram.bus_bytes=128", "dram.bus_bytes 128 is more than dram.burst_bytes 64: a burst takes a "
                               "cycle at least"},
         {"fetch.buffer=1", "fetch.group 2 is more than fetch.buffer 1 can take"},
         {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request is within "

@@ -147,8 +147,8 @@ static void ratios_are_what_their_counters_say(void **state)
     assert_ratio(f, "dram_efficiency", 0.5);
     assert_ratio(f, "dram_utilisation", 66 / 660.0);
     assert_ratio(f, "dram_queue", 2);
-    /* 160 bursts of 32 bytes in 1000 cycles of 1400 MHz */
-    assert_ratio(f, "dram_bandwidth", 160 * 32 * 1.4 / 1000);
+    /* 160 bursts of 64 bytes in 1000 cycles of 1400 MHz */
+    assert_ratio(f, "dram_bandwidth", 160 * 64 * 1.4 / 1000);
     assert_true(isnan(ratio(f, "texture_hit_rate")));
 }
 
@@ -203,7 +203,7 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
     assert_has(text, "\nenergy (an estimate: events times the keys of section energy): ");
-    assert_has(text, " 819.200 nJ "); /* 160 bursts of 32 bytes at 160 pJ */
+    assert_has(text, " 1.638 uJ "); /* 160 bursts of 64 bytes at 160 pJ */
     assert_null(strstr(text, "texture_hit_rate")); /* nothing to divide by */
     assert_null(strstr(text, "nan"));
     free(text);
