@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A table that all threads read at places of their own choice: eight chained look-ups a thread. The table is as large
+ * as an L1. @mask: entries of the table less one. */
+__kernel void lookup(__global const uint *table, __global uint *out, uint mask, uint count)
+{
+    uint i = get_global_id(0);
+    uint at = i * 2654435761u >> 8, sum = 0;
+
+    for (uint k = 0; k < count; k++) {
+        uint value = table[at & mask];
+
+        sum += value;
+        at = at * 1664525u + value;
+    }
+    out[i] = sum;
+}

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The large samples give what plain C gave on the host: small ones, on a GPU model, too, and those of full size without the
+# model. A wrong result is found. bench/timing_samples prints its table of small sizes, whose check fails; `make nightly` has
+# the table of full size.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+[ -x "$src/bench/timing_samples" ] || exit 77 # part of the source's tree, not of its archive
+large=$src/kernels/large
+"$large/prepare" --small small || fail "kernels/large/prepare --small"
+"$large/prepare" full || fail "kernels/large/prepare"
+names=$(cd "$large" && ls ./*.yaml | sed 's/^..//; s/\.yaml$//')
+[ "$(echo "$names" | wc -l)" = 8 ] || fail "there are not eight samples"
+for name in $names; do
+    expect 0 '^ok: 1 check passed, 1 launch' run "small/$name.yaml"
+    expect 0 '^ok: 1 check passed, 1 launch' run "full/$name.yaml"
+    # A word that differs is found, wherever it is.
+    printf '\001\002\003\004' | dd of="small/$name.expected.bin" bs=4 seek=$(($(wc -c <"small/$name.expected.bin") / 8)) conv=notrunc 2>/dev/null
+    expect 1 "differ" run "small/$name.yaml"
+done
+"$large/prepare" small bad_name 2>err && fail "prepare takes any name"
+grep -q 'no sample bad_name$' err || fail "prepare does not say which name is wrong"
+
+samples() { # STATUS ARGUMENT...
+    want=$1
+    shift
+    cases=$((cases + 1))
+    LANEWISE=$lanewise "$src/bench/timing_samples" --small "$@" >out 2>err
+    got=$?
+    [ $got = "$want" ] || fail "bench/timing_samples --small $*: exit status $got, expected $want"
+}
+samples 0 lookup walsh
+[ "$(grep -c '^| `\(lookup\|walsh\)` | [0-9]*, [0-9]* %, [0-9]* % |' out)" = 2 ] || fail "bench/timing_samples: rows are missing"
+grep -q '^| sample | 16K | 32K | 64K | 128K | sizes differ | `l1.store=evict` | `l1.store=update` | `l1.global=off` | policies differ |$' out ||
+    fail "bench/timing_samples: columns are missing"
+samples 1 --check dot
+grep -q 'too few samples show' err || fail "bench/timing_samples --check does not say what is missing"
+samples 2 no_sample
+[ $failures = 0 ] || exit 1
+echo "test_large: $cases runs"
