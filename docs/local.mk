@@ -90,6 +90,7 @@ dist_evidence_DATA = \
 	%D%/evidence/timing-microbenchmarks.tsv \
 	%D%/evidence/timing-profile.tsv \
 	%D%/evidence/timing-tags.tsv \
+	%D%/evidence/timing-samples.md \
 	%D%/evidence/values.md \
 	%D%/evidence/values-missing.tsv \
 	%D%/evidence/values.tsv
