@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine as users get it: which model of cores and memory is under it. */
+/* The engine as users get it: which model of cores and memory is under it, and what its cores share. */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
@@ -10,4 +10,17 @@ enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_c
                                   options != NULL && options->reference ? tim_memory_reference_create
                                                                         : tim_memory_fast_create,
                                   out, err);
+}
+
+void tim_engine_share_caches(struct tim_engine *e)
+{
+    const unsigned of[TIM_SHARES] = {[TIM_SHARES_CODE] = e->config.fetch_shared,
+                                     [TIM_SHARES_CONSTANTS] = e->config.constant_shared};
+
+    for (unsigned what = 0; what < TIM_SHARES; what++)
+        for (unsigned c = 0; of[what] > 1 && c < e->config.core_count; c++) {
+            unsigned first = c - c % of[what], left = e->config.core_count - first;
+
+            tim_core_share(e->core[c], (enum tim_sharing_of)what, e->core + first, left < of[what] ? left : of[what]);
+        }
 }

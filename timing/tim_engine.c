@@ -898,20 +898,6 @@ static const struct emu_engine_ops ops = {
     .cycles = engine_cycles,
 };
 
-/** Neighbouring cores share instruction and constant caches; the last of them may be fewer. */
-static void share_caches(struct tim_engine *e)
-{
-    const unsigned of[TIM_SHARES] = {[TIM_SHARES_CODE] = e->config.fetch_shared,
-                                     [TIM_SHARES_CONSTANTS] = e->config.constant_shared};
-
-    for (unsigned what = 0; what < TIM_SHARES; what++)
-        for (unsigned c = 0; of[what] > 1 && c < e->config.core_count; c++) {
-            unsigned first = c - c % of[what], left = e->config.core_count - first;
-
-            tim_core_share(e->core[c], (enum tim_sharing_of)what, e->core + first, left < of[what] ? left : of[what]);
-        }
-}
-
 enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
                                       const struct tim_options *options,
                                       tim_memory_create_fn create_memory, struct emu_engine **out,
@@ -973,7 +959,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         }
     }
     if (fine)
-        share_caches(e);
+        tim_engine_share_caches(e);
     if (!fine) {
         engine_destroy(&e->base);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a timing model of %u cores",

@@ -111,5 +111,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
 uint64_t tim_counts_hash(const struct emu_engine *engine);
 /** `run` returns, as by EMU_STOP_COUNT, at the end of cycle @cycle; UINT64_MAX: it does not. */
 void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
+/** Neighbouring cores share instruction and constant caches; the last of them may be fewer. */
+void tim_engine_share_caches(struct tim_engine *e);
 
 #endif

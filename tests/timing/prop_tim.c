@@ -144,6 +144,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->icnt_hash = rnd_below(r, 2);
     c->l2_line = 128;
     c->l2_sector = power(r, 32, 128);
+    c->dram_burst_bytes = power(r, 32, c->l2_sector);
     c->icnt_interleave = power(r, 128, 512);
     c->dram_channels = between(r, 1, 3);
     c->l2_slices = c->dram_channels * between(r, 1, 2);
