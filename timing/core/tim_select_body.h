@@ -137,7 +137,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
         *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
-        return reasons_of_capacity(known, takes, collector, lsu, local) |
+        return reasons | reasons_of_capacity(known, takes, collector, lsu, local) |
                UINT32_C(1) << (room ? TIM_STALL_ISSUED : TIM_STALL_UNIT);
     }
     for (LW_EACH_BIT(b, known->can[TIM_PATH_DIRECT])) {
