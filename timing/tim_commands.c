@@ -283,10 +283,13 @@ struct named_cache {
     unsigned slice;
 };
 
-/* The caches of a core; returns their number, 4. A cache may be NULL. */
-static unsigned caches_of(const struct tim_config *c, const struct tim_core *core,
-                          struct named_cache out[4])
+enum { CORE_CACHES = 4, CACHES = 6 };
+/* The caches of a core, then those of its scheduler @sched. A cache may be NULL. */
+static void caches_of(const struct tim_config *c, const struct tim_core *core, unsigned sched,
+                      struct named_cache out[CACHES])
 {
+    const struct tim_front_sched *own = core->front != NULL ? &core->front->sched[sched] : NULL;
+
     out[0] = (struct named_cache){"l1", core->l1, c->l1_ways, c->l1_mshrs, c->l1_bytes,
                                   NULL, 0};
     out[1] = (struct named_cache){"constant", core->constant, c->constant_ways, c->constant_mshrs,
@@ -295,7 +298,10 @@ static unsigned caches_of(const struct tim_config *c, const struct tim_core *cor
                                   c->texture_bytes, NULL, 0};
     out[3] = (struct named_cache){"fetch", core->icache, c->fetch_cache_ways, c->fetch_cache_mshrs,
                                   c->fetch_cache_bytes, NULL, 0};
-    return 4;
+    out[4] = (struct named_cache){"l0", own != NULL ? own->code : NULL, c->fetch_l0_ways, c->fetch_cache_mshrs,
+                                  c->fetch_l0_bytes, NULL, 0};
+    out[5] = (struct named_cache){"operand", own != NULL ? own->operand : NULL, c->constant_l0_ways, c->constant_mshrs,
+                                  c->constant_l0_bytes, NULL, 0};
 }
 
 static unsigned bytes_set(const uint64_t mask[4])
@@ -331,23 +337,32 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
     return shown;
 }
 
+static void put_pending(const struct named_cache *cache, struct lw_sink *out)
+{
+    lw_printf(out, "%s: %u of %u lines under way\n", cache->name, tim_cache_mshrs_used(cache->cache), cache->mshrs);
+    for (unsigned set = 0; set < tim_cache_sets(cache->cache); set++)
+        put_set(cache, set, true, out);
+}
+
 static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(call->context);
     const struct tim_core *core;
-    struct named_cache cache[4];
+    struct named_cache cache[CACHES];
     enum lw_status status = core_number(call, &core, err);
 
     if (status != LW_OK)
         return status;
     lw_printf(call->out, "core %u\n", core->index);
-    for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++) {
-        if (cache[i].cache == NULL)
-            continue;
-        lw_printf(call->out, "%s: %u of %u lines under way\n", cache[i].name,
-                  tim_cache_mshrs_used(cache[i].cache), cache[i].mshrs);
-        for (unsigned set = 0; set < tim_cache_sets(cache[i].cache); set++)
-            put_set(&cache[i], set, true, call->out);
+    for (unsigned sched = 0; sched < e->config.issue_schedulers; sched++) {
+        caches_of(&e->config, core, sched, cache);
+        for (unsigned i = sched == 0 ? 0 : CORE_CACHES; i < CACHES; i++) {
+            if (cache[i].cache == NULL)
+                continue;
+            if (i >= CORE_CACHES)
+                lw_printf(call->out, "scheduler %u, ", sched);
+            put_pending(&cache[i], call->out);
+        }
     }
     return LW_OK;
 }
@@ -421,7 +436,7 @@ static enum lw_status do_cache(const struct lw_call *call, struct lw_error *err)
     const bool l2 = call->argc > 1 && strcmp(call->argv[1], "l2") == 0;
     const struct tim_core *core;
     const struct named_cache *found = NULL;
-    struct named_cache cache[4];
+    struct named_cache cache[CACHES];
     enum lw_status status = no_more(call, l2 ? 3 : 2, err);
     unsigned slot;
 
@@ -431,13 +446,14 @@ static enum lw_status do_cache(const struct lw_call *call, struct lw_error *err)
         status = focus(call, &core, &slot, err);
     if (status != LW_OK)
         return status;
-    for (unsigned i = 0, n = caches_of(&e->config, core, cache); i < n; i++)
+    caches_of(&e->config, core, slot % e->config.issue_schedulers, cache);
+    for (unsigned i = 0; i < CACHES; i++)
         if (call->argc < 2 || strcmp(call->argv[1], cache[i].name) == 0) {
             found = &cache[i];
             break;
         }
     if (found == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch or l2, found "
+        return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch, l0, operand or l2, found "
                        "\"%.40s\"", call->argv[1]);
     if (found->cache == NULL)
         return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no %s cache", found->name);
@@ -463,7 +479,7 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch] [set], l2 [slice] [set]", "Lines of a cache of the core in focus; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus, l0 and operand of the warp's scheduler; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},

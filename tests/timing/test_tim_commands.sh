@@ -198,6 +198,14 @@ grep -q 'why: nothing is timed here: start with --timing' out err || fail "monit
 expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
 
+# Caches of a scheduler: its first line of code is requested in the first cycle.
+expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
+for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 under way for 1, age 0' \
+    'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of 64 lines under way' 'scheduler 3, operand: 0 of 4 lines under way'; do
+    grep -q "^$line$" out || fail "no line '$line'"
+done
+expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
+
 # ---- the memory side -----------------------------------------------------------------------------
 # Without icnt.hash two lines are in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
 # A line is two sectors of l2.sector, of a burst each.
@@ -232,7 +240,7 @@ slice 8, l2: 65536 bytes, 64 sets of 8 ways
   set 20  way 1  0x200000000000: 128 bytes, age 0
 END
 for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected a set from 0 to 63, found "64"' \
-    'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch or l2, found "l3"'; do
+    'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch, l0, operand or l2, found "l3"'; do
     expect 2 "^lanewise: cache: ${wrong#*|}" debug --timing fermi two.yaml --batch -c "cache ${wrong%|*}"
 done
 expect 2 '^lanewise: cache: this GPU model has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'

@@ -484,7 +484,7 @@ refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
 refuse_last 'why: "b" is one operand too many' 'why a b'
 refuse_last 'why: expected nothing, for the warp in focus, or all, found "b"' 'why b'
 refuse_last 'mshrs: expected a core from 0 to 14, found "15"' 'mshrs 15'
-refuse_last 'cache: expected l1, constant, texture, fetch or l2, found "l3"' 'cache l3'
+refuse_last 'cache: expected l1, constant, texture, fetch, l0, operand or l2, found "l3"' 'cache l3'
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
 refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
 expect 2 '^lanewise: why: nothing is timed here: start with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
