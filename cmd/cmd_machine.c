@@ -191,8 +191,8 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
         return status;
     if (o->warp == NULL && config->warp_width != timed.warp_width) /* options go before the file */
         return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the GPU model %s has %u: "
-                       "use --timing-set core.warp_width=%u", path, config->warp_width, name,
-                       timed.warp_width, config->warp_width);
+                       "use --warp %u, or --timing-set core.warp_width=%u", path, config->warp_width, name,
+                       timed.warp_width, timed.warp_width, config->warp_width);
     if (o->reconv == NULL && strcmp(config->reconv, timed.reconv) != 0)
         return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the GPU model %s has %s: use "
                        "--timing-set core.reconvergence=%s", path, config->reconv, name,

@@ -96,7 +96,7 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
     switch (arg->kind) {
     case LNC_ARG_BUFFER:
         if (shared)
-            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: 1024}, not the buffer %.60s",
+            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: 1024} (--arg: local[1024]), not the buffer %.60s",
                            arg->buffer->name);
         if (bytes != 8)
             return LW_FAIL(err, LW_EINPUT, "give a value of %u bytes, not the buffer %.60s", bytes, arg->buffer->name);
@@ -115,7 +115,7 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
                            ? " (vectors are aligned to their size: add the gap before them)" : "");
     case LNC_ARG_NUMBER:
         if (shared)
-            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: %.40s}", arg->text);
+            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: %.40s} (--arg: local[%.40s])", arg->text, arg->text);
         if (pointer && strcmp(arg->text, "0") != 0)
             return LW_FAIL(err, LW_EINPUT, "expected the name of a buffer, found \"%.40s\"", arg->text);
         if (lnc_number_bits(arg->text, param, &bits))

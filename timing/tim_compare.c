@@ -82,6 +82,31 @@ static void put_numbers(struct lw_sink *out, const char *name, const char *a, co
     lw_put(out, "\n");
 }
 
+/** A real number of both, times @scale, and B's for one of A's. False: neither has it. */
+static bool put_reals(struct lw_sink *out, const char *name, const char *a, const char *b, double scale)
+{
+    const char *texts[2] = {a, b};
+    double value[2] = {NAN, NAN};
+
+    if (a == NULL && b == NULL)
+        return false;
+    lw_printf(out, "  %-24s", name);
+    for (unsigned k = 0; k < 2; k++) {
+        char *end;
+
+        if (texts[k] != NULL)
+            value[k] = strtod(texts[k], &end) * scale;
+        if (texts[k] == NULL || end == texts[k] || *end != '\0' || !isfinite(value[k]))
+            lw_printf(out, "%s%15s", k != 0 ? " " : "", "-");
+        else
+            lw_printf(out, "%s%15.3f", k != 0 ? " " : "", value[k]);
+    }
+    if (isfinite(value[1] / value[0]))
+        lw_printf(out, "  %10.3f", value[1] / value[0]);
+    lw_put(out, "\n");
+    return true;
+}
+
 static bool differ(const char *a, const char *b)
 {
     return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
@@ -167,6 +192,55 @@ static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struc
     }
 }
 
+/** Has @a, a mapping, a number that @b has not, or otherwise? */
+static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
+{
+    for (const struct lw_yaml *n = a->first; n != NULL; n = n->next)
+        if (differ(n->kind == LW_YAML_SCALAR ? n->text : NULL, text_of(b, n->key)))
+            return true;
+    return false;
+}
+
+/** The energy estimate of each component. */
+static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
+{
+    const struct lw_yaml *first = a != NULL && a->kind == LW_YAML_MAPPING ? lw_yaml_get(a, "components") : NULL;
+    const struct lw_yaml *second = b != NULL && b->kind == LW_YAML_MAPPING ? lw_yaml_get(b, "components") : NULL;
+
+    if (first == NULL || first->kind != LW_YAML_MAPPING || !any_differs(first, second))
+        return;
+    lw_put(out, "\nenergy by component, uJ\n");
+    for (const struct lw_yaml *n = first->first; n != NULL; n = n->next)
+        (void)put_reals(out, n->key, text_of(first, n->key), text_of(second, n->key), 1e6);
+}
+
+/** Issue slots of a report, all stall reasons. */
+static double slots_of(const struct lw_yaml *causes)
+{
+    double sum = 0;
+
+    for (const struct lw_yaml *n = causes != NULL && causes->kind == LW_YAML_MAPPING ? causes->first : NULL; n != NULL; n = n->next)
+        sum += n->kind == LW_YAML_SCALAR ? strtod(n->text, NULL) : 0;
+    return sum;
+}
+
+/** What share of its issue slots each report counts for each stall reason. */
+static void put_shares(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
+{
+    const double slots[2] = {slots_of(a), slots_of(b)};
+
+    if (slots[0] <= 0 || slots[1] <= 0 || !any_differs(a, b))
+        return;
+    lw_put(out, "\nstall reasons, of all issue slots\n");
+    for (unsigned i = 0; i < TIM_STALL_COUNT; i++) {
+        const char *name = tim_stall_name((enum tim_stall)i), *first = text_of(a, name), *second = text_of(b, name);
+        double of[2] = {first != NULL ? strtod(first, NULL) : 0, second != NULL ? strtod(second, NULL) : 0};
+
+        if (of[0] != 0 || of[1] != 0)
+            lw_printf(out, "  %-24s %13.1f%%  %13.1f%%\n", name, 100 * of[0] / slots[0], 100 * of[1] / slots[1]);
+    }
+}
+
 static void put_head(struct lw_sink *out, char letter, const struct report *r)
 {
     const char *ended = text_of(r->root, "ended");
@@ -189,7 +263,13 @@ static void compare(const struct report *a, const struct report *b, struct lw_si
     put_head(out, 'B', b);
     lw_printf(out, "\n  %-24s %14s  %14s  %10s\n", "", "A", "B", "B/A");
     put_numbers(out, "cycles", text_of(a->root, "cycles"), text_of(b->root, "cycles"));
+    (void)put_reals(out, "time, us", text_of(a->root, "seconds"), text_of(b->root, "seconds"), 1e6);
+    const struct lw_yaml *energy[2] = {lw_yaml_get(a->root, "energy"), lw_yaml_get(b->root, "energy")};
+    (void)put_reals(out, "energy, uJ", text_of(energy[0], "joules"), text_of(energy[1], "joules"), 1e6);
+    (void)put_reals(out, "power, W", text_of(energy[0], "watts"), text_of(energy[1], "watts"), 1);
     put_ratios(out, ratios_of(a), ratios_of(b));
+    put_energy(out, energy[0], energy[1]);
+    put_shares(out, lw_yaml_get(a->sums, "causes"), lw_yaml_get(b->sums, "causes"));
     for (unsigned i = 0; i < LW_COUNT_OF(scopes); i++) {
         const struct lw_yaml *first = lw_yaml_get(a->sums, scopes[i].key);
         const struct lw_yaml *second = lw_yaml_get(b->sums, scopes[i].key);

@@ -349,7 +349,7 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     switch (kind) {
     case CHK_WARP_SYNCHRONOUS:
         lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
-                  "(__syncwarp, sub_group_barrier) between them%s", theirs_is, by_whom(ctx, other),
+                  "(__syncwarp; in OpenCL C a block barrier) between them%s", theirs_is, by_whom(ctx, other),
                   line && ((ctx->site | other->site) & RACE_ATOMIC) == 0 ? ", or use an atomic (atomicAdd, atomic_add)" : "");
         break;
     case CHK_ATOMIC_SCOPE:

@@ -237,11 +237,15 @@ END
 expect 0 '' run --timing good.yaml -q --timing-report a.json
 expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
+for row in '  time, us  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  energy, uJ  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  power, W  *[0-9.]*  *[0-9.]*  *[0-9.]*' 'energy by component, uJ' \
+    'stall reasons, of all issue slots' '  issued  *[0-9.]*%  *[0-9.]*%'; do
+    grep -q "^$row$" out || fail "compare: no row '$row'"
+done
 [ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "cycles are not first"
 a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
 [ "$a" != "$b" ] || fail "the two runs take the same cycles"
 grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "not cycles and their ratio"
-[ "$(sed -n 7p out)" = ratios ] || fail "ratios do not follow the cycles"
+[ "$(sed -n 10p out)" = ratios ] || fail "ratios do not follow the cycles"
 python3 - <<'END' || fail "no ratio of the two reports, or another one"
 import json
 a, b = json.load(open('a.json'))['ratios'], json.load(open('b.json'))['ratios']
@@ -261,7 +265,7 @@ sed 's/"switches": [0-9]*, *//; s/, *"switches": [0-9]*//' a.json >c.json
 expect 0 '^  switches  *[0-9][0-9]*  *-$' timing compare a.json c.json
 expect 0 '^  switches  *-  *[0-9][0-9]*$' timing compare c.json a.json
 expect 0 '^no counter differs$' timing compare a.json a.json
-[ "$(wc -l <out)" = 7 ] || fail "more than cycles of two equal reports"
+[ "$(wc -l <out)" = 10 ] || fail "more than cycles of two equal reports"
 refuse '^lanewise: good.yaml: expected a report of the timing model, found the keys "program", ' timing compare a.json good.yaml
 refuse '^lanewise: k.s: expected a report of the timing model, found a text: ' timing compare k.s a.json
 expect 0 '' run --timing good.yaml -q --timing-trace tr.json --timing-window 0:20
@@ -381,7 +385,7 @@ refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
 expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
-refuse 'eight.yaml: asks for warps of 8 lanes, and the GPU model fermi has 32: use --timing-set core.warp_width=8' run --timing eight.yaml
+refuse 'eight.yaml: asks for warps of 8 lanes, and the GPU model fermi has 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
     run --timing --timing-set core.warp_width=8 eight.yaml
 expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
