@@ -105,7 +105,8 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
                                              unsigned *count);
 
 /** For messages: what a kernel looks like in each language. */
-#define LNC_KERNEL_WORDS "a __global__ function in CUDA C++, a __kernel in OpenCL C, an .entry in PTX"
+#define LNC_KERNEL_WORDS \
+    "a __global__ function in CUDA C++ (of a template, an instance: template __global__ void k<int>(int *);), a __kernel in OpenCL C, an .entry in PTX"
 
 /** Compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
  *  @compiler: NULL is a clang. The list ends with NULL; it is empty for other files. */

@@ -314,8 +314,9 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
     }
     switch (space) {
     case ISA_SPACE_SHARED:
-        snprintf(text, text_size, "the block has %u byte%s of shared memory",
-                 w->block->shared_bytes, plural(w->block->shared_bytes));
+        snprintf(text, text_size, "the block has %u byte%s of shared memory%s", w->block->shared_bytes,
+                 plural(w->block->shared_bytes),
+                 w->block->shared_bytes == 0 ? ": a launch asks for dynamic shared memory (--shared BYTES, shared: BYTES)" : "");
         return;
     case ISA_SPACE_LOCAL:
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
