@@ -514,6 +514,31 @@ static void cus_share_an_instruction_cache(void **state)
     }
 }
 
+/* 128 instructions, 8 a line and 4 a fetch: one that waits for its line is counted once. */
+static void a_fetch_that_waits_is_one(void **state)
+{
+    struct run *r = gcn();
+    struct lw_buffer text;
+
+    (void)state;
+    lw_buffer_init(&text);
+    lw_put(&text.sink, ".kernel k\n.param ptr.global out\n");
+    for (unsigned i = 0; i < 127; i++)
+        lw_put(&text.sink, "v_mov_b32 v1, 0\n");
+    lw_put(&text.sink, "exit\n.end\n");
+    r->config->core_count = 1;
+    r->config->fetch_perfect = false;
+    r->config->fetch_buffer = 16;
+    r->config->fetch_group = 4;
+    r->config->fetch_word_bytes = 8;
+    r->config->fetch_cache_line = 64;
+    run_text(r, text.text, 1, 64);
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_fetches], 32);
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_fetch_misses], 16);
+    lw_buffer_fini(&text);
+    run_free(r);
+}
+
 /* ---- the book's example ----------------------------------------------------------------------------------- */
 
 /* fn0(a, b) = a > b ? a * a - b : b * b - a (3.4). One instruction in four cycles; a jump takes 20. */
@@ -594,6 +619,7 @@ int main(void)
         cmocka_unit_test(vector_memory_does_not_hold_lds_up),
         cmocka_unit_test(cus_share_a_scalar_cache),
         cmocka_unit_test(cus_share_an_instruction_cache),
+        cmocka_unit_test(a_fetch_that_waits_is_one),
         cmocka_unit_test(the_books_fn0_takes_its_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -145,8 +145,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         count = c->fetch_buffer - w->buffered;
     if (count > (end - w->fetch_pc) / ISA_WORD_BYTES)
         count = (unsigned)((end - w->fetch_pc) / ISA_WORD_BYTES);
-    if (w->held == line + 1) { /* it waited for this one */
-        core->stats->count[TIM_CORE_fetches]++;
+    if (w->held == line + 1) { /* it waited for this one, and is counted */
     } else if (!c->fetch_perfect && tim_has_levels(core)) {
         enum tim_front_answer answer = tim_front_fetch(core->front, tim_sched_of(core, warp), line, warp, code_end(c, w));
 
