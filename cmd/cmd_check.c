@@ -392,6 +392,13 @@ bool cmd_check_is_usual(const struct cmd_check *c)
     return c->enabled && chk_select(NULL, &usual, NULL) == LW_OK && c->kinds == usual;
 }
 
+bool cmd_check_wants_stale(const struct cmd_check *c)
+{
+    uint64_t all = 0;
+
+    return c->enabled && (c->kinds >> CHK_STALE & 1) != 0 && chk_select("all", &all, NULL) == LW_OK && c->kinds != all;
+}
+
 void cmd_check_close(struct cmd_check *c)
 {
     chk_destroy(c->chk);

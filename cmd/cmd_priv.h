@@ -304,6 +304,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
 unsigned cmd_check_suppressed(const struct cmd_check *c);
 /** --check looks for the kinds of the default list alone. */
 bool cmd_check_is_usual(const struct cmd_check *c);
+/** --check names stale; with "all" kinds it is one of many. */
+bool cmd_check_wants_stale(const struct cmd_check *c);
 /** Before the machine goes. */
 void cmd_check_close(struct cmd_check *c);
 int cmd_explain(const struct cmd *cmd, int argc, char **argv);

@@ -394,6 +394,9 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and %s\n", path,
                 m->direct ? "nothing reads one here: add --expect BUFFER=VALUES or --dump BUFFER=FILE"
                           : "this launch file reads none: add a check step or --dump BUFFER=FILE");
+    if (cmd_check_wants_stale(&o->check) && (m->timing == NULL || tim_config_coherent(m->timing)) && !o->silent && !o->serve)
+        fprintf(stderr, "lanewise: %s: stale finds nothing where loads give what is in memory: add %s--timing-set l1.coherent=off\n",
+                path, m->timing == NULL ? "--timing=fermi and " : "");
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
         emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);

@@ -483,6 +483,11 @@ const char *tim_config_name(const struct tim_config *config)
     return config->name;
 }
 
+bool tim_config_coherent(const struct tim_config *config)
+{
+    return config->l1_coherent;
+}
+
 bool tim_config_reads_control(const struct tim_config *config)
 {
     return config->issue_dependence == TIM_DEP_CONTROL;

@@ -40,6 +40,8 @@ const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* borrowed */
 /** Do control fields say when its instructions issue? */
 bool tim_config_reads_control(const struct tim_config *config);
+/** Do loads give what is in memory (l1.coherent)? */
+bool tim_config_coherent(const struct tim_config *config);
 /** Does it detect uniform and affine registers: has it tags of its own (tags.detect)? */
 bool tim_config_detects(const struct tim_config *config);
 /** What the functional machine must be for it: warp width, reconvergence and, where it detects them, tags. (The engine decides how

@@ -142,4 +142,16 @@ expect('polling', ': stale: ' in said and 'limit' in said, said)
 sys.exit(failures != 0)
 END
 python3 coherent.py "$lanewise" || failures=1
+
+# A run in which nothing can be stale says so, if --check names stale.
+cat >u.cl <<'END'
+__kernel void u(__global int *out) { out[get_global_id(0)] = 1; }
+END
+set -- run u.cl --grid 1 --block 32 --arg 'out=s32[32]'
+expect 0 '^lanewise: u.cl: stale finds nothing .*: add --timing=fermi and --timing-set l1.coherent=off$' "$@" --check=stale
+expect 0 '^lanewise: u.cl: stale finds nothing .*: add --timing-set l1.coherent=off$' "$@" --check=stale --timing=fermi
+expect 0 '' "$@" --check=stale --timing=fermi --timing-set l1.coherent=off
+! grep -q 'stale finds nothing' err || fail "a note where loads may be stale"
+expect 0 '' "$@" --check=all
+! grep -q 'stale finds nothing' err || fail "a note where all kinds are looked for"
 exit $failures
