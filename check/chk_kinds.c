@@ -193,15 +193,17 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
                        "explain\" lists them", name);
     }
     const struct chk_kind_info *info = &chk_kinds[kind];
-    lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s%s", info->name,
+    lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only",
               chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
-              info->summary,
-              info->wrong, info->right, optimised_words[chk_origins[kind].optimised],
-              strstr(info->wrong, "void k(") == NULL
-                  ? "\nParts of a kernel in assembly.\n"
-                  : "\nTo be launched with one block of 64 threads (out-of-bounds and atomic-scope: two), a of 64 zeros "
-                    "(uninitialised-output: without init, and a check that reads it) and n = 64; simt-deadlock with "
-                    "--reconv stack, stale with two blocks, --timing=fermi and --timing-set l1.coherent=off.\n");
+              info->summary, info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
+    if (strstr(info->wrong, "void k(") == NULL)
+        lw_put(out, "\nParts of a kernel in assembly.\n");
+    else
+        lw_printf(out, "\nLaunch it with %s of 64 threads, n = 64 and a of 64 %s%s.\n",
+                  kind == CHK_OUT_OF_BOUNDS || kind == CHK_ATOMIC_SCOPE || kind == CHK_STALE ? "two blocks" : "one block",
+                  kind == CHK_UNINIT_OUTPUT ? "words without init, and a check that reads it" : "zeros",
+                  kind == CHK_SIMT    ? ", and --reconv stack"
+                  : kind == CHK_STALE ? ", and --timing=fermi --timing-set l1.coherent=off" : "");
     return LW_OK;
 }
