@@ -30,11 +30,7 @@ static struct run *levels_new(unsigned prefetch)
     c->constant_bytes = 2048;
     c->constant_ways = 8;
     c->constant_l0_bytes = 512;
-    c->lsu_local = 5;
-    c->lsu_latency = 7;
-    c->l1_latency = 21;
-    c->shared_latency = 13;
-    c->constant_latency = 18;
+    modern_memory(c);
     return r;
 }
 

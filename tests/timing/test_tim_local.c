@@ -13,11 +13,7 @@ static struct run *local_new(unsigned schedulers)
     struct tim_config *c = r->config;
 
     c->issue_schedulers = schedulers;
-    c->lsu_local = 5;
-    c->lsu_latency = 7;
-    c->l1_latency = 21;
-    c->shared_latency = 13;
-    c->constant_latency = 18;
+    modern_memory(c);
     return r;
 }
 

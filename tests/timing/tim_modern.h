@@ -41,6 +41,16 @@ static inline struct run *modern_window(bool rfc)
     return r;
 }
 
+/** A memory unit for each scheduler, and the latencies of its loads, as published. */
+static inline void modern_memory(struct tim_config *c)
+{
+    c->lsu_local = 5;
+    c->lsu_latency = 7;
+    c->l1_latency = 21;
+    c->shared_latency = 13;
+    c->constant_latency = 18;
+}
+
 /** A kernel of @body; its parameter is `out`, 4096 bytes of shared memory are there. */
 static inline void modern_run(struct run *r, const char *body, unsigned threads)
 {
