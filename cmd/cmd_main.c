@@ -76,6 +76,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"timing", 0, "[MACHINE]", "run on the timing model: a GPU model of \"lanewise timing\" or a " \
                                "file (fermi)"},                                            \
     {"timing-set", 0, "KEY=VALUE", "change a key of that GPU model (may be repeated)"},      \
+    {"mechanism", 0, "NAMES", "put mechanisms of \"lanewise timing --mechanisms\" on it: ccws, or several by commas"}, \
     {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
                                   "same counts, slow"},                                    \
     {"log", 0, "FILE", "write the schedule: what ran, in which order"},                    \
@@ -167,6 +168,7 @@ static const struct cmd_option timing_options[] = {
     {"output", 'o', "FILE", out_help},
     {"set", 's', "KEY=VALUE", "change a key, such as l1.bytes=32768 (may be repeated)"},
     {"source", 0, NULL, "the shipped file, which says of each value where it comes from"},
+    {"mechanisms", 0, NULL, "what --mechanism of run, debug and gdb puts on a GPU model, a line each"},
 };
 
 static int help(const struct cmd *cmd, int argc, char **argv);

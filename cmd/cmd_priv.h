@@ -67,6 +67,7 @@ struct cmd_timing {
     const char *machine; /* a shipped one or a file; NULL: no timing */
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
+    const char *mechanisms; /* by commas; NULL: none but the machine's own */
     bool reference;
     const char *report, *trace, *window, *events, *sample;
     const char *first; /* the first of these options, for a message; NULL: none */

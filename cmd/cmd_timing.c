@@ -21,7 +21,7 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
     } texts[] = {
         {"timing-report", &t->report}, {"timing-trace", &t->trace},
         {"timing-window", &t->window}, {"timing-events", &t->events},
-        {"timing-sample", &t->sample},
+        {"timing-sample", &t->sample}, {"mechanism", &t->mechanisms},
     };
 
     if (strcmp(name, "timing") == 0) {
@@ -43,19 +43,26 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
     return LW_OK;
 }
 
-static enum lw_status make_config(const char *machine, const char *const *set, unsigned count,
+/** @mechanisms: NULL: none. */
+static enum lw_status make_config(const char *machine, const char *mechanisms, const char *const *set, unsigned count,
                                   const char *option, struct tim_config **out,
                                   struct lw_error *err)
 {
     struct tim_config *config = NULL;
     enum lw_status status = tim_config_load(machine, &config, err);
 
+    if (status == LW_OK && mechanisms != NULL) {
+        status = tim_config_add_mechanisms(config, mechanisms, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "--mechanism");
+    }
+
     for (unsigned i = 0; i < count && status == LW_OK; i++) {
         status = tim_config_set(config, set[i], err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s", option);
     }
-    if (status == LW_OK && count != 0)
+    if (status == LW_OK && (count != 0 || mechanisms != NULL))
         status = tim_config_check(config, err);
     if (status != LW_OK) {
         tim_config_destroy(config);
@@ -75,9 +82,9 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
         return LW_FAIL(err, LW_EUSAGE, "--%s: nothing is timed here: add --timing", t->first);
     if (t->machine == NULL)
         return LW_OK;
-    status = make_config(t->machine, t->set, t->set_count, "--timing-set", out, err);
+    status = make_config(t->machine, t->mechanisms, t->set, t->set_count, "--timing-set", out, err);
     /* The machine is the first thing that --timing can get wrong. */
-    if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0)
+    if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0 && strncmp(err->text, "--mechanism", 11) != 0)
         lw_error_prefix(err, "--timing");
     return status;
 }
@@ -228,7 +235,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *set[CMD_MAX_SETS];
     unsigned set_count;
-    bool source;
+    bool source, mechanisms;
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -241,6 +248,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->output = value;
     } else if (strcmp(name, "source") == 0) {
         o->source = true;
+    } else if (strcmp(name, "mechanisms") == 0) {
+        o->mechanisms = true;
     } else {
         if (o->set_count == CMD_MAX_SETS)
             return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_SETS);
@@ -289,8 +298,12 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
         return cmd_wrong_usage(cmd, "one GPU model at a time");
     if (operands == 0 && (o.set_count != 0 || o.source))
         return cmd_wrong_usage(cmd, "of which GPU model? give MACHINE or FILE");
+    if (o.mechanisms && (operands != 0 || o.set_count != 0 || o.source))
+        return cmd_wrong_usage(cmd, "--mechanisms lists those of any GPU model: give it alone");
     lw_buffer_init(&text);
-    if (operands == 0) {
+    if (o.mechanisms) {
+        tim_mechanisms_print(&text.sink);
+    } else if (operands == 0) {
         list(&text.sink);
     } else if (o.source) {
         const char *source = tim_machine_text(argv[1]);
@@ -302,7 +315,7 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
         }
         lw_put(&text.sink, source);
     } else {
-        if (make_config(argv[1], o.set, o.set_count, "timing: --set", &config, &err) != LW_OK) {
+        if (make_config(argv[1], NULL, o.set, o.set_count, "timing: --set", &config, &err) != LW_OK) {
             lw_buffer_fini(&text);
             return cmd_error(&err);
         }

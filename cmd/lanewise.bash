@@ -28,6 +28,7 @@ _lanewise()
             /^[a-z0-9_]*:/ { section = $1; sub(":", "", section) }
             section == "units" && /^  / { sub(":", "", $1); print section "." $1 ".pipes=", section "." $1 ".lanes=", section "." $1 ".latency="; next }
             /^  [A-Za-z0-9_]*:/ { sub(":", "", $1); print section "." $1 "=" }')" -- "$cur")); compopt -o nospace 2>/dev/null; return ;;
+    --mechanism) COMPREPLY=($(compgen -W "$("$program" timing --mechanisms 2>/dev/null | awk '{ print $1 }')" -- "$cur")); return ;;
     --timing-sample | --timing-window | --timing-events) COMPREPLY=(); return ;;
     -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance) COMPREPLY=(); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;

@@ -40,7 +40,7 @@ dist_reference_DATA = \
 	%D%/reference/isa.md \
 	%D%/reference/launch-files.md \
 	%D%/reference/limitations.md \
-	%D%/reference/machine.md \
+	%D%/reference/machine.md %D%/reference/mechanisms.md \
 	%D%/reference/memory.md \
 	%D%/reference/object.md \
 	%D%/reference/printf.md \

@@ -157,6 +157,13 @@ static enum lw_status set_timing_key(struct host_settings *s, const struct key *
     return status;
 }
 
+static enum lw_status set_mechanism(struct host_settings *s, const struct key *key, const char *value,
+                                    struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->mechanisms, value, err);
+}
+
 static enum lw_status set_reference(struct host_settings *s, const struct key *key,
                                     const char *value, struct lw_error *err)
 {
@@ -243,6 +250,7 @@ static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
+    {"mechanism", set_mechanism},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-limit", set_hang_limit},     {"hang-window", set_hang_limit},
@@ -280,6 +288,7 @@ int lanewise_set(lanewise_machine *m, const char *name, const char *value)
 void host_settings_fini(struct host_settings *s)
 {
     free(s->timing);
+    free(s->mechanisms);
     free(s->compiler);
     free(s->base);
     free(s->run);
@@ -297,12 +306,17 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
 
     if (status != LW_OK)
         lw_error_prefix(err, "timing");
+    if (status == LW_OK && s->mechanisms != NULL) {
+        status = tim_config_add_mechanisms(m->timing, s->mechanisms, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "mechanism");
+    }
     for (unsigned i = 0; i < s->set_count && status == LW_OK; i++) {
         status = tim_config_set(m->timing, s->sets[i], err);
         if (status != LW_OK)
             lw_error_prefix(err, "timing-set");
     }
-    if (status == LW_OK && s->set_count != 0)
+    if (status == LW_OK && (s->set_count != 0 || s->mechanisms != NULL))
         status = tim_config_check(m->timing, err);
     if (status == LW_OK && (s->warp || s->reconv))
         status = LW_FAIL(err, LW_EUSAGE, "%s: the timing machine %s has its own: set %s by "
@@ -329,9 +343,9 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
 
     if (m->machine != NULL)
         return LW_OK;
-    if (s->timing == NULL && (s->set_count != 0 || s->reference))
+    if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL))
         status = LW_FAIL(err, LW_EUSAGE, "%s: nothing is timed: set \"timing\" too",
-                         s->reference ? "timing-reference" : "timing-set");
+                         s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : "mechanism");
     if (status == LW_OK && s->push_order && strcmp(config.reconv, "stack") != 0)
         status = LW_FAIL(err, LW_EUSAGE, "push-order: only the engine stack has one, and this "
                          "machine has %s", config.reconv);

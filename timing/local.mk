@@ -36,7 +36,10 @@ liblanewise_a_SOURCES += \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \
 	%D%/policies/tim_sched_priv.h \
-	%D%/policies/tim_pool.c \
+	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
+	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \
+	%D%/mechanisms/tim_vta_priv.h %D%/mechanisms/tim_vta.c \
+	%D%/mechanisms/tim_ccws_priv.h %D%/mechanisms/tim_ccws.c \
 	%D%/policies/tim_sched.c \
 	%D%/tim_engine_priv.h \
 	%D%/tim_engine.c \

@@ -263,6 +263,27 @@ static enum lw_status do_collectors(const struct lw_call *call, struct lw_error 
     return LW_OK;
 }
 
+static enum lw_status do_mechanism(const struct lw_call *call, struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(call->context);
+    const struct tim_core *core;
+    enum lw_status status = core_number(call, &core, err);
+
+    if (status != LW_OK)
+        return status;
+    tim_core_show(e->core[core->index], e->now);
+    lw_printf(call->out, "core %u, cycle %" PRIu64 "\n", core->index, e->now);
+    for (unsigned i = 0; i < core->mechs.count; i++) {
+        struct tim_mech *mech = core->mechs.mech[i];
+
+        lw_printf(call->out, "%s: ", mech->row->name);
+        mech->row->show(mech, call->out);
+    }
+    if (core->mechs.count == 0)
+        lw_put(call->out, "no mechanism is on: `lanewise timing --mechanisms` lists those there are\n");
+    return LW_OK;
+}
+
 static enum lw_status do_queues(const struct lw_call *call, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(call->context);
@@ -482,6 +503,7 @@ const struct lw_command tim_commands[] = {
     {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus, l0 and operand of the warp's scheduler; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"mechanism",  NULL, "[core]",     "Tables of the mechanisms that are on, of a core: scores, victim tags, who is held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
     {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
     {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},

@@ -100,6 +100,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"dram.bus_bytes", c->dram_bus_bytes},
         {"dram.burst_bytes", c->dram_burst_bytes},
         {"fetch.word_bytes", c->fetch_word_bytes},
+        {"ccws.entries", c->ccws_entries},
+        {"ccws.ways", c->ccws_ways},
     };
     enum lw_status status = LW_OK;
 
@@ -145,9 +147,14 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->issue_width > 2 && !c->issue_types)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
                        c->issue_width);
+    if (c->ccws_on && c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "ccws.on needs lines that warps lose: set l1.bytes");
+    if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))
+        return LW_FAIL(err, LW_EINPUT, "ccws.base_score %u is more than ccws.score_bits %u hold", c->ccws_base_score,
+                       c->ccws_score_bits);
     if (c->issue_types && c->lsu_replay != TIM_REPLAY_NONE)
         return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle");
-    if (c->issue_types && c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+    if (c->issue_types && (c->issue_policy == TIM_SCHED_ACTIVE_PENDING || c->pools_on))
         return LW_FAIL(err, LW_EINPUT, "issue.policy active_pending does not go with issue.types: its pools change once in "
                        "a cycle");
     if (c->issue_rotate && c->registers_collector == TIM_COLLECTOR_WINDOW)

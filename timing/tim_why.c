@@ -256,9 +256,11 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 block->linear != place->block || place->warp >= block->warps)
                 continue;
             unsigned warp = block->warp_slot[place->warp];
+            tim_core_show(e->core[c], e->now);
             const struct tim_warp *w = &core->warp[warp];
             enum tim_stall reason = tim_stall_reason(core, w, tim_sched_of(core, warp), e->now);
-            if (reason == TIM_STALL_PICKED && tim_issue_held(core, warp))
+            struct tim_mech *holder = reason == TIM_STALL_PICKED ? tim_core_holder(core, warp) : NULL;
+            if (holder != NULL)
                 reason = TIM_STALL_THROTTLED;
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
                       warp, tim_sched_of(core, warp));
@@ -266,6 +268,10 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 lw_put(out, "it can issue");
             else
                 lw_put(out, tim_stall_message(reason));
+            if (holder != NULL) {
+                lw_printf(out, "\nheld back by %s: ", holder->row->name);
+                holder->row->why(holder, warp, out);
+            }
             if (w->split >= 0 && !w->ended) {
                 lw_put(out, "\nnext: ");
                 print_insn(w, w->pc, out);

@@ -26,6 +26,12 @@ enum lw_status tim_config_set(struct tim_config *config, const char *assignment,
                               struct lw_error *err) LW_MUST_CHECK;
 enum lw_status tim_config_check(const struct tim_config *config, struct lw_error *err)
     LW_MUST_CHECK;
+/** Puts mechanisms on it: "ccws", or several by commas. Each name's key `on` is set.
+ *  Errors: LW_EUSAGE; @config is unchanged then. */
+enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names,
+                                         struct lw_error *err) LW_MUST_CHECK;
+/** The names of all mechanisms, a line each with what it does. */
+void tim_mechanisms_print(struct lw_sink *out);
 void tim_config_destroy(struct tim_config *config);
 /** All keys as a file that loads, each with its unit, range and meaning as a comment. */
 void tim_config_print(const struct tim_config *config, struct lw_sink *out);

@@ -35,6 +35,7 @@ static void random_gcn(struct rnd *r, struct tim_config *c)
     c->issue_types = c->registers_collector != TIM_COLLECTOR_WINDOW && rnd_below(r, 3) != 0;
     if (c->issue_types) {
         c->issue_policy = c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_LRR : c->issue_policy;
+        c->pools_on = false;
         c->lsu_replay = TIM_REPLAY_NONE;
         c->issue_width = between(r, 1, 5);
     }
@@ -47,6 +48,30 @@ static void random_gcn(struct rnd *r, struct tim_config *c)
     c->issue_exp_count = between(r, 1, 7);
     c->lsu_separate = c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE && rnd_below(r, 2) != 0;
     c->registers_conflict_free = rnd_below(r, 2);
+}
+
+/** Most machines have none. */
+static void random_mechanisms(struct rnd *r, struct tim_config *c)
+{
+    if (rnd_below(r, 3) != 0)
+        return;
+    c->swl_on = rnd_below(r, 3) == 0;
+    c->swl_set = rnd_below(r, 2);
+    c->pools_on = rnd_below(r, 4) == 0;
+    c->ccws_on = c->l1_bytes != 0 && rnd_below(r, 2) != 0;
+    c->ccws_k = power(r, 1, 128);
+    c->ccws_base_score = between(r, 1, 200);
+    c->ccws_score_bits = rnd_below(r, 2) ? 0 : between(r, 8, 12);
+    c->ccws_entries = power(r, 1, 32);
+    c->ccws_ways = power(r, 1, 8);
+    c->ccws_cutoff = rnd_below(r, 2);
+    c->ccws_set = rnd_below(r, 2);
+    c->ccws_inst_unit = rnd_below(r, 2);
+    c->ccws_hit_unit = rnd_below(r, 2);
+    c->ccws_window = rnd_below(r, 2) ? 0 : between(r, 100, 5000);
+    c->ccws_take = rnd_below(r, 2);
+    if (c->ccws_on) /* else there is little to be lost */
+        c->l1_global = TIM_L1_CACHE;
 }
 
 /** Keys drawn so that they fit each other; most limits are low, so that something waits. */
@@ -188,6 +213,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
             c->lsu_local = between(r, 1, 5);
         }
     }
+    random_mechanisms(r, c);
     c->fetch_policy = rnd_below(r, 3) == 0;
     c->issue_half_latency = rnd_below(r, 2) ? between(r, 1, 12) : 0;
     if (rnd_below(r, 3) == 0) {

@@ -140,83 +140,6 @@ static void a_limit_lets_a_block_pass_its_barrier(void **state)
 
 /* ---- active and pending warps ------------------------------------------------------------------ */
 
-static enum tim_pool_state pool_states[4];
-
-static enum tim_pool_state pool_state_of(const void *context, unsigned warp)
-{
-    (void)context;
-    return pool_states[warp];
-}
-
-/** Warps of the active pool after an update, "0 2", and those pending in their order. */
-static void pool_is(struct tim_pool *pool, const struct tim_pool_view *view, const char *active, const char *pending)
-{
-    char found[64] = "", queue[64] = "";
-
-    tim_pool_update(pool, view);
-    for (unsigned w = 0; w < view->count; w++)
-        if (tim_pool_has(pool, w))
-            snprintf(found + strlen(found), sizeof found - strlen(found), "%s%u", *found != 0 ? " " : "", w);
-    for (unsigned i = 0; i < pool->queued; i++)
-        snprintf(queue + strlen(queue), sizeof queue - strlen(queue), "%s%u", i != 0 ? " " : "", pool->queue[i]);
-    assert_string_equal(found, active);
-    assert_string_equal(queue, pending);
-    assert_false(tim_pool_update(pool, view) && pool_states[0] != TIM_POOL_MISS); /* at rest unless several miss */
-}
-
-/* The moves of the specification's trace (7.5), with promotion in the order of waiting. */
-static void a_miss_admits_the_next_that_waits(void **state)
-{
-    static const uint64_t age[4] = {1, 2, 3, 4};
-    struct tim_config config = {.issue_active = 2};
-    struct tim_pool_view view = {&config, 4, age, 4, pool_state_of, NULL};
-    struct tim_pool pool = {0};
-
-    (void)state;
-    memset(pool_states, 0, sizeof pool_states);
-    pool_is(&pool, &view, "0 1", "2 3");
-    pool_states[1] = TIM_POOL_MISS;
-    pool_is(&pool, &view, "0 2", "3 1");
-    pool_states[0] = TIM_POOL_MISS; /* 1 waits still */
-    pool_is(&pool, &view, "2 3", "1 0");
-    pool_states[1] = pool_states[0] = TIM_POOL_READY; /* the pool is full */
-    pool_is(&pool, &view, "2 3", "1 0");
-    pool_states[2] = TIM_POOL_OUT; /* at a barrier */
-    pool_is(&pool, &view, "1 3", "0 2");
-    pool_states[3] = TIM_POOL_GONE;
-    pool_is(&pool, &view, "0 1", "2");
-    pool_states[0] = pool_states[1] = TIM_POOL_OUT; /* both in one cycle; none is ready, so the pool stays empty */
-    pool_is(&pool, &view, "", "2 0 1");
-    pool_states[2] = TIM_POOL_READY;
-    pool_is(&pool, &view, "2", "0 1");
-}
-
-/* Of two that miss one leaves in a cycle, the lower slot first. A warp that takes the slot of one that
- * ended is pending, after those that are there. */
-static void one_that_misses_leaves_in_a_cycle(void **state)
-{
-    static uint64_t age[4] = {4, 3, 2, 1};
-    struct tim_config config = {.issue_active = 2};
-    struct tim_pool_view view = {&config, 4, age, 4, pool_state_of, NULL};
-    struct tim_pool pool = {0};
-
-    (void)state;
-    memset(pool_states, 0, sizeof pool_states);
-    pool_is(&pool, &view, "2 3", "1 0"); /* the oldest first */
-    pool_states[0] = TIM_POOL_MISS;      /* pending: it may not come */
-    pool_states[2] = pool_states[3] = TIM_POOL_MISS;
-    assert_true(tim_pool_update(&pool, &view));
-    assert_true(tim_pool_has(&pool, 3) && tim_pool_has(&pool, 1) && !tim_pool_has(&pool, 2));
-    assert_true(tim_pool_update(&pool, &view));
-    assert_true(!tim_pool_has(&pool, 3));
-    assert_false(tim_pool_update(&pool, &view));
-    age[1] = 5; /* another warp in its slot */
-    view.assigned++;
-    pool_states[0] = TIM_POOL_READY;
-    assert_true(tim_pool_update(&pool, &view));
-    assert_true(tim_pool_has(&pool, 0) && tim_pool_has(&pool, 1));
-}
-
 /* A pool of one, and loads that miss: the first warp keeps it until its result is needed; shared memory
  * is near, so it costs no place. */
 static void a_pool_is_left_for_memory_outside_the_core(void **state)
@@ -618,8 +541,6 @@ int main(void)
         cmocka_unit_test(two_levels_select_within_their_group),
         cmocka_unit_test(a_limit_admits_the_oldest),
         cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),
-        cmocka_unit_test(a_miss_admits_the_next_that_waits),
-        cmocka_unit_test(one_that_misses_leaves_in_a_cycle),
         cmocka_unit_test(a_pool_is_left_for_memory_outside_the_core),
         cmocka_unit_test(a_result_takes_its_latency_and_two_cycles),
         cmocka_unit_test(a_pipe_takes_its_lanes),

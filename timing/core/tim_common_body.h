@@ -3,7 +3,7 @@
 
 static inline void begin_tick(struct tim_core *core, uint64_t now)
 {
-    core->now = now;
+    core->now = core->mechs.core.now = now;
     memset(core->each, 0, sizeof core->each);
     core->ticking = true;
     core->moved = core->poked;

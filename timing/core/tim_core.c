@@ -79,13 +79,6 @@ static bool make_caches(struct tim_core *core)
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));
 }
 
-static bool make_pools(struct tim_core *core)
-{
-    if (tim_sched_policies[core->config->issue_policy].pools)
-        core->pool = calloc(core->config->issue_schedulers, sizeof *core->pool);
-    return core->pool != NULL || !tim_sched_policies[core->config->issue_policy].pools;
-}
-
 static bool make_window(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -141,6 +134,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
         return NULL;
     memset(core, 0, sizeof *core);
     core->config = config;
+    tim_core_show_mechanisms(core, stats);
     core->memory = memory;
     core->machine = machine;
     core->stats = stats;
@@ -161,7 +155,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = make_extras(core) && core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && make_pools(core) && make_readers(core) &&
+           core->bank_free != NULL && core->queue != NULL && tim_mechs_init(&core->mechs, config) && make_readers(core) &&
            (core->entries != NULL || !entries) && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
@@ -184,7 +178,6 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         core->interval[u] =
             (config->core_warp_width + config->unit[u].lanes - 1) / config->unit[u].lanes;
-    core->hot.ages_stale = true;
     core->hot.warp_words = (config->core_warps + 63) / 64;
     core->hot.words = (config->core_warps + 64 * config->issue_schedulers - 1) /
                       (64 * config->issue_schedulers);
@@ -246,7 +239,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->queue);
     free(core->replay);
     free(core->waiters);
-    free(core->pool);
+    tim_mechs_fini(&core->mechs);
     free(core->window);
     free(core->window_banks);
     free(core->counters);
@@ -291,7 +284,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && core->pool == NULL &&
+    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.picks &&
                   !core->config->issue_rotate && !core->config->lsu_separate;
 }
 
@@ -477,6 +470,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         block->local_bytes = view.local_bytes;
     if (core->held != NULL)
         tim_held_block(core, grid, moves_in);
+    if (core->mechs.count != 0)
+        tim_mechs_block(&core->mechs, grid->sequence, true);
     tim_core_poke(core);
     core->blocks++;
     core->warps += need.warps;
@@ -509,7 +504,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
         block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
-        core->hot.age[core->warp[w].place] = core->assigned;
+        core->hot.age[core->warp[w].place] = core->mechs.core.assigned = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
         tim_warp_touch(core, w, TIM_TOUCH_STALL | TIM_TOUCH_FETCH | (moves_in ? 0 : TIM_TOUCH_SPLIT));
     }
@@ -540,6 +535,8 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
         tim_set_alive(core, block->warp_slot[k], false);
         tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }
+    if (core->mechs.count != 0)
+        tim_mechs_block(&core->mechs, block->grid->sequence, false);
     core->blocks--;
     core->warps -= block->warps;
     core->threads -= block->threads;
@@ -572,73 +569,46 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
     return false;
 }
 
-/* ---- policies that hold warps back ---------------------------------------------------------------- */
+/* ---- mechanisms: what they may ask of the core, and whom they hold back ---------------------------- */
 
-unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages)
+static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
 {
-    unsigned count = 0;
+    const struct tim_core *core = context;
+    const struct tim_warp *w = &core->warp[warp];
 
-    for (unsigned i = 0; i < LW_COUNT_OF(core->hot.set); i++)
-        for (LW_EACH_BIT(b, core->hot.set[i].alive & ~core->hot.set[i].at_barrier)) {
-            uint64_t age = core->hot.age[core->warp[i * 64 + b].place];
-            unsigned at = count++;
-
-            for (; at > 0 && ages[at - 1] > age; at--)
-                ages[at] = ages[at - 1];
-            ages[at] = age;
-        }
-    return count;
+    *out = (struct tim_mech_warp){.used = w->used, .ended = w->ended, .reason = w->reason, .misses = w->missing != 0,
+                                  .age = w->age};
+    if (!w->used || w->ended || w->split < 0)
+        return;
+    out->pc = w->pc;
+    out->lanes = w->split_lanes;
+    out->next = tim_head(w);
 }
 
-bool tim_issue_held(const struct tim_core *core, unsigned warp)
+void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
-    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
-    uint64_t ages[TIM_MAX_WARPS];
-    struct tim_limit_view view = {core->config, 0, ages};
-
-    if (core->pool != NULL)
-        return !tim_pool_has(&core->pool[warp % core->config->issue_schedulers], warp / core->config->issue_schedulers);
-    if (policy->can_issue == NULL)
-        return false;
-    view.count = tim_running_ages(core, ages);
-    return !policy->can_issue(&view, core->hot.age[core->warp[warp].place]);
+    core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
+                                              .look = look, .context = core};
 }
 
-struct pool_context {
-    const struct tim_core *core;
-    unsigned sched;
-};
-
-static enum tim_pool_state pool_state(const void *context, unsigned warp)
+struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
 {
-    const struct pool_context *of = context;
-    const struct tim_warp *w = &of->core->warp[warp * of->core->config->issue_schedulers + of->sched];
-
-    if (!w->used || w->ended)
-        return TIM_POOL_GONE;
-    switch (w->reason) {
-    case TIM_STALL_LOAD: return w->missing != 0 ? TIM_POOL_MISS : TIM_POOL_READY;
-    case TIM_STALL_FENCE: return TIM_POOL_MISS;
-    case TIM_STALL_BARRIER: case TIM_STALL_SLEEP: case TIM_STALL_LAUNCH: return TIM_POOL_OUT;
-    default: return TIM_POOL_READY;
-    }
+    return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
-bool tim_pool_hold(struct tim_core *core, unsigned s, uint64_t *ready)
+bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
-    struct pool_context of = {core, s};
-    struct tim_pool *pool = &core->pool[s];
-    struct tim_pool_view view = {core->config, core->hot.count[s], core->hot.age + tim_first(core, s), core->assigned,
-                                 pool_state, &of};
     bool held = false;
 
-    if (pool->updated != core->now + 1) /* a slot may look at its warps twice */
-        core->moved |= tim_pool_update(pool, &view);
-    pool->updated = core->now + 1;
-    for (unsigned i = 0; i < tim_words(core); i++) {
-        held |= (ready[i] & ~pool->active[i]) != 0;
-        ready[i] &= pool->active[i];
-    }
+    if (core->picks_at[s] != core->now + 1) /* a slot may look at its warps twice */
+        core->moved |= tim_mechs_pick(&core->mechs, s);
+    core->picks_at[s] = core->now + 1;
+    for (unsigned i = 0; i < core->hot.words; i++)
+        for (LW_EACH_BIT(b, ready[i]))
+            if (tim_core_holder(core, (i * 64 + (unsigned)b) * core->config->issue_schedulers + s) != NULL) {
+                ready[i] &= ~(UINT64_C(1) << b);
+                held = true;
+            }
     return held;
 }
 

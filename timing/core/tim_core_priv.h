@@ -20,7 +20,7 @@
  * RECHECK, TIMED and CAN are sets in struct tim_known; BLOCKED is to be in none.
  *
  *   timing/decode/     what the model needs to know of an instruction
- *   tim_core.c         warps, blocks, packets
+ *   tim_core.c         warps, blocks, packets; mechanisms: what they may ask, and whom they hold back
  *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
  *   tim_fetch_body.h   instruction cache and buffers, constants of operands, caches in levels
  *   tim_depend_body.h  scoreboard, dependency vectors, control field, wait counters, operands not read yet
@@ -42,6 +42,7 @@
 #include "timing/decode/tim_tags_priv.h"
 #include "timing/mem/tim_front_priv.h"
 #include "timing/mem/tim_locality_priv.h"
+#include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
 enum {
@@ -239,9 +240,6 @@ struct tim_hot {
     unsigned count[TIM_MAX_SCHEDS]; /* places of a scheduler's warps */
     struct tim_known known[TIM_WARP_SLOTS / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* warps by `cause` */
-    bool ages_stale;               /* of `ages`: those in `alive` and not in `at_barrier` have others */
-    unsigned age_count;
-    uint64_t ages[TIM_MAX_WARPS];  /* ascending; where the policy asks for them */
     /* all below by place, tim_warp's */
     bool live[TIM_WARP_SLOTS];         /* has lanes that live */
     uint64_t age[TIM_WARP_SLOTS];
@@ -309,7 +307,7 @@ struct tim_core {
     bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
-    bool brisk;              /* quick, a word of places has all warps of a scheduler; no pools, rotation or queues of their own */
+    bool brisk;              /* quick, a word of places has all warps of a scheduler; no mechanism that wants each cycle, rotation or queues of their own */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* a warp may wait at launch.sync */
@@ -357,7 +355,8 @@ struct tim_core {
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
     uint64_t reads_next;
     uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
-    struct tim_pool *pool;   /* [schedulers], of a policy with pools; else NULL */
+    struct tim_mechs mechs;  /* those that are on; */
+    uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the cycle in which they last knew that the scheduler picks */
     struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
@@ -451,10 +450,17 @@ enum tim_step_result {
     TIM_STEP_DONE,  /* nothing more in this cycle */
     TIM_STEP_ISSUED /* an instruction was issued: see event; call again for the next slot */
 };
-/** Does the policy hold the warp back, were it ready? */
-bool tim_issue_held(const struct tim_core *core, unsigned warp);
-/** Who is of the active pool of scheduler @s in this cycle; takes the others out of @ready. True: somebody. */
-bool tim_pool_hold(struct tim_core *core, unsigned s, uint64_t *ready);
+/** Fills in what its mechanisms see of the core, before they are made. */
+void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats);
+/** Its mechanisms are to be shown as they are in cycle @now, though it may be idle. */
+static inline void tim_core_show(struct tim_core *core, uint64_t now)
+{
+    core->mechs.core.now = now;
+}
+/** The mechanism that holds the warp back, were it ready; NULL: none. */
+struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
+/** Takes those out of @ready, of scheduler @s, that a mechanism holds back in this cycle. True: somebody. */
+bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
 /** Anything under way that will change something by itself? */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
@@ -513,14 +519,10 @@ static inline bool tim_replays(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->lsu_replay == TIM_REPLAY_BUFFER;
 }
-/** Does the policy hold warps back? */
-static inline bool tim_limits(const struct tim_core *core)
+/** Are mechanisms on? */
+static inline bool tim_has_mechanisms(const struct tim_core *core)
 {
-    return !tim_kind.fixed && tim_sched_policies[core->config->issue_policy].can_issue != NULL;
-}
-static inline bool tim_pools(const struct tim_core *core)
-{
-    return !tim_kind.fixed && core->pool != NULL;
+    return !tim_kind.fixed && core->mechs.count != 0;
 }
 static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {
@@ -738,7 +740,8 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
 {
     if (tim_in(tim_sets_of(core, warp)->at_barrier, warp) == waits)
         return;
-    core->hot.ages_stale = true;
+    if (core->mechs.count != 0)
+        tim_mechs_wait(&core->mechs, warp, waits);
     core->hot.at_barrier_count += waits ? 1 : -1u;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
@@ -854,8 +857,6 @@ static inline uint64_t tim_bars_change(const struct tim_core *core, const struct
 }
 _Static_assert(TIM_STALL_COUNT <= 32, "a bit for each stall reason");
 
-/** Ages of the warps that live and do not wait at a barrier, the oldest first. */
-unsigned tim_running_ages(const struct tim_core *core, uint64_t *ages);
 /** What keeps the warp, one of scheduler @s. */
 static inline void tim_set_stall(struct tim_core *core, unsigned s, struct tim_warp *w,
                                  enum tim_stall reason)
@@ -881,7 +882,8 @@ static inline void tim_set_alive(struct tim_core *core, unsigned warp, bool aliv
         return;
     tim_set(&tim_sets_of(core, warp)->alive, warp, alive);
     core->hot.alive_count += alive ? 1 : -1u;
-    core->hot.ages_stale = true;
+    if (core->mechs.count != 0)
+        tim_mechs_warp(&core->mechs, warp, core->warp[warp].age, alive);
 }
 /** Pipes of @unit that scheduler @s may use: from @first, every @step-th. */
 static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsigned s, unsigned *first,

@@ -294,6 +294,8 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
              0xffff, 0, now);
         core->stats->count[TIM_CORE_l1_writebacks]++;
         core->stats->count[TIM_CORE_l1_evictions]++;
+        if (tim_has_mechanisms(core))
+            tim_mechs_evict(&core->mechs, r->victim, r->victim_owner);
     }
     return true;
 }
@@ -319,6 +321,18 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
     else
         core->stats->count[counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age,
                                                        line->lanes, answer == TIM_CACHE_HIT)]]++;
+}
+
+/** The same to mechanisms; and what it throws out. */
+static void report_access(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
+                            const struct tim_cache_result *r)
+{
+    tim_mechs_access(&core->mechs, &(struct tim_mech_access){
+        .warp = op->warp, .pc = op->pc, .line = line->line, .lanes = tim_count_lanes(core, op->lanes),
+        .index = op->line_next, .count = op->line_count, .instruction = op->age,
+        .hit = r->answer == TIM_CACHE_HIT, .merge = r->answer == TIM_CACHE_MERGE, .owner = r->owner});
+    if (r->evicted)
+        tim_mechs_evict(&core->mechs, r->victim, r->victim_owner);
 }
 
 /** A store or an atomic takes a line out of L1. */
@@ -375,6 +389,8 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     op->lines_pending++;
     if (client == TIM_CLIENT_L1 && core->locality != NULL)
         count_class(core, op, line, r.answer);
+    if (client == TIM_CLIENT_L1 && tim_has_mechanisms(core))
+        report_access(core, op, line, &r);
     if (r.answer == TIM_CACHE_HIT) {
         count[rows->hits]++;
         tim_op_line_done(core, (uint32_t)(op - core->op), now + latency + (uint64_t)(int64_t)op->result_after);
@@ -410,6 +426,8 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
             return false;
         tim_cache_write(core->l1, line->line, line->mask, true, true, op->warp, &r);
         core->stats->count[TIM_CORE_l1_evictions] += r.evicted;
+        if (r.evicted && tim_has_mechanisms(core))
+            tim_mechs_evict(&core->mechs, r.victim, r.victim_owner);
         return true;
     }
     if (!can_send(core))

@@ -167,7 +167,7 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
     tim_fetch_flush(core, warp, now + 1);
 }
 
-/** Which warps of scheduler @s may issue now, room and policies that hold back included: into @ready, a bit for each;
+/** Which warps of scheduler @s may issue now, room and mechanisms included: into @ready, a bit for each;
  *  by a check of each. Returns what the slot is counted as if none is picked. */
 static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
@@ -189,21 +189,15 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
         tim_set_stall(core, s, w, reason);
         ready[i / 64] |= (uint64_t)(reason == TIM_STALL_PICKED) << i % 64;
     }
-    if (tim_pools(core)) {
-        unsigned first = tim_first(core, s);
+    if (tim_has_mechanisms(core)) {
         uint64_t all[TIM_MAX_WARPS / 64];
 
         memcpy(all, ready, tim_words(core) * sizeof *all);
-        tim_pool_hold(core, s, ready);
+        tim_core_hold(core, s, ready);
         for (unsigned i = 0; i < tim_words(core); i++)
             for (LW_EACH_BIT(b, all[i] & ~ready[i]))
-                tim_set_stall(core, s, &core->warp[tim_warp_at(core, s, first + i * 64 + (unsigned)b)],
+                tim_set_stall(core, s, &core->warp[tim_warp_at(core, s, tim_first(core, s) + i * 64 + (unsigned)b)],
                               TIM_STALL_THROTTLED);
     }
-    for (unsigned i = 0; tim_limits(core) && i < count; i++) /* of all that are ready */
-        if ((ready[i / 64] >> i % 64 & 1) != 0 && tim_issue_held(core, i * c->issue_schedulers + s)) {
-            ready[i / 64] &= ~(UINT64_C(1) << i % 64);
-            tim_set_stall(core, s, &core->warp[i * c->issue_schedulers + s], TIM_STALL_THROTTLED);
-        }
     return tim_suggest(core->hot.known[tim_first(core, s) / 64].present);
 }

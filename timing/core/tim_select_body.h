@@ -74,26 +74,6 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
         recheck(core, s, word * 64 + (unsigned)b, now);
 }
 
-/** Takes out of @ready whom the policy holds back. True: somebody. */
-static bool hold_back_ready(struct tim_core *core, unsigned s, uint64_t *ready)
-{
-    const struct tim_sched_policy *policy = &tim_sched_policies[core->config->issue_policy];
-    struct tim_hot *hot = &core->hot;
-    bool held = false;
-
-    if (hot->ages_stale)
-        hot->age_count = tim_running_ages(core, hot->ages);
-    hot->ages_stale = false;
-    struct tim_limit_view view = {core->config, hot->age_count, hot->ages};
-    for (unsigned i = 0; i < tim_words(core); i++)
-        for (LW_EACH_BIT(b, ready[i]))
-            if (!policy->can_issue(&view, hot->age[tim_first(core, s) + i * 64 + b])) {
-                ready[i] &= ~(UINT64_C(1) << b);
-                held = true;
-            }
-    return held;
-}
-
 /** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
  *  collector. */
 static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
@@ -166,9 +146,7 @@ static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *re
     reasons = select_in(core, s, first, ready, collector, lsu, now);
     for (unsigned i = 1; i < tim_words(core); i++)
         reasons |= select_in(core, s, first + i, ready + i, collector, lsu, now);
-    if (tim_limits(core) && hold_back_ready(core, s, ready))
-        reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
-    if (tim_pools(core) && tim_pool_hold(core, s, ready))
+    if (tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
     reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* room is theirs */

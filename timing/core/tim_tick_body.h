@@ -187,6 +187,11 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 
     /* A time may have been reached since the last cycle of some scheduler. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
+    if (tim_has_mechanisms(core)) {
+        uint64_t next = tim_mechs_next(&core->mechs, looked);
+
+        due = next < due ? next : due;
+    }
     if (tim_quick(core)) {
         uint64_t next = tim_select_next(core, looked);
 

@@ -167,16 +167,7 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
     return w;
 }
 
-/** Static warp limiting: the oldest so many warps of the core, found anew in each cycle. Who waits
- *  at a barrier holds no place, or a block of more warps would never pass one. */
-static bool is_of_the_oldest(const struct tim_limit_view *view, uint64_t age)
-{
-    unsigned limit = view->config->issue_limit;
-
-    return view->count < limit || age <= view->age[limit - 1];
-}
-
-/** Which warps are of the active pool is tim_pool.c's. */
+/** Which warps are of the active pool is of timing/mechanisms/tim_pools.c. */
 static int pick_active(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     return view->config->issue_inner == TIM_ORDER_LRR ? pick_lrr(sched, view) : pick_gto(sched, view);
@@ -184,12 +175,12 @@ static int pick_active(struct tim_sched *sched, const struct tim_sched_view *vie
 
 /* clang-format off */
 const struct tim_sched_policy tim_sched_policies[] = {
-    {"lrr",       "loose round robin",                                        pick_lrr, NULL, false},
-    {"gto",       "greedy, then the oldest",                                  pick_gto, NULL, false},
-    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level, NULL, false},
-    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto, is_of_the_oldest, false},
-    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty, NULL, false},
-    {"active_pending", "a pool of issue.active warps, which leave it for memory outside the core", pick_active, NULL, true},
+    {"lrr",       "loose round robin",                                        pick_lrr},
+    {"gto",       "greedy, then the oldest",                                  pick_gto},
+    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level},
+    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto},
+    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty},
+    {"active_pending", "a pool of issue.active warps, which leave it for memory outside the core", pick_active},
 };
 /* clang-format on */
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mechanisms without a core: a test says what a core would. */
+#ifndef MECH_FIXTURE_H
+#define MECH_FIXTURE_H
+
+#include "tests/timing/tim_run.h"
+
+struct mech_core {
+    struct tim_config *config;
+    struct tim_mechs mechs;
+    uint64_t count[TIM_CORE_COUNT];
+    struct tim_histogram histogram[TIM_CORE_H_COUNT];
+    struct tim_mech_warp warp[TIM_MAX_WARPS];
+    struct tim_cache *l1;
+    uint64_t instructions;
+};
+static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
+static const struct tim_static mech_store = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .writes = true};
+static const struct tim_static mech_alu = {.path = TIM_PATH_COLLECT, .type = TIM_TYPE_VECTOR};
+
+static void mech_look(const void *context, unsigned warp, struct tim_mech_warp *out)
+{
+    *out = ((const struct mech_core *)context)->warp[warp];
+}
+
+/** A machine of all defaults with the mechanisms that @set puts on it ("ccws.on=on ccws.entries=4"), and an L1 of @lines
+ *  lines of 128 bytes in one set; 0: none. */
+static inline struct mech_core *mech_new(const char *set, unsigned lines)
+{
+    struct mech_core *m = calloc(1, sizeof *m);
+    char copy[512], *at = copy;
+    struct lw_error err;
+
+    assert_non_null(m);
+    assert_int_equal(tim_config_default(&m->config, &err), LW_OK);
+    snprintf(copy, sizeof copy, "%s", set);
+    for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
+        if (tim_config_set(m->config, word, &err) != LW_OK)
+            fail_msg("%s: %s", word, err.text);
+    assert_true(tim_mechs_init(&m->mechs, m->config));
+    m->mechs.core.count = m->count;
+    m->mechs.core.histogram = m->histogram;
+    m->mechs.core.look = mech_look;
+    m->mechs.core.context = m;
+    if (lines != 0)
+        m->l1 = tim_cache_create(&(struct tim_cache_shape){lines * 128, 128, 128, lines, 4, 4, false});
+    return m;
+}
+static inline void mech_free(struct mech_core *m)
+{
+    tim_mechs_fini(&m->mechs);
+    tim_cache_destroy(m->l1);
+    tim_config_destroy(m->config);
+    free(m);
+}
+/** Warps 0 to @count - 1 of one block of launch 0 begin, warp 0 the oldest. */
+static inline void mech_begin(struct mech_core *m, unsigned count)
+{
+    tim_mechs_block(&m->mechs, 0, true);
+    for (unsigned w = 0; w < count; w++) {
+        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->mechs.core.assigned};
+        tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
+    }
+}
+static inline void mech_end(struct mech_core *m, unsigned warp)
+{
+    m->warp[warp].ended = true;
+    tim_mechs_warp(&m->mechs, warp, 0, false);
+}
+/** @count instructions of @warp, of @lanes lanes. */
+static inline void mech_issue(struct mech_core *m, unsigned warp, unsigned count, unsigned lanes)
+{
+    for (unsigned i = 0; i < count; i++)
+        tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu});
+}
+/** A load of one line, which L1 has right then. True: a hit. */
+static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line)
+{
+    static const uint64_t word[4] = {15};
+    struct tim_cache_result r;
+    uint32_t waiter;
+
+    tim_cache_read(m->l1, line * 128, word, 0, (uint16_t)warp, &r);
+    tim_mechs_access(&m->mechs, &(struct tim_mech_access){
+        .warp = warp, .line = line * 128, .lanes = 32, .count = 1, .instruction = ++m->instructions,
+        .hit = r.answer == TIM_CACHE_HIT, .owner = r.owner});
+    if (r.evicted)
+        tim_mechs_evict(&m->mechs, r.victim, r.victim_owner);
+    if (r.answer == TIM_CACHE_MISS)
+        tim_cache_fill(m->l1, line * 128, 1, &waiter);
+    return r.answer == TIM_CACHE_HIT;
+}
+static inline bool mech_holds(const struct mech_core *m, unsigned warp, const struct tim_static *next)
+{
+    return tim_mechs_holder(&m->mechs, warp, next) != NULL;
+}
+/** Warps of [0, count) that may load: "0 2 3". */
+static inline const char *mech_may_load(const struct mech_core *m, unsigned count)
+{
+    static char text[1024];
+
+    *text = '\0';
+    for (unsigned w = 0; w < count; w++)
+        if (!m->warp[w].ended && !mech_holds(m, w, &mech_load))
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u", *text != '\0' ? " " : "", w);
+    return text;
+}
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification 4.8; expected
+ * values are its tables'. C9, the same results, is test_tim_kernels.sh's, which runs all kernels under each mechanism.
+ */
+#include "tests/timing/mechanisms/mech_fixture.h"
+#include "timing/mechanisms/tim_ccws_priv.h"
+
+/** Each of three warps reads four lines of its own, twice; @order: who when. Hits. */
+static unsigned read_in_order(struct mech_core *m, const char *order)
+{
+    unsigned hits = 0;
+
+    for (; *order != '\0'; order++)
+        for (unsigned i = 0; i < 4; i++)
+            hits += mech_access(m, (unsigned)(*order - '0'), 4u * (unsigned)(*order - '0') + i);
+    return hits;
+}
+
+static void c1_the_order_decides_what_a_cache_holds(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on", 4);
+
+    (void)state;
+    assert_int_equal(read_in_order(m, "012012"), 0);
+    mech_free(m);
+    m = mech_new("ccws.on=on", 4);
+    assert_int_equal(read_in_order(m, "001122"), 12);
+    assert_int_equal(m->count[TIM_CORE_ccws_probes], 12);
+    mech_free(m);
+}
+
+static void c2_victim_tags_find_what_was_lost(void **state)
+{
+    static const struct {
+        const char *set;
+        unsigned hits;
+    } rows[] = {{"ccws.on=on ccws.entries=1", 3}, {"ccws.on=on ccws.entries=2", 6}, {"ccws.on=on ccws.entries=4", 12}};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        struct mech_core *m = mech_new(rows[i].set, 4);
+
+        mech_begin(m, 3);
+        assert_int_equal(read_in_order(m, "012012"), 0);
+        assert_int_equal(m->count[TIM_CORE_ccws_hits], rows[i].hits);
+        mech_free(m);
+    }
+}
+
+static void c3_a_lost_line_is_its_owners(void **state)
+{
+    enum { A, B, C, D, E, F };
+    static const struct {
+        unsigned warp, line;
+        bool hit, lost; /* lost: a hit of victim tags */
+    } rows[] = {{0, A, 0, 0}, {0, B, 0, 0}, {1, C, 0, 0}, {1, D, 0, 0}, {0, A, 1, 0}, {1, A, 1, 0},
+                {1, E, 0, 0}, {1, F, 0, 0}, {0, B, 0, 1}, {1, C, 0, 1}, {0, C, 1, 0}};
+    struct mech_core *m = mech_new("ccws.on=on ccws.entries=4", 4);
+
+    (void)state;
+    mech_begin(m, 2);
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        uint64_t before = m->count[TIM_CORE_ccws_hits];
+
+        assert_int_equal(mech_access(m, rows[i].warp, rows[i].line), rows[i].hit);
+        assert_int_equal(m->count[TIM_CORE_ccws_hits] - before, rows[i].lost);
+    }
+    assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D, A */
+    /* Left are A of warp 0 and D of warp 1. A is not warp 1's, though warp 1 has read it. */
+    assert_false(mech_access(m, 1, A));
+    assert_int_equal(m->count[TIM_CORE_ccws_hits], 2);
+    assert_false(mech_access(m, 1, D));
+    assert_int_equal(m->count[TIM_CORE_ccws_hits], 3);
+    mech_free(m);
+}
+
+/** Warp @warp hits its victim tags after @issued more instructions. */
+static void lose(struct mech_core *m, unsigned warp, unsigned issued)
+{
+    mech_issue(m, 0, issued, 32);
+    tim_mechs_evict(&m->mechs, 77 * 128, warp);
+    assert_false(mech_access(m, warp, 77));
+    tim_cache_evict(m->l1, 77 * 128);
+}
+
+static void c4_warps_that_lost_most_load(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on", 4);
+
+    (void)state;
+    mech_begin(m, 4);
+    assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
+    lose(m, 2, 16); /* 1 x 8 x 400 / 16 */
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
+    assert_string_equal(mech_may_load(m, 4), "0 1 2");
+    lose(m, 0, 16);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
+    assert_string_equal(mech_may_load(m, 4), "0 2");
+    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* 100 too much, two that fall */
+    m->mechs.core.now = 99;
+    assert_string_equal(mech_may_load(m, 4), "0 1 2"); /* 101 101 100 100: 402 */
+    m->mechs.core.now = 100;
+    assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
+    assert_int_equal(tim_mechs_next(&m->mechs, 100), UINT64_MAX);
+    mech_end(m, 2);
+    lose(m, 0, 4); /* 3 x 8 x 300 / 36 */
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
+    assert_string_equal(mech_may_load(m, 4), "0 1");
+    mech_free(m);
+}
+
+static void c5_the_formula(void **state)
+{
+    struct tim_config *c;
+    struct lw_error err;
+
+    (void)state;
+    assert_int_equal(tim_config_default(&c, &err), LW_OK);
+    assert_int_equal(tim_ccws_llds(c, 1, 16, 4), 200);
+    assert_int_equal(tim_ccws_llds(c, 50, 10000, 32), 128);
+    assert_int_equal(tim_ccws_llds(c, 50, 10000, 16), 100); /* 64 */
+    assert_int_equal(tim_ccws_llds(c, 39, 10000, 32), 100); /* 99 */
+    assert_int_equal(tim_ccws_llds(c, 250, 10000, 32), 640);
+    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1023); /* 1280, in ten bits */
+    assert_int_equal(tim_ccws_llds(c, 1, 0, 1), 800);
+    assert_int_equal(tim_ccws_llds(c, UINT64_MAX, 1, 256), 1023);
+    c->ccws_score_bits = 0;
+    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1280);
+    tim_config_destroy(c);
+}
+
+/* The table "Allowed warps when m of 32 warps hold score S and the rest hold 100" (4.5). */
+static void the_table_of_allowed_warps(void **state)
+{
+    static const struct {
+        unsigned m, score, allowed;
+    } rows[] = {{1, 200, 31}, {4, 200, 28}, {4, 400, 20}, {5, 640, 5}, {4, 800, 4}, {32, 164, 19},
+                {32, 300, 10}, {32, 640, 5}, {32, 1023, 3}, {32, 1600, 2}, {32, 3200, 1}};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0 ccws.k=1 ccws.set=assign", 4);
+        unsigned allowed = 0;
+
+        mech_begin(m, 32);
+        for (unsigned w = 0; w < rows[i].m; w++) { /* hits x 3200 / (3200 x hits / score) */
+            tim_mechs_block(&m->mechs, w + 1, true); /* totals begin anew */
+            mech_issue(m, 0, 3200, 32);
+            for (unsigned hit = 0; hit < rows[i].score; hit++)
+                lose(m, w, 0);
+            assert_int_equal(tim_ccws_score(m->mechs.mech[0], w), rows[i].score);
+        }
+        for (unsigned w = 0; w < 32; w++)
+            allowed += !mech_holds(m, w, &mech_load);
+        assert_int_equal(allowed, rows[i].allowed);
+        mech_free(m);
+    }
+}
+
+static void c6_a_score_does_not_add_up(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
+
+    (void)state;
+    mech_begin(m, 4);
+    mech_issue(m, 0, 160, 32);
+    for (unsigned i = 0; i < 10; i++)
+        lose(m, 1, 0);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 1), tim_ccws_llds(m->config, 10, 160, 4));
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 1), 200);
+    mech_free(m);
+}
+
+/* Each lane of four warps reads a line of its own, again and again; L1 has lines for one of the warps. */
+static const char *const thrash = ".kernel k\n.param ptr.global out\n"
+                                  "s_mov_b64 s4:5, c[out]\n"
+                                  "v_s2r v1, %tid.x\n"
+                                  "v_shl_b32 v1, v1, 5\n"
+                                  "v_mov_b32 v12, 0\n"
+                                  "loop:\n"
+                                  "ld.global.b32 v3, [s4:5+v1]\n"
+                                  "v_add_u32 v4, v3, 1\n"
+                                  "v_add_u32 v12, v12, 1\n"
+                                  "v_setp_u32.lt p0, v12, 20\n"
+                                  "@p0 bra loop\n"
+                                  "exit\n.end\n";
+
+static void c7_only_loads_are_held(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on", 4);
+
+    (void)state;
+    mech_begin(m, 4);
+    lose(m, 2, 1);
+    assert_true(mech_holds(m, 3, &mech_load));
+    assert_false(mech_holds(m, 3, &mech_store) || mech_holds(m, 3, &mech_alu));
+    mech_free(m);
+}
+
+static void c7_slots_of_held_loads_are_throttled(void **state)
+{
+    struct run *r = run_new();
+    uint64_t with, without;
+
+    (void)state;
+    r->config->l1_line = r->config->l1_sector = 32;
+    r->config->l1_bytes = 1024;
+    r->config->l1_ways = 32;
+    r->config->issue_policy = TIM_SCHED_LRR;
+    run_text(r, thrash, 1, 128);
+    without = run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_THROTTLED];
+    assert_int_equal(without, 0);
+    run_free(r);
+    r = run_new();
+    r->config->l1_line = r->config->l1_sector = 32;
+    r->config->l1_bytes = 1024;
+    r->config->l1_ways = 32;
+    r->config->issue_policy = TIM_SCHED_LRR;
+    r->config->ccws_on = true;
+    run_text(r, thrash, 1, 128);
+    with = run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_THROTTLED];
+    assert_true(with > 0);
+    assert_true(run_engine(r)->stats[0].count[TIM_CORE_ccws_hits] > 0);
+    run_free(r);
+}
+
+/* The first by score may load whatever its score is. */
+static void c8_somebody_may_load(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
+
+    (void)state;
+    mech_begin(m, 2);
+    lose(m, 1, 1);
+    assert_true(tim_ccws_score(m->mechs.mech[0], 1) > 200);
+    assert_string_equal(mech_may_load(m, 2), "1");
+    mech_end(m, 0);
+    assert_string_equal(mech_may_load(m, 2), "1");
+    mech_free(m);
+    m = mech_new("ccws.on=on ccws.score_bits=0 ccws.cutoff=start", 4);
+    mech_begin(m, 4);
+    lose(m, 1, 11); /* 290: 390 before the third, 490 before the fourth */
+    assert_string_equal(mech_may_load(m, 4), "0 1 2");
+    mech_free(m);
+}
+
+/* A2: instructions and hits in other units; A4: a lower score is taken; a window; A17: a hit leaves the tag. */
+static void open_points_are_keys(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on ccws.inst_unit=thread", 4);
+
+    (void)state;
+    mech_begin(m, 4);
+    mech_issue(m, 0, 1, 16);
+    lose(m, 2, 0);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
+    mech_free(m);
+    m = mech_new("ccws.on=on ccws.hit_unit=load", 4);
+    mech_begin(m, 4);
+    mech_issue(m, 0, 16, 32);
+    for (unsigned i = 0; i < 3; i++) { /* three lines of one instruction */
+        m->instructions = 8;
+        lose(m, 2, 0);
+    }
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
+    mech_free(m);
+    m = mech_new("ccws.on=on ccws.set=assign ccws.window=1000", 4);
+    mech_begin(m, 4);
+    lose(m, 2, 8);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 400);
+    lose(m, 2, 24);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
+    m->mechs.core.now = 1000;
+    lose(m, 2, 20);
+    assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 160);
+    mech_free(m);
+    m = mech_new("ccws.on=on ccws.take=off", 4);
+    mech_begin(m, 4);
+    lose(m, 2, 8);
+    assert_false(mech_access(m, 2, 77));
+    assert_int_equal(m->count[TIM_CORE_ccws_hits], 2);
+    mech_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c1_the_order_decides_what_a_cache_holds),
+        cmocka_unit_test(c2_victim_tags_find_what_was_lost),
+        cmocka_unit_test(c3_a_lost_line_is_its_owners),
+        cmocka_unit_test(c4_warps_that_lost_most_load),
+        cmocka_unit_test(c5_the_formula),
+        cmocka_unit_test(the_table_of_allowed_warps),
+        cmocka_unit_test(c6_a_score_does_not_add_up),
+        cmocka_unit_test(c7_only_loads_are_held),
+        cmocka_unit_test(c7_slots_of_held_loads_are_throttled),
+        cmocka_unit_test(c8_somebody_may_load),
+        cmocka_unit_test(open_points_are_keys),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Active and pending warps: who leaves the active pool, and who is next. */
+#include "tests/timing/mechanisms/mech_fixture.h"
+
+enum state { READY, MISS, OUT, GONE };
+
+static void set_state(struct mech_core *m, unsigned warp, enum state state)
+{
+    m->warp[warp].ended = state == GONE;
+    m->warp[warp].misses = state == MISS;
+    m->warp[warp].reason = state == MISS ? TIM_STALL_LOAD : state == OUT ? TIM_STALL_BARRIER : TIM_STALL_RESULT;
+}
+
+/** What `monitor mechanism` says after an update, and that another one finds nothing to do unless several miss. */
+static void pool_is(struct mech_core *m, const char *active, const char *pending)
+{
+    char expected[256];
+    struct lw_buffer found;
+
+    tim_mechs_pick(&m->mechs, 0);
+    lw_buffer_init(&found);
+    m->mechs.mech[0]->row->show(m->mechs.mech[0], &found.sink);
+    snprintf(expected, sizeof expected, "scheduler 0, active:%s; pending, the next first:%s\n", active, pending);
+    assert_string_equal(found.text, expected);
+    lw_buffer_fini(&found);
+    assert_false(tim_mechs_pick(&m->mechs, 0));
+}
+
+/* The moves of the specification's trace (7.5), with promotion in the order of waiting. */
+static void a_miss_admits_the_next_that_waits(void **state)
+{
+    struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);
+
+    (void)state;
+    mech_begin(m, 4);
+    pool_is(m, " 0 1", " 2 3");
+    assert_true(mech_holds(m, 2, &mech_alu) && !mech_holds(m, 1, &mech_alu));
+    set_state(m, 1, MISS);
+    pool_is(m, " 0 2", " 3 1");
+    set_state(m, 0, MISS); /* 1 waits still */
+    pool_is(m, " 2 3", " 1 0");
+    set_state(m, 1, READY);
+    set_state(m, 0, READY); /* the pool is full */
+    pool_is(m, " 2 3", " 1 0");
+    set_state(m, 2, OUT); /* at a barrier */
+    pool_is(m, " 1 3", " 0 2");
+    set_state(m, 3, GONE);
+    pool_is(m, " 0 1", " 2");
+    set_state(m, 0, OUT);
+    set_state(m, 1, OUT); /* both in one cycle; none is ready, so the pool stays empty */
+    pool_is(m, "", " 2 0 1");
+    set_state(m, 2, READY);
+    pool_is(m, " 2", " 0 1");
+    mech_free(m);
+}
+
+/* Of two that miss one leaves in a cycle, the lower slot first. A warp that takes the slot of one that
+ * ended is pending, after those that are there. */
+static void one_that_misses_leaves_in_a_cycle(void **state)
+{
+    struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);
+
+    (void)state;
+    mech_begin(m, 4);
+    for (unsigned w = 0; w < 4; w++)
+        m->warp[w].age = 4 - w;
+    pool_is(m, " 2 3", " 1 0"); /* the oldest first */
+    set_state(m, 0, MISS);      /* pending: it may not come */
+    set_state(m, 2, MISS);
+    set_state(m, 3, MISS);
+    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(mech_holds(m, 2, &mech_alu) && !mech_holds(m, 3, &mech_alu) && !mech_holds(m, 1, &mech_alu));
+    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(mech_holds(m, 3, &mech_alu));
+    assert_false(tim_mechs_pick(&m->mechs, 0));
+    m->warp[1].age = 5; /* another warp in its slot */
+    m->mechs.core.assigned++;
+    set_state(m, 0, READY);
+    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(!mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &mech_alu));
+    mech_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_miss_admits_the_next_that_waits),
+        cmocka_unit_test(one_that_misses_leaves_in_a_cycle),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cache-conscious warp scheduling: who lost locality gets room in L1, others load less. A warp that misses a line that
+ * it had, as its victim tags say, gets a score above the base one, which falls by one a cycle. Warps in the order of
+ * their scores may load while the sum of scores is within what all base scores make; no others. Source: the warp
+ * scheduling thesis 4 and, where it leaves something open, 11: A1 to A4 and A17 are keys.
+ *
+ * A score is kept as the cycle in which it is back at the base one: nothing is done in a cycle.
+ */
+#include "timing/mechanisms/tim_ccws_priv.h"
+#include "timing/mechanisms/tim_vta_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct ccws {
+    struct tim_mech base;
+    const struct tim_config *config;
+    struct tim_vta *vta;
+    uint64_t launch;             /* whose blocks run: totals are since its first */
+    uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since then or in the window */
+    uint64_t window;             /* number of the window that they are of */
+    uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction with a hit that was counted */
+    unsigned count;              /* warps that live, */
+    uint16_t warp[TIM_MAX_WARPS]; /* by falling score, of equal ones the oldest first: as of the last sort */
+    uint64_t age[TIM_MAX_WARPS], until[TIM_MAX_WARPS]; /* by slot; its score is above the base one before cycle `until` */
+    bool lives[TIM_MAX_WARPS];
+    bool unsorted;
+    uint64_t sorted_from, sorted_until; /* the cycle of the sort; some score reaches the base one then: the order may be another */
+    uint64_t ranked;             /* 1 + the cycle of which `allowed` is */
+    unsigned allowed;            /* of `warp`, the first so many may load */
+    uint16_t rank[TIM_MAX_WARPS]; /* by slot: its place in `warp` */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->ccws_on;
+}
+
+static struct tim_mech *create(const struct tim_config *config)
+{
+    struct ccws *ccws = calloc(1, sizeof *ccws);
+
+    if (ccws == NULL)
+        return NULL;
+    ccws->config = config;
+    ccws->launch = UINT64_MAX;
+    ccws->vta = tim_vta_create(config->core_warps, config->ccws_entries, config->ccws_ways, config->l1_line);
+    if (ccws->vta != NULL)
+        return &ccws->base;
+    free(ccws);
+    return NULL;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    tim_vta_destroy(((struct ccws *)mech)->vta);
+    free(mech);
+}
+
+/* ---- scores ------------------------------------------------------------------------------------ */
+
+uint64_t tim_ccws_llds(const struct tim_config *config, uint64_t hits, uint64_t issued, unsigned warps)
+{
+    uint64_t base = config->ccws_base_score, most = config->ccws_score_bits == 0 ? UINT32_MAX : lw_mask(config->ccws_score_bits);
+    unsigned __int128 llds = (unsigned __int128)hits * config->ccws_k * warps * base / (issued != 0 ? issued : 1);
+
+    if (llds < base)
+        return base;
+    return llds > most ? (most > base ? most : base) : (uint64_t)llds;
+}
+
+static uint64_t score_at(const struct ccws *ccws, unsigned warp, uint64_t now)
+{
+    return ccws->config->ccws_base_score + (ccws->until[warp] > now ? ccws->until[warp] - now : 0);
+}
+
+uint64_t tim_ccws_score(const struct tim_mech *mech, unsigned warp)
+{
+    return score_at((const struct ccws *)mech, warp, mech->core->now);
+}
+
+static bool goes_before(const struct ccws *ccws, unsigned a, unsigned b, uint64_t now)
+{
+    uint64_t x = score_at(ccws, a, now), y = score_at(ccws, b, now);
+
+    return x != y ? x > y : ccws->age[a] < ccws->age[b];
+}
+
+static void sort(struct ccws *ccws, uint64_t now)
+{
+    ccws->sorted_from = now;
+    ccws->sorted_until = UINT64_MAX;
+    for (unsigned i = 0; i < ccws->count; i++) { /* nearly sorted */
+        uint16_t warp = ccws->warp[i];
+        unsigned at = i;
+
+        for (; at > 0 && goes_before(ccws, warp, ccws->warp[at - 1], now); at--)
+            ccws->warp[at] = ccws->warp[at - 1];
+        ccws->warp[at] = warp;
+        if (ccws->until[warp] > now && ccws->until[warp] < ccws->sorted_until)
+            ccws->sorted_until = ccws->until[warp];
+    }
+    for (unsigned i = 0; i < ccws->count; i++)
+        ccws->rank[ccws->warp[i]] = (uint16_t)i;
+    ccws->unsorted = false;
+}
+
+static uint64_t cutoff_of(const struct ccws *ccws)
+{
+    return (uint64_t)ccws->count * ccws->config->ccws_base_score;
+}
+
+/** `warp`, `rank` and `allowed` as they are in cycle @now. */
+static void rank_all(struct ccws *ccws, uint64_t now)
+{
+    const uint64_t cutoff = cutoff_of(ccws);
+    const bool starts = ccws->config->ccws_cutoff == TIM_CUTOFF_START;
+    uint64_t sum = 0;
+    unsigned i = 0;
+
+    if (ccws->ranked == now + 1 && !ccws->unsorted)
+        return;
+    if (ccws->unsorted || ccws->sorted_until <= now || now < ccws->sorted_from)
+        sort(ccws, now);
+    for (; i < ccws->count; i++) {
+        uint64_t score = score_at(ccws, ccws->warp[i], now);
+
+        if (i != 0 && sum + (starts ? 0 : score) > cutoff - (starts ? 1 : 0))
+            break;
+        sum += score;
+    }
+    ccws->allowed = i;
+    ccws->ranked = now + 1;
+}
+
+/* Scores above the base one fall by one a cycle, so the sum over the warps before and at the first that may not load
+ * falls by as many as are above it, until one of these reaches it. */
+static uint64_t next(struct tim_mech *mech, uint64_t now)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    const uint64_t cutoff = cutoff_of(ccws);
+    uint64_t sum = 0, above = 0;
+
+    rank_all(ccws, now);
+    if (ccws->allowed == ccws->count)
+        return UINT64_MAX;
+    for (unsigned i = 0; i <= ccws->allowed; i++) {
+        uint64_t score = score_at(ccws, ccws->warp[i], now);
+
+        if (i == ccws->allowed && ccws->config->ccws_cutoff == TIM_CUTOFF_START)
+            break;
+        sum += score;
+        above += score > ccws->config->ccws_base_score;
+    }
+    uint64_t excess = sum > cutoff ? sum - cutoff : 1;
+    uint64_t at = above == 0 ? UINT64_MAX : now + (excess + above - 1) / above;
+
+    return at < ccws->sorted_until ? at : ccws->sorted_until;
+}
+
+static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
+{
+    const uint64_t now = ccws->base.core->now, base = ccws->config->ccws_base_score;
+    uint64_t until = now + (score - base);
+
+    if (ccws->config->ccws_set == TIM_SCORE_MAX && until <= ccws->until[warp])
+        return;
+    ccws->until[warp] = until;
+    ccws->unsorted = true;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+/** Totals of this window; of ccws.window 0, of the launch. */
+static void open_window(struct ccws *ccws)
+{
+    uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;
+
+    if (window == ccws->window)
+        return;
+    ccws->window = window;
+    ccws->hits = ccws->issued = 0;
+}
+
+static void block(struct tim_mech *mech, uint64_t launch, bool begins)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    if (!begins || launch == ccws->launch)
+        return;
+    ccws->launch = launch;
+    ccws->hits = ccws->issued = 0;
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    ccws->age[warp] = age;
+    ccws->until[warp] = 0;
+    tim_vta_clear(ccws->vta, warp);
+    ccws->warp[ccws->count++] = (uint16_t)warp;
+    ccws->lives[warp] = ccws->unsorted = true;
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < ccws->count; i++)
+        if (ccws->warp[i] != warp)
+            ccws->warp[kept++] = ccws->warp[i];
+    ccws->count = kept;
+    ccws->lives[warp] = false;
+    ccws->unsorted = true;
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    open_window(ccws);
+    ccws->issued += ccws->config->ccws_inst_unit == TIM_BY_THREAD ? issue->lanes : 1;
+    if (tim_is_data_load(issue->what)) {
+        rank_all(ccws, mech->core->now);
+        tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_allowed], ccws->allowed);
+    }
+}
+
+static void access(struct tim_mech *mech, const struct tim_mech_access *a)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    uint64_t llds;
+
+    if (a->hit || a->merge)
+        return;
+    mech->core->count[TIM_CORE_ccws_probes]++;
+    if (!tim_vta_find(ccws->vta, a->warp, a->line, ccws->config->ccws_take))
+        return;
+    mech->core->count[TIM_CORE_ccws_hits]++;
+    open_window(ccws);
+    if (ccws->config->ccws_hit_unit == TIM_BY_LOAD && ccws->counted[a->warp] == a->instruction)
+        return;
+    ccws->counted[a->warp] = a->instruction;
+    ccws->hits++;
+    if (!ccws->lives[a->warp]) /* its last loads come when it has ended */
+        return;
+    llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->count);
+    tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);
+    set_score(ccws, a->warp, llds);
+}
+
+static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
+{
+    mech->core->count[TIM_CORE_ccws_inserts]++;
+    tim_vta_insert(((struct ccws *)mech)->vta, owner, line);
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *what)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    if (!tim_is_data_load(what))
+        return false;
+    rank_all(ccws, mech->core->now);
+    return ccws->rank[warp] >= ccws->allowed;
+}
+
+/* ---- for the debugger -------------------------------------------------------------------------- */
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    rank_all(ccws, mech->core->now);
+    lw_printf(out, "score %" PRIu64 ", %u of %u warps before it by score, %u may load; cutoff %" PRIu64,
+              score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->count, ccws->allowed, cutoff_of(ccws));
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    uint64_t sum = 0;
+
+    rank_all(ccws, mech->core->now);
+    lw_printf(out, "%" PRIu64 " hits of victim tags in %" PRIu64 " instructions; cutoff %" PRIu64 ", %u of %u warps may load\n"
+                   "warp slot  score    sum  victim tags\n",
+              ccws->hits, ccws->issued, cutoff_of(ccws), ccws->allowed, ccws->count);
+    for (unsigned i = 0; i < ccws->count; i++) {
+        uint64_t score = score_at(ccws, ccws->warp[i], mech->core->now);
+
+        sum += score;
+        lw_printf(out, "%9u %6" PRIu64 " %6" PRIu64 " %12u%s\n", ccws->warp[i], score, sum,
+                  tim_vta_count(ccws->vta, ccws->warp[i]), i < ccws->allowed ? "" : "  held back");
+    }
+}
+
+const struct tim_mechanism tim_ccws = {
+    .name = "ccws", .summary = "cache-conscious warp scheduling: warps that lost lines of L1 load, others wait",
+    .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
+    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .holds = holds, .next = next,
+    .why = why, .show = show,
+};

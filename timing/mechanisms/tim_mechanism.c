@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of mechanisms, and the hooks of those that are on. */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+#include <stdio.h>
+
+const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws};
+const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
+_Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
+
+bool tim_mechs_init(struct tim_mechs *mechs, const struct tim_config *config)
+{
+    mechs->core.config = config;
+    for (size_t i = 0; i < tim_mechanism_count; i++) {
+        struct tim_mech *mech;
+
+        if (!tim_mechanisms[i]->is_on(config))
+            continue;
+        mech = tim_mechanisms[i]->create(config);
+        if (mech == NULL)
+            return false;
+        mech->row = tim_mechanisms[i];
+        mech->core = &mechs->core;
+        mechs->mech[mechs->count++] = mech;
+        mechs->picks |= mech->row->picks != NULL;
+    }
+    return true;
+}
+
+void tim_mechs_fini(struct tim_mechs *mechs)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        mechs->mech[i]->row->destroy(mechs->mech[i]);
+    mechs->count = 0;
+}
+
+/** Calls hook @hook, with the mechanism and what follows, of those that want it. */
+#define CALL(mechs, hook, ...)                                                                     \
+    for (unsigned i = 0; i < (mechs)->count; i++) {                                                \
+        if ((mechs)->mech[i]->row->hook != NULL)                                                   \
+            (mechs)->mech[i]->row->hook((mechs)->mech[i], __VA_ARGS__);                            \
+    }
+
+void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins)
+{
+    CALL(mechs, block, launch, begins)
+}
+
+void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins)
+{
+    if (begins) {
+        CALL(mechs, warp_begins, warp, age)
+    } else {
+        CALL(mechs, warp_ends, warp)
+    }
+}
+
+void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins)
+{
+    CALL(mechs, waits, warp, begins)
+}
+
+void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue)
+{
+    CALL(mechs, issues, issue)
+}
+
+void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access)
+{
+    CALL(mechs, access, access)
+}
+
+void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner)
+{
+    CALL(mechs, evict, line, owner)
+}
+
+bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched)
+{
+    bool changed = false;
+
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->picks != NULL)
+            changed |= mechs->mech[i]->row->picks(mechs->mech[i], sched);
+    return changed;
+}
+
+struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->holds(mechs->mech[i], warp, next))
+            return mechs->mech[i];
+    return NULL;
+}
+
+uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (unsigned i = 0; i < mechs->count; i++) {
+        const struct tim_mechanism *row = mechs->mech[i]->row;
+        uint64_t at = row->next == NULL ? UINT64_MAX : row->next(mechs->mech[i], since);
+
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+void tim_mechanisms_print(struct lw_sink *out)
+{
+    for (size_t i = 0; i < tim_mechanism_count; i++)
+        lw_printf(out, "%-6s %s\n", tim_mechanisms[i]->name, tim_mechanisms[i]->summary);
+}
+
+static const struct tim_mechanism *find(const char *name, size_t size)
+{
+    for (size_t i = 0; i < tim_mechanism_count; i++)
+        if (strlen(tim_mechanisms[i]->name) == size && strncmp(tim_mechanisms[i]->name, name, size) == 0)
+            return tim_mechanisms[i];
+    return NULL;
+}
+
+static enum lw_status refuse(const char *name, size_t size, struct lw_error *err)
+{
+    struct lw_buffer names;
+    enum lw_status status;
+
+    lw_buffer_init(&names);
+    for (size_t i = 0; i < tim_mechanism_count; i++)
+        lw_printf(&names.sink, "%s%s", i == 0 ? "" : ", ", tim_mechanisms[i]->name);
+    status = LW_FAIL(err, LW_EUSAGE, "expected mechanisms, by commas, of %s, found \"%.*s\"",
+                     names.text != NULL ? names.text : "", (int)(size < 40 ? size : 40), name);
+    lw_buffer_fini(&names);
+    return status;
+}
+
+enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names, struct lw_error *err)
+{
+    for (unsigned pass = 0; pass < 2; pass++) /* nothing is set before all are known */
+        for (const char *at = names, *end; at != NULL; at = *end != '\0' ? end + 1 : NULL) {
+            char assignment[64];
+            const struct tim_mechanism *found;
+
+            end = at + strcspn(at, ",");
+            found = find(at, (size_t)(end - at));
+            if (found == NULL)
+                return refuse(at, (size_t)(end - at), err);
+            snprintf(assignment, sizeof assignment, "%s.on=on", found->name);
+            enum lw_status status = pass == 0 ? LW_OK : tim_config_set(config, assignment, err);
+            if (status != LW_OK)
+                return status;
+        }
+    return LW_OK;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mechanisms: what holds warps of a core back, whatever scheduler picks among the others. A mechanism is a row of
+ * tim_mechanisms[] in a file of its own: its section of keys, its state on each core, and the hooks that it wants.
+ * A core calls a hook at its event, in the order of the phases of a cycle; nothing of a mechanism is in the core.
+ *
+ *              block, warp_begins, waits, warp_ends            access, evict, issues
+ *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
+ *     ready warps of a scheduler -- picks, holds --> those that may issue; the slots of the others are `throttled`
+ *     nothing has changed -- next --> until which cycle time alone changes no answer
+ *
+ * Both models of a core call the same hooks in the same order; the event-driven one does not call `picks` and `holds`
+ * in cycles in which nothing has changed, before `next`.
+ */
+#ifndef TIM_MECHANISM_PRIV_H
+#define TIM_MECHANISM_PRIV_H
+
+#include "timing/decode/tim_static_priv.h"
+
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 8 };
+
+/** A load of global or local memory, through L1 if that caches it: what CCWS and DAWS hold back. */
+static inline bool tim_is_data_load(const struct tim_static *what)
+{
+    return what->type == TIM_TYPE_MEMORY && what->path == TIM_PATH_MEMORY && what->load && !what->writes &&
+           !what->texture && !what->to_constant;
+}
+
+/** What a mechanism may ask of a warp slot. */
+struct tim_mech_warp {
+    bool used, ended;  /* a warp is there; none of its lanes lives */
+    uint8_t reason;    /* enum tim_stall: what kept it from issuing last */
+    bool misses;       /* data from outside the core is on its way to it */
+    uint64_t age;      /* assigned earlier: older, lower */
+    uint64_t pc, lanes; /* of its split that runs; lanes 0: none does */
+    const struct tim_static *next; /* what it issues next; NULL: no split runs */
+};
+/** A core, as its mechanisms see it. */
+struct tim_mech_core {
+    const struct tim_config *config;
+    uint64_t *count;                    /* its counters, by TIM_CORE_... */
+    struct tim_histogram *histogram;    /* by TIM_CORE_H_... */
+    uint64_t now;                       /* the cycle that runs */
+    uint64_t assigned;                  /* warps ever */
+    void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
+    const void *context;
+};
+/** A warp instruction that has issued. */
+struct tim_mech_issue {
+    unsigned warp, lanes; /* slot; how many lanes its split has */
+    uint64_t pc;
+    const struct tim_static *what;
+};
+/** A load of a line through L1: one of the accesses of an instruction. */
+struct tim_mech_access {
+    unsigned warp;
+    uint64_t pc, line;
+    unsigned lanes;     /* of the instruction */
+    unsigned index, count; /* of its accesses: this one; all */
+    uint64_t instruction; /* another number for each instruction */
+    bool hit, merge;    /* merge: the line is under way; neither: a miss */
+    unsigned owner;     /* hit: the slot whose warp brought the line */
+};
+
+/** A mechanism on one core. What the mechanism keeps is after it. */
+struct tim_mech {
+    const struct tim_mechanism *row;
+    const struct tim_mech_core *core;
+};
+struct tim_mechanism {
+    const char *name;    /* its section of keys, whose key `on` puts it on the machine */
+    const char *summary; /* a line for lists */
+    bool (*is_on)(const struct tim_config *config);
+    /** NULL: no memory. The caller fills in `row` and `core`; `core` is set before any hook. */
+    struct tim_mech *(*create)(const struct tim_config *config);
+    void (*destroy)(struct tim_mech *mech);
+    /* Hooks; NULL: not wanted. */
+    void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: its number */
+    void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
+    void (*warp_ends)(struct tim_mech *mech, unsigned warp);
+    /** A warp that lives begins to wait at a barrier of its block, with all its lanes, or does no more. */
+    void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
+    void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
+    void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
+    /** L1 throws a line out to make room for another. @owner: the slot whose warp brought it. */
+    void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
+    /** Before scheduler @sched picks, once a cycle. True: the mechanism's state has changed. */
+    bool (*picks)(struct tim_mech *mech, unsigned sched);
+    /** May a ready warp, whose next instruction is @next, not issue? Changes no answer. */
+    bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
+    /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
+     *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
+     *  allowed. */
+    uint64_t (*next)(struct tim_mech *mech, uint64_t since);
+    /** Of a warp that is held back: "score 212, ...". Without a line end. */
+    void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
+    /** Its tables, by line. */
+    void (*show)(struct tim_mech *mech, struct lw_sink *out);
+};
+/** In the order in which they are asked. */
+extern const struct tim_mechanism *const tim_mechanisms[];
+extern const size_t tim_mechanism_count;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws;
+
+/** Those that are on, of one core. Zeroed: none. */
+struct tim_mechs {
+    unsigned count;
+    bool picks; /* one of them wants to know of every cycle that picks */
+    struct tim_mech *mech[TIM_MECHANISMS_MOST];
+    struct tim_mech_core core;
+};
+/** @mechs->core but `config` is the caller's to fill. False: no memory; tim_mechs_fini() then, too. */
+bool tim_mechs_init(struct tim_mechs *mechs, const struct tim_config *config);
+void tim_mechs_fini(struct tim_mechs *mechs);
+
+/* The hooks of all that are on. Not to be called where none is. */
+void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
+void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
+void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
+void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
+void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
+void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
+bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched);
+/** The one that holds the warp back; NULL: none does. */
+struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
+uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
+
+#endif

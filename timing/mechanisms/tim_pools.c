@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two levels of warps: those of the active pool may issue, the others are pending. Source: specification of
+ * address pre-computation 7.3 and 7.6. Ours: a pool for each scheduler; which of several warps leaves first.
+ */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+#include <stdlib.h>
+
+/** What a pool asks of a warp. */
+enum state {
+    READY, /* it waits for nothing, or for something near */
+    MISS,  /* for memory outside the core */
+    OUT,   /* for other warps, a launch or a time */
+    GONE   /* it has ended, or there is none */
+};
+/** The warps of a scheduler that may issue, and the others in the order in which they are to. Warps are numbered by
+ *  their place among the scheduler's: slot divided by the number of schedulers. */
+struct pool {
+    uint64_t active[TIM_MAX_WARPS / 64];
+    unsigned size;                 /* of `active` */
+    unsigned queued;               /* pending: */
+    uint16_t queue[TIM_MAX_WARPS];
+    uint64_t assigned;             /* the core's at the last update */
+    uint64_t known[TIM_MAX_WARPS / 64]; /* active or pending, if `age` is the warp's */
+    uint64_t age[TIM_MAX_WARPS];
+};
+struct pools {
+    struct tim_mech base;
+    unsigned schedulers, warps, active; /* of the core; most of a pool */
+    struct pool pool[TIM_MAX_SCHEDS];
+};
+/** What the functions below look at: a pool of scheduler `sched`, which has `count` warps. */
+struct view {
+    const struct pools *pools;
+    unsigned sched, count;
+};
+
+static struct tim_mech_warp look(const struct view *view, unsigned warp)
+{
+    const struct tim_mech_core *core = view->pools->base.core;
+    struct tim_mech_warp out;
+
+    core->look(core->context, warp * view->pools->schedulers + view->sched, &out);
+    return out;
+}
+
+static enum state state_of(const struct view *view, unsigned warp)
+{
+    struct tim_mech_warp w = look(view, warp);
+
+    if (!w.used || w.ended)
+        return GONE;
+    switch (w.reason) {
+    case TIM_STALL_LOAD: return w.misses ? MISS : READY;
+    case TIM_STALL_FENCE: return MISS;
+    case TIM_STALL_BARRIER: case TIM_STALL_SLEEP: case TIM_STALL_LAUNCH: return OUT;
+    default: return READY;
+    }
+}
+
+static bool has(const struct pool *pool, unsigned warp)
+{
+    return pool->active[warp / 64] >> warp % 64 & 1;
+}
+
+static void set(uint64_t *set, unsigned warp, bool in)
+{
+    if (in)
+        set[warp / 64] |= UINT64_C(1) << warp % 64;
+    else
+        set[warp / 64] &= ~(UINT64_C(1) << warp % 64);
+}
+
+static bool is_known(const struct pool *pool, const struct view *view, unsigned warp)
+{
+    return (pool->known[warp / 64] >> warp % 64 & 1) != 0 && pool->age[warp] == look(view, warp).age;
+}
+
+static void enqueue(struct pool *pool, unsigned warp)
+{
+    pool->queue[pool->queued++] = (uint16_t)warp;
+}
+
+/** Warps that began since are pending, the oldest first. A slot's warp of before is forgotten. */
+static void take_new(struct pool *pool, const struct view *view)
+{
+    unsigned queued = 0;
+
+    for (unsigned i = 0; i < pool->queued; i++)
+        if (is_known(pool, view, pool->queue[i]))
+            pool->queue[queued++] = pool->queue[i];
+    pool->queued = queued;
+    for (unsigned w = 0; w < view->count; w++)
+        if (has(pool, w) && !is_known(pool, view, w)) {
+            set(pool->active, w, false);
+            pool->size--;
+        }
+    for (;;) {
+        unsigned oldest = view->count;
+
+        for (unsigned w = 0; w < view->count; w++)
+            if (!is_known(pool, view, w) && state_of(view, w) != GONE &&
+                (oldest == view->count || look(view, w).age < look(view, oldest).age))
+                oldest = w;
+        if (oldest == view->count)
+            return;
+        set(pool->known, oldest, true);
+        pool->age[oldest] = look(view, oldest).age;
+        enqueue(pool, oldest);
+    }
+}
+
+/** Who ended or waits for others leaves the active pool; of those that wait for memory one, which has the lowest slot. */
+static bool demote(struct pool *pool, const struct view *view)
+{
+    bool changed = false, missed = false;
+
+    for (unsigned word = 0; word * 64 < view->count; word++)
+        for (LW_EACH_BIT(b, pool->active[word])) {
+            unsigned w = word * 64 + (unsigned)b;
+            enum state state = state_of(view, w);
+
+            if (state == READY || (state == MISS && missed))
+                continue;
+            missed |= state == MISS;
+            changed = true;
+            set(pool->active, w, false);
+            pool->size--;
+            if (state == GONE)
+                set(pool->known, w, false);
+            else
+                enqueue(pool, w);
+        }
+    return changed;
+}
+
+/** The pending ones that wait for nothing, first in first out, while there is room. */
+static bool promote(struct pool *pool, const struct view *view)
+{
+    unsigned kept = 0;
+    bool changed = false;
+
+    for (unsigned i = 0; i < pool->queued; i++) {
+        unsigned w = pool->queue[i];
+
+        if (pool->size < view->pools->active && state_of(view, w) == READY) {
+            set(pool->active, w, true);
+            pool->size++;
+            changed = true;
+        } else {
+            pool->queue[kept++] = (uint16_t)w;
+        }
+    }
+    pool->queued = kept;
+    return changed;
+}
+
+static bool picks(struct tim_mech *mech, unsigned sched)
+{
+    struct pools *pools = (struct pools *)mech;
+    struct pool *pool = &pools->pool[sched];
+    struct view view = {pools, sched, (pools->warps - sched + pools->schedulers - 1) / pools->schedulers};
+    bool changed = pool->assigned != mech->core->assigned;
+
+    if (changed)
+        take_new(pool, &view);
+    pool->assigned = mech->core->assigned;
+    changed |= demote(pool, &view);
+    if (pool->size < pools->active && pool->queued != 0)
+        changed |= promote(pool, &view);
+    return changed;
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    const struct pools *pools = (const struct pools *)mech;
+
+    (void)next;
+    return !has(&pools->pool[warp % pools->schedulers], warp / pools->schedulers);
+}
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->pools_on || config->issue_policy == TIM_SCHED_ACTIVE_PENDING;
+}
+
+static struct tim_mech *create(const struct tim_config *config)
+{
+    struct pools *pools = calloc(1, sizeof *pools);
+
+    if (pools == NULL)
+        return NULL;
+    pools->schedulers = config->issue_schedulers;
+    pools->warps = config->core_warps;
+    pools->active = config->issue_active;
+    return &pools->base;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    free(mech);
+}
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    const struct pools *pools = (const struct pools *)mech;
+    const struct pool *pool = &pools->pool[warp % pools->schedulers];
+    unsigned before = 0;
+
+    while (before < pool->queued && pool->queue[before] != warp / pools->schedulers)
+        before++;
+    lw_printf(out, "it is pending, %u before it; %u of %u warps are active", before, pool->size, pools->active);
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct pools *pools = (const struct pools *)mech;
+
+    for (unsigned s = 0; s < pools->schedulers; s++) {
+        const struct pool *pool = &pools->pool[s];
+
+        lw_printf(out, "scheduler %u, active:", s);
+        for (unsigned w = 0; w < TIM_MAX_WARPS; w++)
+            if (has(pool, w))
+                lw_printf(out, " %u", w * pools->schedulers + s);
+        lw_put(out, "; pending, the next first:");
+        for (unsigned i = 0; i < pool->queued; i++)
+            lw_printf(out, " %u", pool->queue[i] * pools->schedulers + s);
+        lw_put(out, "\n");
+    }
+}
+
+const struct tim_mechanism tim_pools = {
+    .name = "pools", .summary = "active and pending warps: issue.active of a scheduler issue, until they wait for memory",
+    .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .holds = holds, .why = why, .show = show,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Static warp limiting: only so many warps of a core issue. Who waits at a barrier is not counted, or a block of more
+ * warps would never pass one. Source: the warp scheduling thesis 3.4 (which does not say which warps: A24).
+ */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+#include <stdlib.h>
+
+struct swl {
+    struct tim_mech base;
+    unsigned limit, count;       /* warps that live and do not wait at a barrier, */
+    bool sticky;
+    uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
+    uint64_t age[TIM_MAX_WARPS];  /* by slot */
+    bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->swl_on || config->issue_policy == TIM_SCHED_SWL;
+}
+
+static struct tim_mech *create(const struct tim_config *config)
+{
+    struct swl *swl = calloc(1, sizeof *swl);
+
+    if (swl == NULL)
+        return NULL;
+    swl->limit = config->issue_limit;
+    swl->sticky = config->swl_set == TIM_SWL_STICKY;
+    return &swl->base;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    free(mech);
+}
+
+/** Admits warps up to the limit: the oldest; or who has one keeps it, and the oldest of the others get what is left. */
+static void admit(struct swl *swl)
+{
+    unsigned left = swl->limit;
+
+    for (unsigned i = 0; i < swl->count; i++) {
+        bool *active = &swl->active[swl->warp[i]];
+
+        *active = *active && swl->sticky && left != 0;
+        left -= *active;
+    }
+    for (unsigned i = 0; i < swl->count && left != 0; i++)
+        if (!swl->active[swl->warp[i]]) {
+            swl->active[swl->warp[i]] = true;
+            left--;
+        }
+}
+
+static void leave(struct swl *swl, unsigned warp)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < swl->count; i++)
+        if (swl->warp[i] != warp)
+            swl->warp[kept++] = swl->warp[i];
+    swl->count = kept;
+    swl->active[warp] = false;
+    admit(swl);
+}
+
+static void enter(struct swl *swl, unsigned warp)
+{
+    unsigned at = swl->count++;
+
+    for (; at > 0 && swl->age[swl->warp[at - 1]] > swl->age[warp]; at--)
+        swl->warp[at] = swl->warp[at - 1];
+    swl->warp[at] = (uint16_t)warp;
+    admit(swl);
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct swl *swl = (struct swl *)mech;
+
+    swl->age[warp] = age;
+    enter(swl, warp);
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    leave((struct swl *)mech, warp);
+}
+
+static void waits(struct tim_mech *mech, unsigned warp, bool begins)
+{
+    (begins ? leave : enter)((struct swl *)mech, warp);
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    (void)next;
+    return !((struct swl *)mech)->active[warp];
+}
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    const struct swl *swl = (const struct swl *)mech;
+    unsigned older = 0;
+
+    while (older < swl->count && swl->warp[older] != warp)
+        older++;
+    lw_printf(out, "%u older warps of the core run, and the limit is %u", older, swl->limit);
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct swl *swl = (const struct swl *)mech;
+
+    lw_printf(out, "limit %u, %u warps run; with a place, the oldest first:", swl->limit, swl->count);
+    for (unsigned i = 0; i < swl->count; i++)
+        if (swl->active[swl->warp[i]])
+            lw_printf(out, " %u", swl->warp[i]);
+    lw_put(out, "\n");
+}
+
+const struct tim_mechanism tim_swl = {
+    .name = "swl", .summary = "static warp limiting: only the oldest issue.limit warps of a core issue",
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends,
+    .waits = waits, .holds = holds, .why = why, .show = show,
+};

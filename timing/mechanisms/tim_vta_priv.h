@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Victim tag arrays: the lines that each warp slot lost from L1, tags alone. Source: the warp scheduling thesis 4.2. */
+#ifndef TIM_VTA_PRIV_H
+#define TIM_VTA_PRIV_H
+
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+struct tim_vta;
+/** @entries of each of @warps slots, in sets of @ways (at most @entries), with LRU; @line: bytes of a line of L1.
+ *  Entries and ways are powers of two. NULL: no memory. */
+struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
+void tim_vta_destroy(struct tim_vta *vta);
+/** Has @warp lost the line? @take: then it is taken out; else it becomes the youngest of its set. */
+bool tim_vta_find(struct tim_vta *vta, unsigned warp, uint64_t line, bool take);
+/** It has. One that is there becomes the youngest. */
+void tim_vta_insert(struct tim_vta *vta, unsigned warp, uint64_t line);
+/** Nothing is known of what @warp lost. */
+void tim_vta_clear(struct tim_vta *vta, unsigned warp);
+/** Lines of @warp in it, for lists. */
+unsigned tim_vta_count(const struct tim_vta *vta, unsigned warp);
+
+#endif
