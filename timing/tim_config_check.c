@@ -102,6 +102,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"fetch.word_bytes", c->fetch_word_bytes},
         {"ccws.entries", c->ccws_entries},
         {"ccws.ways", c->ccws_ways},
+        {"daws.repeats", c->daws_repeats},
+        {"daws.entries", c->daws_entries},
+        {"daws.ways", c->daws_ways},
     };
     enum lw_status status = LW_OK;
 
@@ -147,8 +150,10 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->issue_width > 2 && !c->issue_types)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
                        c->issue_width);
-    if (c->ccws_on && c->l1_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "ccws.on needs lines that warps lose: set l1.bytes");
+    if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "%s.on needs lines that warps lose: set l1.bytes", c->ccws_on ? "ccws" : "daws");
+    if (c->ccws_on && c->daws_on)
+        return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on are alternatives: set one of them");
     if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))
         return LW_FAIL(err, LW_EINPUT, "ccws.base_score %u is more than ccws.score_bits %u hold", c->ccws_base_score,
                        c->ccws_score_bits);

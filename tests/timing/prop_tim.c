@@ -70,7 +70,19 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->ccws_hit_unit = rnd_below(r, 2);
     c->ccws_window = rnd_below(r, 2) ? 0 : between(r, 100, 5000);
     c->ccws_take = rnd_below(r, 2);
-    if (c->ccws_on) /* else there is little to be lost */
+    c->daws_on = c->l1_bytes != 0 && !c->ccws_on && rnd_below(r, 2) != 0;
+    c->daws_assoc = between(r, 1, 300);
+    c->daws_order = rnd_below(r, 2);
+    c->daws_too_big = rnd_below(r, 2);
+    c->daws_barrier = rnd_below(r, 2);
+    c->daws_closest = rnd_below(r, 2);
+    c->daws_lanes = rnd_below(r, 2);
+    c->daws_sample_min = between(r, 1, 4);
+    c->daws_sample_mid = rnd_below(r, 2);
+    c->daws_loads = between(r, 1, 8);
+    c->daws_loops = between(r, 1, 3);
+    c->daws_repeats = power(r, 8, 64);
+    if (c->ccws_on || c->daws_on) /* else there is little to be lost */
         c->l1_global = TIM_L1_CACHE;
 }
 

@@ -577,7 +577,7 @@ static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
     const struct tim_warp *w = &core->warp[warp];
 
     *out = (struct tim_mech_warp){.used = w->used, .ended = w->ended, .reason = w->reason, .misses = w->missing != 0,
-                                  .age = w->age};
+                                  .age = w->age, .code = w->code};
     if (!w->used || w->ended || w->split < 0)
         return;
     out->pc = w->pc;
@@ -585,10 +585,23 @@ static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
     out->next = tim_head(w);
 }
 
+static bool inside(const void *context, unsigned warp, uint64_t from, uint64_t to)
+{
+    const struct tim_core *core = context;
+    const struct tim_warp *w = &core->warp[warp];
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views, EMU_MAX_LANES);
+
+    for (unsigned i = 0; i < count; i++)
+        if (views[i].pc >= from && views[i].pc <= to)
+            return true;
+    return false;
+}
+
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .context = core};
+                                              .look = look, .inside = inside, .context = core};
 }
 
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
@@ -601,7 +614,7 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
     bool held = false;
 
     if (core->picks_at[s] != core->now + 1) /* a slot may look at its warps twice */
-        core->moved |= tim_mechs_pick(&core->mechs, s);
+        core->moved |= tim_mechs_pick(&core->mechs, s, ready);
     core->picks_at[s] = core->now + 1;
     for (unsigned i = 0; i < core->hot.words; i++)
         for (LW_EACH_BIT(b, ready[i]))

@@ -328,7 +328,7 @@ static void report_access(struct tim_core *core, const struct tim_op *op, const 
                             const struct tim_cache_result *r)
 {
     tim_mechs_access(&core->mechs, &(struct tim_mech_access){
-        .warp = op->warp, .pc = op->pc, .line = line->line, .lanes = tim_count_lanes(core, op->lanes),
+        .warp = op->warp, .pc = op->pc, .code = core->warp[op->warp].code, .line = line->line, .lanes = tim_count_lanes(core, op->lanes),
         .index = op->line_next, .count = op->line_count, .instruction = op->age,
         .hit = r->answer == TIM_CACHE_HIT, .merge = r->answer == TIM_CACHE_MERGE, .owner = r->owner});
     if (r->evicted)

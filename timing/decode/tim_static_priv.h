@@ -93,17 +93,35 @@ struct tim_static {
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
 };
+/** A loop: the instructions from the target of a branch back to that branch, of several to one target the last. */
+struct tim_loop {
+    uint64_t begin, end; /* pc of the first and the last instruction */
+    uint64_t from, to;   /* of its function: the first, and the first after it */
+    bool called;         /* that is no kernel */
+    uint16_t parent;     /* 1 + the loop around it, which is before it in the list; 0: none */
+};
+enum { TIM_LOOPS_MOST = 65535 };
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
     const struct emu_program *program;
     uint64_t base;
     uint32_t count;
     struct tim_static *insn;
+    struct tim_loop *loop; /* [loop_count], by `begin`; NULL: no key asks for them */
+    uint32_t loop_count;
+    uint16_t *loop_of;     /* [count] 1 + the innermost loop that has the instruction; 0: none */
     struct tim_static *tagged[2]; /* the same as one lane executes them, or as the affine unit does; NULL: by no key */
 };
 /** Errors: false: no memory; tim_code_fini() then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
                    struct tim_code *out);
 void tim_code_fini(struct tim_code *code);
+/** Fills in `loop` and `loop_of`. False: no memory. */
+bool tim_loops_fill(struct tim_code *code);
+/** 1 + the innermost loop at @pc; 0: none, or no loops were asked for. */
+static inline unsigned tim_loop_at(const struct tim_code *code, uint64_t pc)
+{
+    return code->loop_of == NULL ? 0 : code->loop_of[(pc - code->base) / ISA_WORD_BYTES];
+}
 
 #endif

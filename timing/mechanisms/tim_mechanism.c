@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws};
+const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
@@ -75,13 +75,13 @@ void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner)
     CALL(mechs, evict, line, owner)
 }
 
-bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched)
+bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready)
 {
     bool changed = false;
 
     for (unsigned i = 0; i < mechs->count; i++)
         if (mechs->mech[i]->row->picks != NULL)
-            changed |= mechs->mech[i]->row->picks(mechs->mech[i], sched);
+            changed |= mechs->mech[i]->row->picks(mechs->mech[i], sched, ready);
     return changed;
 }
 

@@ -33,6 +33,7 @@ struct tim_mech_warp {
     bool misses;       /* data from outside the core is on its way to it */
     uint64_t age;      /* assigned earlier: older, lower */
     uint64_t pc, lanes; /* of its split that runs; lanes 0: none does */
+    const struct tim_code *code;
     const struct tim_static *next; /* what it issues next; NULL: no split runs */
 };
 /** A core, as its mechanisms see it. */
@@ -43,6 +44,8 @@ struct tim_mech_core {
     uint64_t now;                       /* the cycle that runs */
     uint64_t assigned;                  /* warps ever */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
+    /** Is a lane that lives at a pc of [from, to], whether its split runs or waits? */
+    bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
     const void *context;
 };
 /** A warp instruction that has issued. */
@@ -50,11 +53,13 @@ struct tim_mech_issue {
     unsigned warp, lanes; /* slot; how many lanes its split has */
     uint64_t pc;
     const struct tim_static *what;
+    const struct tim_code *code;
 };
 /** A load of a line through L1: one of the accesses of an instruction. */
 struct tim_mech_access {
     unsigned warp;
     uint64_t pc, line;
+    const struct tim_code *code;
     unsigned lanes;     /* of the instruction */
     unsigned index, count; /* of its accesses: this one; all */
     uint64_t instruction; /* another number for each instruction */
@@ -84,8 +89,9 @@ struct tim_mechanism {
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
     /** L1 throws a line out to make room for another. @owner: the slot whose warp brought it. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
-    /** Before scheduler @sched picks, once a cycle. True: the mechanism's state has changed. */
-    bool (*picks)(struct tim_mech *mech, unsigned sched);
+    /** Before scheduler @sched picks, once a cycle. @ready: its warps that could issue, a bit for each by their place
+     *  among its warps, which is slot divided by schedulers. True: the mechanism's state has changed. */
+    bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** May a ready warp, whose next instruction is @next, not issue? Changes no answer. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
@@ -100,7 +106,7 @@ struct tim_mechanism {
 /** In the order in which they are asked. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws;
 
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {
@@ -120,7 +126,7 @@ void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
-bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched);
+bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 /** The one that holds the warp back; NULL: none does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);

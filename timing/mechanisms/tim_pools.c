@@ -156,13 +156,14 @@ static bool promote(struct pool *pool, const struct view *view)
     return changed;
 }
 
-static bool picks(struct tim_mech *mech, unsigned sched)
+static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct pools *pools = (struct pools *)mech;
     struct pool *pool = &pools->pool[sched];
     struct view view = {pools, sched, (pools->warps - sched + pools->schedulers - 1) / pools->schedulers};
     bool changed = pool->assigned != mech->core->assigned;
 
+    (void)ready;
     if (changed)
         take_new(pool, &view);
     pool->assigned = mech->core->assigned;

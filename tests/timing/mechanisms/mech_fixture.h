@@ -12,6 +12,8 @@ struct mech_core {
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
     struct tim_mech_warp warp[TIM_MAX_WARPS];
     struct tim_cache *l1;
+    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: none */
+    struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
@@ -21,6 +23,13 @@ static const struct tim_static mech_alu = {.path = TIM_PATH_COLLECT, .type = TIM
 static void mech_look(const void *context, unsigned warp, struct tim_mech_warp *out)
 {
     *out = ((const struct mech_core *)context)->warp[warp];
+}
+
+static bool mech_inside(const void *context, unsigned warp, uint64_t from, uint64_t to)
+{
+    uint64_t at = ((const struct mech_core *)context)->lane_at[warp];
+
+    return at != 0 && at >= from && at <= to;
 }
 
 /** A machine of all defaults with the mechanisms that @set puts on it ("ccws.on=on ccws.entries=4"), and an L1 of @lines
@@ -41,6 +50,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.count = m->count;
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
+    m->mechs.core.inside = mech_inside;
     m->mechs.core.context = m;
     if (lines != 0)
         m->l1 = tim_cache_create(&(struct tim_cache_shape){lines * 128, 128, 128, lines, 4, 4, false});
@@ -50,6 +60,8 @@ static inline void mech_free(struct mech_core *m)
 {
     tim_mechs_fini(&m->mechs);
     tim_cache_destroy(m->l1);
+    free(m->code.loop);
+    free(m->code.loop_of);
     tim_config_destroy(m->config);
     free(m);
 }
@@ -82,7 +94,7 @@ static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line
 
     tim_cache_read(m->l1, line * 128, word, 0, (uint16_t)warp, &r);
     tim_mechs_access(&m->mechs, &(struct tim_mech_access){
-        .warp = warp, .line = line * 128, .lanes = 32, .count = 1, .instruction = ++m->instructions,
+        .warp = warp, .line = line * 128, .code = &m->code, .lanes = 32, .count = 1, .instruction = ++m->instructions,
         .hit = r.answer == TIM_CACHE_HIT, .owner = r.owner});
     if (r.evicted)
         tim_mechs_evict(&m->mechs, r.victim, r.victim_owner);
@@ -93,6 +105,27 @@ static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line
 static inline bool mech_holds(const struct mech_core *m, unsigned warp, const struct tim_static *next)
 {
     return tim_mechs_holder(&m->mechs, warp, next) != NULL;
+}
+/** Loops of a function of 4096 pcs, which are the numbers of its instructions here: {begin, end} of each, the outer
+ *  ones first. */
+static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], unsigned count)
+{
+    m->code.count = 4096;
+    m->code.loop = calloc(count, sizeof *m->code.loop);
+    m->code.loop_of = calloc(m->code.count, sizeof *m->code.loop_of);
+    m->code.loop_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        m->code.loop[i] = (struct tim_loop){.begin = loop[i][0] * ISA_WORD_BYTES, .end = loop[i][1] * ISA_WORD_BYTES,
+                                            .to = 4096 * ISA_WORD_BYTES, .parent = m->code.loop_of[loop[i][0]]};
+        for (unsigned at = loop[i][0]; at <= loop[i][1]; at++)
+            m->code.loop_of[at] = (uint16_t)(i + 1);
+    }
+}
+/** The instruction at @at issues for @lanes lanes. */
+static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
+{
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code,
+                                                        .pc = (uint64_t)at * ISA_WORD_BYTES});
 }
 /** Warps of [0, count) that may load: "0 2 3". */
 static inline const char *mech_may_load(const struct mech_core *m, unsigned count)

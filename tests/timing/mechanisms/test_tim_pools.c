@@ -17,13 +17,13 @@ static void pool_is(struct mech_core *m, const char *active, const char *pending
     char expected[256];
     struct lw_buffer found;
 
-    tim_mechs_pick(&m->mechs, 0);
+    tim_mechs_pick(&m->mechs, 0, NULL);
     lw_buffer_init(&found);
     m->mechs.mech[0]->row->show(m->mechs.mech[0], &found.sink);
     snprintf(expected, sizeof expected, "scheduler 0, active:%s; pending, the next first:%s\n", active, pending);
     assert_string_equal(found.text, expected);
     lw_buffer_fini(&found);
-    assert_false(tim_mechs_pick(&m->mechs, 0));
+    assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
 }
 
 /* The moves of the specification's trace (7.5), with promotion in the order of waiting. */
@@ -68,15 +68,15 @@ static void one_that_misses_leaves_in_a_cycle(void **state)
     set_state(m, 0, MISS);      /* pending: it may not come */
     set_state(m, 2, MISS);
     set_state(m, 3, MISS);
-    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(mech_holds(m, 2, &mech_alu) && !mech_holds(m, 3, &mech_alu) && !mech_holds(m, 1, &mech_alu));
-    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(mech_holds(m, 3, &mech_alu));
-    assert_false(tim_mechs_pick(&m->mechs, 0));
+    assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
     m->warp[1].age = 5; /* another warp in its slot */
     m->mechs.core.assigned++;
     set_state(m, 0, READY);
-    assert_true(tim_mechs_pick(&m->mechs, 0));
+    assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(!mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &mech_alu));
     mech_free(m);
 }

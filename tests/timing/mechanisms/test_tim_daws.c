@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification 5.9;
+ * expected values are its tables'. Loops and loads are at the pcs that it gives, in instructions.
+ */
+#include "tests/timing/mechanisms/mech_fixture.h"
+#include "timing/mechanisms/tim_daws_priv.h"
+
+static uint64_t pc(unsigned at)
+{
+    return (uint64_t)at * ISA_WORD_BYTES;
+}
+
+/** The loop at @loop has locality, and so many loads, each a group of its own. */
+static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsigned converged)
+{
+    struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+    t->count = m->count;
+    tim_daws_begins(t, pc(loop), 250, 32, true);
+    assert_true(t->samples != 0 && t->sample[t->samples - 1].loop == pc(loop));
+    t->sample[t->samples - 1].locality = 1;
+    for (unsigned i = 0; i < diverged + converged; i++)
+        tim_daws_find_load(t, pc(loop), pc(loop + 1 + i))->is_div = i < diverged;
+}
+
+static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, unsigned lines)
+{
+    uint64_t found;
+
+    assert_int_equal(tim_daws_footprint(m->mechs.mech[0], warp, &found), lines);
+    assert_int_equal(found / ISA_WORD_BYTES, loop);
+}
+
+/* 32 lines of L1 stand for one: with kAssocFactor 1 there are so many. */
+static struct mech_core *with_lines(unsigned lines)
+{
+    char set[128];
+
+    snprintf(set, sizeof set, "daws.on=on daws.assoc=100 l1.line=128 l1.bytes=%u l1.ways=%u", lines * 128, lines);
+    return mech_new(set, lines);
+}
+
+/* Rows of a sparse matrix: lane l of warp w walks the elements [from, to) of row 4w + l. */
+enum { D1_WARPS = 2, D1_LANES = 4 };
+static const unsigned d1_row[D1_WARPS * D1_LANES + 1] = {0, 64, 96, 128, 160, 160, 192, 224, 256};
+
+/** An iteration of a warp: its loads, if any lane is left. To *misses those of L1. */
+static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsigned *misses)
+{
+    unsigned lanes = 0;
+
+    for (unsigned l = 0; l < D1_LANES; l++)
+        lanes += d1_row[warp * D1_LANES + l] + step < d1_row[warp * D1_LANES + l + 1];
+    if (lanes == 0) {
+        mech_at(m, warp, 200, D1_LANES);
+        mech_end(m, warp);
+        return false;
+    }
+    mech_at(m, warp, 100, lanes);
+    if (mech_holds(m, warp, &mech_load))
+        return true;
+    for (unsigned l = 0; l < D1_LANES; l++)
+        if (d1_row[warp * D1_LANES + l] + step < d1_row[warp * D1_LANES + l + 1])
+            *misses += !mech_access(m, warp, (d1_row[warp * D1_LANES + l] + step) / 32);
+    return true;
+}
+
+static void d1_sparse_rows(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = with_lines(4);
+    unsigned misses = 0, step[D1_WARPS] = {0}, accesses = 0;
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 2);
+    profile(m, 100, 1, 0);
+    mech_at(m, 0, 100, 4);
+    mech_at(m, 1, 100, 3);
+    entry_is(m, 0, 100, 4);
+    assert_string_equal(mech_may_load(m, 2), "0");
+    for (unsigned i = 0; i < 32; i++)
+        assert_true(d1_iterate(m, 0, i, &misses) && mech_holds(m, 1, &mech_load));
+    mech_at(m, 0, 100, 1); /* the 33rd iteration: one lane is left */
+    entry_is(m, 0, 100, 1);
+    entry_is(m, 1, 100, 3);
+    assert_string_equal(mech_may_load(m, 2), "0 1"); /* 1 + 3 = 4 is within 4 */
+    step[0] = 32;
+    for (bool more = true; more;) {
+        more = false;
+        for (unsigned w = 0; w < D1_WARPS; w++)
+            if (!m->warp[w].ended)
+                more |= d1_iterate(m, w, step[w]++, &misses);
+    }
+    assert_int_equal(misses, 8);
+    mech_free(m);
+    m = mech_new("daws.on=on", 4); /* the warps in turn, whatever they need */
+    misses = 0;
+    for (unsigned i = 0; i < 64; i++)
+        for (unsigned r = 0; r < D1_WARPS * D1_LANES; r++)
+            if (d1_row[r] + i < d1_row[r + 1]) {
+                misses += !mech_access(m, r / D1_LANES, (d1_row[r] + i) / 32);
+                accesses++;
+            }
+    assert_int_equal(accesses, 256);
+    assert_int_equal(misses, 225);
+    mech_free(m);
+}
+
+static void d2_admission(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = with_lines(48);
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 3);
+    profile(m, 100, 1, 0);
+    mech_at(m, 0, 100, 32);
+    mech_at(m, 1, 100, 16);
+    assert_string_equal(mech_may_load(m, 3), "0 1 2");
+    mech_at(m, 2, 100, 16);
+    assert_string_equal(mech_may_load(m, 3), "0 1");
+    mech_at(m, 0, 100, 16);
+    assert_string_equal(mech_may_load(m, 3), "0 1 2");
+    mech_free(m);
+}
+
+static void d3_footprints(void **state)
+{
+    static const unsigned lanes[] = {32, 16, 8, 4, 2, 1}, mixed[] = {34, 18, 10, 6, 4, 2};
+    static const struct {
+        unsigned diverged, converged, lines[6];
+    } rows[] = {{1, 0, {32, 16, 8, 4, 2, 1}},  {2, 0, {64, 32, 16, 8, 4, 2}}, {2, 2, {68, 36, 20, 12, 8, 4}},
+                {0, 3, {6, 6, 6, 6, 6, 3}},    {5, 0, {160, 80, 40, 20, 10, 5}}};
+    struct mech_core *m;
+    struct tim_daws_tables *t;
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        m = mech_new("daws.on=on", 0);
+        profile(m, 100, rows[i].diverged, rows[i].converged);
+        for (unsigned k = 0; k < LW_COUNT_OF(lanes); k++)
+            assert_int_equal(tim_daws_predict(tim_daws_tables_of(m->mechs.mech[0]), pc(100), lanes[k]), rows[i].lines[k]);
+        assert_int_equal(tim_daws_predict(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0), 0);
+        mech_free(m);
+    }
+    m = mech_new("daws.on=on", 0); /* one group of a diverged and a converged load, one of a converged one */
+    profile(m, 100, 1, 2);
+    t = tim_daws_tables_of(m->mechs.mech[0]);
+    t->load[1].rep = t->load[0].rep;
+    for (unsigned k = 0; k < LW_COUNT_OF(lanes); k++)
+        assert_int_equal(tim_daws_predict(t, pc(100), lanes[k]), mixed[k]);
+    mech_free(m);
+}
+
+static void d4_nested_loops(void **state)
+{
+    static const unsigned loop[][2] = {{100, 220}, {140, 160}, {180, 200}};
+    struct mech_core *m = mech_new("daws.on=on", 0);
+
+    (void)state;
+    mech_loops(m, loop, 3);
+    mech_begin(m, 1);
+    profile(m, 100, 1, 1);
+    profile(m, 140, 2, 0);
+    profile(m, 180, 0, 3);
+    mech_at(m, 0, 100, 32);
+    entry_is(m, 0, 100, 34);
+    mech_at(m, 0, 140, 32);
+    entry_is(m, 0, 140, 64);
+    mech_at(m, 0, 165, 32); /* leaves the inner one */
+    entry_is(m, 0, 140, 64);
+    mech_at(m, 0, 100, 20);
+    entry_is(m, 0, 140, 40);
+    mech_at(m, 0, 180, 20); /* the other inner one */
+    entry_is(m, 0, 180, 6);
+    mech_at(m, 0, 210, 20);
+    mech_at(m, 0, 100, 8);
+    entry_is(m, 0, 180, 6);
+    mech_at(m, 0, 140, 8);
+    entry_is(m, 0, 140, 16);
+    mech_at(m, 0, 221, 8); /* leaves all */
+    entry_is(m, 0, 0, 0);
+    mech_free(m);
+}
+
+/* A lane that waits in a loop keeps its warp there. */
+static void a_loop_is_left_by_all_lanes(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = mech_new("daws.on=on", 0);
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 1);
+    profile(m, 100, 1, 0);
+    mech_at(m, 0, 100, 32);
+    m->lane_at[0] = pc(105);
+    mech_at(m, 0, 120, 16);
+    entry_is(m, 0, 100, 32);
+    m->lane_at[0] = 0;
+    mech_at(m, 0, 121, 16);
+    entry_is(m, 0, 0, 0);
+    mech_free(m);
+}
+
+/** A load of the sampling warp, of lines [first, first + count), all of which hit lines that it brought. */
+static void sample(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes, unsigned first, unsigned count, bool hits)
+{
+    m->instructions++;
+    for (unsigned i = 0; i < count; i++)
+        tim_mechs_access(&m->mechs, &(struct tim_mech_access){
+            .warp = warp, .pc = pc(at), .code = &m->code, .line = (uint64_t)(first + i) * 128, .lanes = lanes, .index = i,
+            .count = count, .instruction = m->instructions, .hit = hits, .owner = warp});
+}
+
+static struct mech_core *sampling(void)
+{
+    static const unsigned loop[][2] = {{100, 120}};
+    struct mech_core *m = mech_new("daws.on=on", 0);
+
+    mech_loops(m, loop, 1);
+    mech_begin(m, 2);
+    mech_at(m, 0, 100, 32);
+    assert_true(tim_daws_samples(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0));
+    return m;
+}
+
+static void d5_the_classifier(void **state)
+{
+    struct mech_core *m = sampling();
+    struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+    (void)state;
+    sample(m, 0, 101, 32, 0, 32, true);
+    assert_int_equal(t->loads, 1);
+    assert_false(t->load[0].is_div);
+    sample(m, 0, 101, 32, 0, 31, true);
+    assert_int_equal(t->load[0].div, 2);
+    assert_true(t->load[0].is_div);
+    sample(m, 0, 101, 32, 0, 1, true);
+    sample(m, 0, 101, 32, 0, 2, true);
+    assert_int_equal(t->load[0].div, 0);
+    assert_false(t->load[0].is_div);
+    sample(m, 0, 101, 2, 0, 2, true);
+    assert_int_equal(t->load[0].div, 0);
+    sample(m, 1, 101, 32, 0, 32, true); /* of another warp: nothing */
+    assert_int_equal(t->load[0].div, 0);
+    mech_free(m);
+}
+
+static void d6_repetition(void **state)
+{
+    struct mech_core *m = sampling();
+    struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+    (void)state;
+    sample(m, 0, 101, 32, 7, 1, true);
+    mech_at(m, 0, 100, 32); /* the next iteration */
+    sample(m, 0, 102, 32, 7, 1, true);
+    assert_true(t->load[0].rep != t->load[1].rep);
+    sample(m, 0, 101, 32, 7, 1, true); /* in one */
+    assert_true(t->load[0].rep == t->load[1].rep);
+    mech_free(m);
+}
+
+static void d7_a_stream_is_let_alone(void **state)
+{
+    struct mech_core *m = sampling();
+    struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+    (void)state;
+    for (unsigned i = 0; i < 200; i++) {
+        sample(m, 0, 101, 32, 32 * i, 32, false);
+        mech_at(m, 0, 100, 32);
+        mech_at(m, 1, 100, 32);
+    }
+    assert_int_equal(t->sample[0].locality, INT8_MIN);
+    assert_int_equal(t->loads, 0);
+    entry_is(m, 0, 0, 0);
+    assert_string_equal(mech_may_load(m, 2), "0 1");
+    mech_free(m);
+}
+
+static void d8_a_warp_at_a_barrier_needs_nothing(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = with_lines(48);
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 3);
+    profile(m, 100, 1, 0);
+    for (unsigned w = 0; w < 3; w++)
+        mech_at(m, w, 100, 32);
+    assert_string_equal(mech_may_load(m, 3), "0");
+    tim_mechs_wait(&m->mechs, 0, true);
+    entry_is(m, 0, 100, 0);
+    assert_string_equal(mech_may_load(m, 3), "0 1");
+    tim_mechs_wait(&m->mechs, 1, true);
+    assert_string_equal(mech_may_load(m, 3), "0 1 2");
+    mech_free(m);
+}
+
+static void d9_too_big(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8", 0); /* 0.6 x 256 lines */
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 4);
+    profile(m, 100, 5, 0);
+    for (unsigned w = 0; w < 4; w++)
+        mech_at(m, w, 100, 32);
+    assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
+    for (unsigned w = 0; w < 4; w++)
+        mech_at(m, w, 100, 16);
+    assert_string_equal(mech_may_load(m, 4), "0");
+    mech_at(m, 0, 100, 32);
+    assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
+    mech_at(m, 0, 120, 32);
+    entry_is(m, 0, 0, 0);
+    assert_string_equal(mech_may_load(m, 4), "0 1");
+    mech_free(m);
+    m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8 daws.too_big=warp", 0); /* A25 */
+    mech_loops(m, loop, 1);
+    mech_begin(m, 4);
+    profile(m, 100, 5, 0);
+    mech_at(m, 0, 100, 32);
+    for (unsigned w = 1; w < 4; w++)
+        mech_at(m, w, 100, 16);
+    assert_string_equal(mech_may_load(m, 4), "0 1");
+    mech_free(m);
+}
+
+/** A load of warp @warp at @at is ready. */
+static bool load_is_ready(struct mech_core *m, unsigned warp, unsigned at)
+{
+    uint64_t ready[TIM_MAX_WARPS / 64] = {UINT64_C(1) << warp};
+
+    m->warp[warp].next = &mech_load;
+    m->warp[warp].code = &m->code;
+    m->warp[warp].pc = pc(at);
+    m->warp[warp].lanes = UINT32_MAX;
+    return tim_mechs_pick(&m->mechs, 0, ready);
+}
+
+static void d10_the_closest_loop(void **state)
+{
+    static const unsigned loop[][2] = {{1610, 1650}, {1700, 1710}};
+    struct mech_core *m = mech_new("daws.on=on issue.schedulers=1", 0);
+
+    (void)state;
+    mech_loops(m, loop, 2);
+    mech_begin(m, 3);
+    profile(m, 1610, 1, 0);
+    profile(m, 1700, 2, 0);
+    assert_false(load_is_ready(m, 1, 1568)); /* nobody is in a loop */
+    entry_is(m, 1, 0, 0);
+    mech_at(m, 0, 1700, 32);
+    assert_true(load_is_ready(m, 1, 1568));
+    entry_is(m, 1, 1610, 32);
+    assert_false(load_is_ready(m, 1, 1568));
+    assert_false(load_is_ready(m, 2, 1720)); /* after the last loop */
+    mech_at(m, 1, 1610, 16); /* it enters */
+    entry_is(m, 1, 1610, 16);
+    mech_at(m, 1, 1660, 32);
+    entry_is(m, 1, 0, 0);
+    assert_true(load_is_ready(m, 1, 1660));
+    entry_is(m, 1, 1700, 64);
+    mech_at(m, 0, 1720, 32); /* the last leaves */
+    entry_is(m, 1, 0, 0);
+    assert_int_equal(m->count[TIM_CORE_daws_charges], 2);
+    mech_free(m);
+}
+
+static void d11_a_barrier_in_a_loop(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+    struct mech_core *m = mech_new("daws.on=on", 0);
+
+    (void)state;
+    for (unsigned zero = 0; zero < 2; zero++) {
+        if (zero != 0)
+            m = mech_new("daws.on=on daws.barrier=zero", 0); /* A26 */
+        mech_loops(m, loop, 1);
+        mech_begin(m, 1);
+        profile(m, 100, 1, 0);
+        mech_at(m, 0, 100, 32);
+        mech_at(m, 0, 105, 16);
+        tim_mechs_wait(&m->mechs, 0, true);
+        entry_is(m, 0, 100, 0);
+        tim_mechs_wait(&m->mechs, 0, false);
+        entry_is(m, 0, 100, zero != 0 ? 0 : 16);
+        mech_free(m);
+    }
+}
+
+static void d12_an_outer_loop_without_locality(void **state)
+{
+    static const unsigned loop[][2] = {{100, 200}, {140, 160}};
+    struct mech_core *m = mech_new("daws.on=on", 0);
+
+    (void)state;
+    mech_loops(m, loop, 2);
+    mech_begin(m, 1);
+    profile(m, 140, 1, 0);
+    mech_at(m, 0, 100, 32);
+    entry_is(m, 0, 0, 0);
+    mech_at(m, 0, 140, 32);
+    entry_is(m, 0, 140, 32);
+    mech_at(m, 0, 170, 32);
+    mech_at(m, 0, 100, 20);
+    entry_is(m, 0, 140, 20);
+    mech_at(m, 0, 210, 20);
+    entry_is(m, 0, 0, 0);
+    mech_free(m);
+}
+
+/* A8: a warp with room in its loop keeps it when an older one comes. */
+static void the_admitted_may_be_first(void **state)
+{
+    static const unsigned loop[][2] = {{100, 110}};
+
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        struct mech_core *m = mech_new(first ? "daws.on=on daws.order=admitted_first daws.assoc=100 l1.bytes=4096 l1.ways=32"
+                                             : "daws.on=on daws.assoc=100 l1.bytes=4096 l1.ways=32", 0);
+        mech_loops(m, loop, 1);
+        mech_begin(m, 2);
+        profile(m, 100, 1, 0);
+        mech_at(m, 1, 100, 32);
+        mech_at(m, 0, 100, 32);
+        assert_string_equal(mech_may_load(m, 2), first ? "1" : "0");
+        assert_int_equal(m->count[TIM_CORE_daws_removed], !first);
+        mech_free(m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(d1_sparse_rows),
+        cmocka_unit_test(d2_admission),
+        cmocka_unit_test(d3_footprints),
+        cmocka_unit_test(d4_nested_loops),
+        cmocka_unit_test(a_loop_is_left_by_all_lanes),
+        cmocka_unit_test(d5_the_classifier),
+        cmocka_unit_test(d6_repetition),
+        cmocka_unit_test(d7_a_stream_is_let_alone),
+        cmocka_unit_test(d8_a_warp_at_a_barrier_needs_nothing),
+        cmocka_unit_test(d9_too_big),
+        cmocka_unit_test(d10_the_closest_loop),
+        cmocka_unit_test(d11_a_barrier_in_a_loop),
+        cmocka_unit_test(d12_an_outer_loop_without_locality),
+        cmocka_unit_test(the_admitted_may_be_first),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

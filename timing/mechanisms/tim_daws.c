@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Divergence-aware warp scheduling: who is in which loop, and who may load. A warp in a loop with locality is charged
+ * the lines that it is predicted to need with the lanes that it has now, anew in each iteration; the oldest get room in
+ * L1 first. Loads of those for whom nothing is left are held back. Source: the warp scheduling thesis 5.4, 5.5; where it
+ * leaves something open, 11: A5, A8, A25, A26, A30 are keys.
+ *
+ * An entry of the footprint prediction table, of a warp:
+ *
+ *   none --loop with locality begins--> {loop, lines} <--it begins again, or a loop around it: new lines--+
+ *    ^                                    |   |  +--------------------------------------------------------+
+ *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
+ */
+#include "timing/mechanisms/tim_daws_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct entry {
+    bool lives, allowed;
+    bool granted;              /* it has room in its loop */
+    bool charged;              /* it is in no loop: `loop` is the next one after its load */
+    uint16_t open;             /* 1 + the innermost loop that its lanes are in; 0: none */
+    unsigned lanes;            /* of its last instruction */
+    unsigned lines;            /* footprint */
+    uint64_t loop, end;        /* pc; 0: none; its last instruction */
+    uint64_t age;
+    const struct tim_code *code;
+};
+struct daws {
+    struct tim_mech base;
+    struct tim_daws_tables tables;
+    struct tim_vta *vta;
+    uint64_t launch;
+    unsigned count;               /* warps that live, */
+    uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
+    struct entry entry[TIM_MAX_WARPS];
+    unsigned allowed;             /* how many may load */
+    uint64_t sum;                 /* lines of all that are charged */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->daws_on;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    struct daws *daws = (struct daws *)mech;
+
+    tim_daws_tables_fini(&daws->tables);
+    tim_vta_destroy(daws->vta);
+    free(daws);
+}
+
+static struct tim_mech *create(const struct tim_config *config)
+{
+    struct daws *daws = calloc(1, sizeof *daws);
+
+    if (daws == NULL)
+        return NULL;
+    daws->launch = UINT64_MAX;
+    daws->vta = tim_vta_create(config->core_warps, config->daws_entries, config->daws_ways, config->l1_line);
+    if (tim_daws_tables_init(&daws->tables, config) && daws->vta != NULL)
+        return &daws->base;
+    destroy(&daws->base);
+    return NULL;
+}
+
+static const struct tim_config *config_of(const struct daws *daws)
+{
+    return daws->tables.config;
+}
+
+/* ---- admission --------------------------------------------------------------------------------- */
+
+static bool fits(const struct daws *daws, uint64_t lines)
+{
+    const struct tim_config *c = config_of(daws);
+
+    return lines * 100 <= (uint64_t)c->daws_assoc * (c->l1_bytes / c->l1_line);
+}
+
+/** Is the warp not to be charged: does it, or (too_big: loop) some warp of its loop, need more than there is? */
+static bool is_free(const struct daws *daws, const struct entry *e)
+{
+    if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
+        return !fits(daws, e->lines);
+    for (unsigned i = 0; i < daws->count; i++) {
+        const struct entry *other = &daws->entry[daws->warp[i]];
+        if (other->loop == e->loop && !fits(daws, other->lines))
+            return true;
+    }
+    return false;
+}
+
+/** @first: those that have room in their loop; else the others. */
+static void admit_some(struct daws *daws, bool all, bool first)
+{
+    for (unsigned i = 0; i < daws->count; i++) {
+        struct entry *e = &daws->entry[daws->warp[i]];
+        bool had = e->granted;
+
+        if (!all && had != first)
+            continue;
+        if (is_free(daws, e)) {
+            e->allowed = true;
+        } else {
+            daws->sum += e->lines;
+            e->allowed = fits(daws, daws->sum);
+            daws->base.core->count[TIM_CORE_daws_removed] += had && !e->allowed;
+        }
+    }
+}
+
+static void note_granted(struct daws *daws)
+{
+    daws->allowed = 0;
+    for (unsigned i = 0; i < daws->count; i++) {
+        struct entry *e = &daws->entry[daws->warp[i]];
+
+        daws->allowed += e->allowed;
+        e->granted = e->allowed && e->lines != 0 && !e->charged;
+    }
+}
+
+/** Who may load, from all footprints. */
+static void admit(struct daws *daws)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < daws->count; i++)
+        any |= daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
+    for (unsigned i = 0; i < daws->count && !any; i++) /* nobody is in a loop: nobody is charged for one */
+        daws->entry[daws->warp[i]].loop = daws->entry[daws->warp[i]].lines = 0;
+    daws->sum = 0;
+    if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
+        admit_some(daws, false, true);
+        admit_some(daws, false, false);
+    } else {
+        admit_some(daws, true, false);
+    }
+    note_granted(daws);
+}
+
+/* ---- footprints -------------------------------------------------------------------------------- */
+
+/** @loop: NULL: none. */
+static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
+{
+    unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
+
+    if (loop == NULL || e->loop != loop->begin)
+        e->granted = false;
+    e->loop = loop != NULL ? loop->begin : 0;
+    e->end = loop != NULL ? loop->end : 0;
+    e->charged = charged && loop != NULL;
+    e->lines = loop != NULL ? tim_daws_predict(&daws->tables, loop->begin, lanes) : 0;
+    daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
+}
+
+/** Its loop, with the lanes that it has now. */
+static void predict_again(struct daws *daws, struct entry *e)
+{
+    struct tim_loop loop = {.begin = e->loop, .end = e->end};
+
+    set_entry(daws, e, &loop, e->charged);
+}
+
+/** Is @loop one of those around the innermost that is open? */
+static bool is_open(const struct entry *e, unsigned loop)
+{
+    unsigned open = e->open;
+
+    while (open != 0 && open != loop)
+        open = e->code->loop[open - 1].parent;
+    return open != 0;
+}
+
+/** Loops in which no lane is any more. True: the outermost is one. */
+static bool leave_loops(struct daws *daws, unsigned warp, uint64_t pc)
+{
+    const struct tim_mech_core *core = daws->base.core;
+    struct entry *e = &daws->entry[warp];
+    bool was = e->open != 0;
+
+    while (e->open != 0) {
+        const struct tim_loop *loop = &e->code->loop[e->open - 1];
+
+        bool calls = (pc < loop->from || pc >= loop->to) && !loop->called;
+
+        if ((pc >= loop->begin && pc <= loop->end) || calls ||
+            core->inside(core->context, warp, loop->begin, loop->end))
+            break;
+        tim_daws_leaves(&daws->tables, loop->begin, warp);
+        e->open = loop->parent;
+    }
+    return was && e->open == 0;
+}
+
+static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
+{
+    struct entry *e = &daws->entry[warp];
+    const struct tim_loop *l = &e->code->loop[loop - 1];
+    bool enters = !is_open(e, loop), real = e->loop != 0 && !e->charged;
+
+    if (e->open != 0 && e->code->loop[e->open - 1].from != l->from)
+        return; /* of a function that a loop calls: a part of that */
+    if (enters)
+        e->open = (uint16_t)loop;
+    tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
+    if (real && e->loop != l->begin && e->loop >= l->begin && e->end <= l->end)
+        predict_again(daws, e); /* the next iteration of a loop around it */
+    else if (tim_daws_has_locality(&daws->tables, l->begin))
+        set_entry(daws, e, l, false);
+    else if (e->charged)
+        set_entry(daws, e, NULL, false);
+    else if (e->loop == l->begin)
+        e->lines = 0;
+}
+
+/* ---- events ------------------------------------------------------------------------------------ */
+
+static void block(struct tim_mech *mech, uint64_t launch, bool begins)
+{
+    struct daws *daws = (struct daws *)mech;
+
+    daws->tables.count = mech->core->count;
+    if (begins && launch != daws->launch && daws->count == 0)
+        tim_daws_tables_clear(&daws->tables);
+    daws->launch = begins ? launch : daws->launch;
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct daws *daws = (struct daws *)mech;
+    unsigned at = daws->count++;
+
+    daws->entry[warp] = (struct entry){.lives = true, .age = age};
+    for (; at > 0 && daws->entry[daws->warp[at - 1]].age > age; at--)
+        daws->warp[at] = daws->warp[at - 1];
+    daws->warp[at] = (uint16_t)warp;
+    tim_vta_clear(daws->vta, warp);
+    admit(daws);
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    struct daws *daws = (struct daws *)mech;
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < daws->count; i++)
+        if (daws->warp[i] != warp)
+            daws->warp[kept++] = daws->warp[i];
+    daws->count = kept;
+    daws->entry[warp] = (struct entry){0};
+    tim_daws_leaves(&daws->tables, 0, warp);
+    admit(daws);
+}
+
+static void waits(struct tim_mech *mech, unsigned warp, bool begins)
+{
+    struct daws *daws = (struct daws *)mech;
+    struct entry *e = &daws->entry[warp];
+
+    if (e->loop == 0)
+        return;
+    e->lines = 0;
+    if (!begins && config_of(daws)->daws_barrier == TIM_BARRIER_RESTORE)
+        predict_again(daws, e);
+    admit(daws);
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    struct daws *daws = (struct daws *)mech;
+    struct entry *e = &daws->entry[issue->warp];
+    unsigned loop = tim_loop_at(issue->code, issue->pc);
+    bool left, passed;
+
+    if (tim_is_data_load(issue->what)) {
+        tim_histogram_add(&mech->core->histogram[TIM_CORE_H_daws_allowed], daws->allowed);
+        tim_histogram_add(&mech->core->histogram[TIM_CORE_H_daws_footprint], daws->sum);
+    }
+    if (!e->lives || (loop == 0 && e->open == 0 && !e->charged))
+        return;
+    e->lanes = issue->lanes;
+    e->code = issue->code;
+    left = leave_loops(daws, issue->warp, issue->pc);
+    passed = e->charged && issue->pc > e->end;
+    if (left || passed)
+        set_entry(daws, e, NULL, false);
+    if (loop != 0 && issue->code->loop[loop - 1].begin == issue->pc)
+        loop_begins(daws, issue->warp, loop);
+    else if (!left && !passed)
+        return;
+    admit(daws);
+}
+
+static void access(struct tim_mech *mech, const struct tim_mech_access *a)
+{
+    struct daws *daws = (struct daws *)mech;
+    unsigned loop = tim_loop_at(a->code, a->pc);
+    bool lost = !a->hit && !a->merge && tim_vta_find(daws->vta, a->warp, a->line, true);
+
+    if (loop != 0)
+        (void)tim_daws_access(&daws->tables, a->code->loop[loop - 1].begin, a, lost); /* for the next iterations */
+}
+
+static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
+{
+    tim_vta_insert(((struct daws *)mech)->vta, owner, line);
+}
+
+/** The next loop of its function after @pc. NULL: none. */
+static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t pc)
+{
+    for (uint32_t i = 0; i < code->loop_count; i++)
+        if (code->loop[i].begin > pc)
+            return pc >= code->loop[i].from && pc < code->loop[i].to ? &code->loop[i] : NULL;
+    return NULL;
+}
+
+/* Loads before a loop are charged as of it, while others are in loops. */
+static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
+{
+    struct daws *daws = (struct daws *)mech;
+    const struct tim_config *c = config_of(daws);
+    bool changed = false, any = false;
+
+    for (unsigned i = 0; c->daws_closest && i < daws->count && !any; i++)
+        any = daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
+    for (unsigned i = 0; any && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
+        for (LW_EACH_BIT(b, ready[i])) {
+            unsigned warp = (i * 64 + (unsigned)b) * c->issue_schedulers + sched;
+            struct entry *e = &daws->entry[warp];
+            const struct tim_loop *loop;
+            struct tim_mech_warp w;
+
+            if (!e->lives || e->open != 0 || e->loop != 0)
+                continue;
+            mech->core->look(mech->core->context, warp, &w);
+            if (w.next == NULL || !tim_is_data_load(w.next))
+                continue;
+            loop = loop_after(w.code, w.pc);
+            if (loop == NULL)
+                continue;
+            e->lanes = lw_popcount(w.lanes);
+            e->code = w.code;
+            if (tim_daws_predict(&daws->tables, loop->begin, e->lanes) == 0)
+                continue;
+            set_entry(daws, e, loop, true);
+            mech->core->count[TIM_CORE_daws_charges]++;
+            changed = true;
+        }
+    if (changed)
+        admit(daws);
+    return changed;
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    const struct entry *e = &((const struct daws *)mech)->entry[warp];
+
+    return e->lives && !e->allowed && tim_is_data_load(next);
+}
+
+/* ---- for the debugger and tests ---------------------------------------------------------------- */
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    const struct daws *daws = (const struct daws *)mech;
+    const struct entry *e = &daws->entry[warp];
+    uint64_t before = 0;
+
+    for (unsigned i = 0; i < daws->count && daws->warp[i] != warp; i++)
+        before += daws->entry[daws->warp[i]].lines;
+    lw_printf(out, "%u lines for the loop at 0x%" PRIx64 " after %" PRIu64 " of older warps, of %u lines", e->lines, e->loop,
+              before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct daws *daws = (const struct daws *)mech;
+    const struct tim_daws_tables *t = &daws->tables;
+
+    lw_printf(out, "%u of %u warps may load; %" PRIu64 " lines are predicted\nwarp slot               loop  lines  lanes\n",
+              daws->allowed, daws->count, daws->sum);
+    for (unsigned i = 0; i < daws->count; i++) {
+        const struct entry *e = &daws->entry[daws->warp[i]];
+
+        lw_printf(out, "%9u %#18" PRIx64 " %6u %6u%s%s\n", daws->warp[i], e->loop, e->lines, e->lanes,
+                  e->charged ? "  before it" : "", e->allowed ? "" : "  held back");
+    }
+    for (unsigned i = 0; i < t->samples; i++)
+        lw_printf(out, "loop %#" PRIx64 ": locality %d, sampled by %s%d\n", t->sample[i].loop, t->sample[i].locality,
+                  t->sample[i].warp < 0 ? "none " : "warp slot ", t->sample[i].warp);
+    for (unsigned i = 0; i < t->loads; i++)
+        lw_printf(out, "load %#" PRIx64 " of loop %#" PRIx64 ": %s (%d), group %u\n", t->load[i].pc, t->load[i].loop,
+                  t->load[i].is_div ? "diverged" : "converged", t->load[i].div, t->load[i].rep);
+}
+
+struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech)
+{
+    return &((struct daws *)mech)->tables;
+}
+
+unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop)
+{
+    const struct entry *e = &((const struct daws *)mech)->entry[warp];
+
+    *loop = e->loop;
+    return e->lines;
+}
+
+const struct tim_mechanism tim_daws = {
+    .name = "daws", .summary = "divergence-aware warp scheduling: as many warps load as L1 has lines for in their loops",
+    .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
+    .warp_ends = warp_ends, .waits = waits, .issues = issues, .access = access, .evict = evict, .picks = picks,
+    .holds = holds, .why = why, .show = show,
+};
