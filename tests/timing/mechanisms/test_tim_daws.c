@@ -358,7 +358,7 @@ static void d10_the_closest_loop(void **state)
     mech_begin(m, 3);
     profile(m, 1610, 1, 0);
     profile(m, 1700, 2, 0);
-    assert_false(load_is_ready(m, 1, 1568)); /* nobody is in a loop */
+    assert_false(load_is_ready(m, 1, 1568)); /* no warp is in a loop */
     entry_is(m, 1, 0, 0);
     mech_at(m, 0, 1700, 32);
     assert_true(load_is_ready(m, 1, 1568));
