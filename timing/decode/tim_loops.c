@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-static int by_place(const void *a, const void *b)
+static int by_begin(const void *a, const void *b)
 {
     const struct tim_loop *x = a, *y = b;
 
@@ -46,7 +46,7 @@ bool tim_loops_fill(struct tim_code *code)
     if (code->loop_of == NULL || !add_branches(code, &room))
         return false;
     if (code->loop_count != 0)
-        qsort(code->loop, code->loop_count, sizeof *code->loop, by_place);
+        qsort(code->loop, code->loop_count, sizeof *code->loop, by_begin);
     for (uint32_t i = 0; i < code->loop_count; i++) /* several branches to one place are one loop, the longest */
         if (kept == 0 || code->loop[kept - 1].begin != code->loop[i].begin)
             code->loop[kept++] = code->loop[i];

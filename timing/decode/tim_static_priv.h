@@ -107,7 +107,7 @@ struct tim_code {
     uint64_t base;
     uint32_t count;
     struct tim_static *insn;
-    struct tim_loop *loop; /* [loop_count], by `begin`; NULL: no key asks for them */
+    struct tim_loop *loop; /* [loop_count], by `begin`; NULL: no key needs them */
     uint32_t loop_count;
     uint16_t *loop_of;     /* [count] 1 + the innermost loop that has the instruction; 0: none */
     struct tim_static *tagged[2]; /* the same as one lane executes them, or as the affine unit does; NULL: by no key */
@@ -118,7 +118,7 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
 void tim_code_fini(struct tim_code *code);
 /** Fills in `loop` and `loop_of`. False: no memory. */
 bool tim_loops_fill(struct tim_code *code);
-/** 1 + the innermost loop at @pc; 0: none, or no loops were asked for. */
+/** 1 + the innermost loop at @pc; 0: none, or loops were not filled in. */
 static inline unsigned tim_loop_at(const struct tim_code *code, uint64_t pc)
 {
     return code->loop_of == NULL ? 0 : code->loop_of[(pc - code->base) / ISA_WORD_BYTES];

@@ -131,7 +131,7 @@ static void admit(struct daws *daws)
 
     for (unsigned i = 0; i < daws->count; i++)
         any |= daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
-    for (unsigned i = 0; i < daws->count && !any; i++) /* nobody is in a loop: nobody is charged for one */
+    for (unsigned i = 0; i < daws->count && !any; i++) /* no warp is in a loop: none is charged for one */
         daws->entry[daws->warp[i]].loop = daws->entry[daws->warp[i]].lines = 0;
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
@@ -160,7 +160,7 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
 }
 
 /** Its loop, with the lanes that it has now. */
-static void predict_again(struct daws *daws, struct entry *e)
+static void update_prediction(struct daws *daws, struct entry *e)
 {
     struct tim_loop loop = {.begin = e->loop, .end = e->end};
 
@@ -210,7 +210,7 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->open = (uint16_t)loop;
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && e->loop >= l->begin && e->end <= l->end)
-        predict_again(daws, e); /* the next iteration of a loop around it */
+        update_prediction(daws, e); /* the next iteration of a loop around it */
     else if (tim_daws_has_locality(&daws->tables, l->begin))
         set_entry(daws, e, l, false);
     else if (e->charged)
@@ -267,7 +267,7 @@ static void waits(struct tim_mech *mech, unsigned warp, bool begins)
         return;
     e->lines = 0;
     if (!begins && config_of(daws)->daws_barrier == TIM_BARRIER_RESTORE)
-        predict_again(daws, e);
+        update_prediction(daws, e);
     admit(daws);
 }
 

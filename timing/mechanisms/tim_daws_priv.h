@@ -22,7 +22,7 @@ struct tim_daws_load {
 /** A row of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* slot; -1: nobody */
+    int warp;           /* slot; -1: none */
     int8_t locality;    /* HasLocality */
     uint64_t instruction; /* the load that is under way: */
     bool found;         /* one of its accesses has hit a line that the warp brought, or lost */
