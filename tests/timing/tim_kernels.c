@@ -234,6 +234,19 @@ static void set_tags(struct tim_config *config, uint64_t *random)
     config->registers_compact = bits >> 28 & 1;
 }
 
+/** Most have a mechanism; its name. An L1 of one set of few lines, so that locality is lost. */
+static const char *set_mechanism(struct tim_config *config, uint64_t *random)
+{
+    size_t which = draw(random) % (tim_mechanism_count + 1);
+    struct lw_error err;
+
+    if (which == tim_mechanism_count || config->l1_bytes == 0 || config->issue_types)
+        return "";
+    NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));
+    config->l1_bytes = config->l1_line * config->l1_ways;
+    return tim_mechanisms[which]->name;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl", "cggty", "active_pending"};
@@ -280,8 +293,8 @@ int main(int argc, char **argv)
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));
             set_tags(config, &random);
-            snprintf(name, sizeof name, "%s, %u cores, %s, %s%s", tim_machines[n / kinds].name, cores, sched, engine,
-                     config->tags_detect != TIM_DETECT_OFF ? ", tags" : "");
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s, %s%s", tim_machines[n / kinds].name, cores, sched, engine,
+                     set_mechanism(config, &random), config->tags_detect != TIM_DETECT_OFF ? ", tags" : "");
             combination = name;
             NEED(tim_config_check(config, &err));
             compare(config, &functional, &random);
