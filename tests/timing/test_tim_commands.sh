@@ -245,5 +245,51 @@ for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected
 done
 expect 2 '^lanewise: cache: this GPU model has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
 
+# ---- mechanisms -------------------------------------------------------------------------------
+cat >lost.s <<'END'
+.kernel lost
+.param ptr.global x
+    s_mov_b64 s4:5, c[x]
+    v_s2r v1, %tid.x
+    v_shl_b32 v1, v1, 7
+    v_mov_b32 v12, 0
+loop:
+    ld.global.b32 v3, [s4:5+v1]
+    v_add_u32 v4, v3, 1
+    v_add_u32 v12, v12, 1
+    v_setp_u32.lt p0, v12, 20
+    @p0 bra loop
+    exit
+.end
+END
+launch_file lost | sed 's/block: 32/block: 128/' >lost.yaml
+session 'cycle 30;focus warp 1;why;mechanism;mechanism 1' --timing rogers --timing-set core.count=2 \
+    --timing-set issue.limit=1 --mechanism swl lost.yaml
+says "a limit" <<'END'
+cycle N, core 0, warp slot 1, scheduler 0: a mechanism holds the warp back
+held back by swl: 1 older warps of the core run, and the limit is 1
+END
+says "the limit's table" <<'END'
+swl: limit 1, 4 warps run; may issue, the oldest first: 0
+core 1, cycle 30
+swl: limit 1, 0 warps run; may issue, the oldest first:
+END
+session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
+    --timing-set issue.policy=lrr --mechanism ccws lost.yaml
+grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff 400, [1-3] of 4 warps may load$' said || fail "no table of ccws"
+[ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds none back"
+session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
+    --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
+grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "no table of daws"
+grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said || fail "daws has not found the load"
+grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds none back"
+session 'mechanism' --timing fermi lost.yaml
+says "none" <<'END'
+no mechanism is on: `lanewise timing --mechanisms` lists those there are
+END
+expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, found "cws"' run --timing --mechanism ccws,cws lost.yaml
+expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
+expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
+
 echo "test_tim_commands: $cases sessions"
 [ $failures = 0 ]

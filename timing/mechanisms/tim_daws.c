@@ -392,9 +392,12 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
         lw_printf(out, "%9u %#18" PRIx64 " %6u %6u%s%s\n", daws->warp[i], e->loop, e->lines, e->lanes,
                   e->charged ? "  before it" : "", e->allowed ? "" : "  held back");
     }
-    for (unsigned i = 0; i < t->samples; i++)
-        lw_printf(out, "loop %#" PRIx64 ": locality %d, sampled by %s%d\n", t->sample[i].loop, t->sample[i].locality,
-                  t->sample[i].warp < 0 ? "none " : "warp slot ", t->sample[i].warp);
+    for (unsigned i = 0; i < t->samples; i++) {
+        lw_printf(out, "loop %#" PRIx64 ": locality %d", t->sample[i].loop, t->sample[i].locality);
+        if (t->sample[i].warp >= 0)
+            lw_printf(out, ", sampled by warp slot %d", t->sample[i].warp);
+        lw_put(out, "\n");
+    }
     for (unsigned i = 0; i < t->loads; i++)
         lw_printf(out, "load %#" PRIx64 " of loop %#" PRIx64 ": %s (%d), group %u\n", t->load[i].pc, t->load[i].loop,
                   t->load[i].is_div ? "diverged" : "converged", t->load[i].div, t->load[i].rep);

@@ -115,7 +115,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct swl *swl = (const struct swl *)mech;
 
-    lw_printf(out, "limit %u, %u warps run; with a place, the oldest first:", swl->limit, swl->count);
+    lw_printf(out, "limit %u, %u warps run; may issue, the oldest first:", swl->limit, swl->count);
     for (unsigned i = 0; i < swl->count; i++)
         if (swl->active[swl->warp[i]])
             lw_printf(out, " %u", swl->warp[i]);
