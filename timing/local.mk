@@ -39,7 +39,7 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \
 	%D%/mechanisms/tim_vta_priv.h %D%/mechanisms/tim_vta.c \
-	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c \
+	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/tim_belady.c \
 	%D%/decode/tim_loops.c \
 	%D%/mechanisms/tim_ccws_priv.h %D%/mechanisms/tim_ccws.c \
 	%D%/policies/tim_sched.c \

@@ -152,6 +152,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        c->issue_width);
     if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs lines that warps lose: set l1.bytes", c->ccws_on ? "ccws" : "daws");
+    if (c->belady_on && c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "belady.on replays accesses of L1: set l1.bytes");
     if (c->ccws_on && c->daws_on)
         return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on are alternatives: set one of them");
     if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))

@@ -114,6 +114,8 @@ void tim_held_forget(struct tim_core *core)
     tim_cache_invalidate(core->l1, TIM_LOCAL_BASE);
     if (core->locality != NULL)
         tim_locality_invalidate(core->locality, TIM_LOCAL_BASE);
+    if (core->mechs.count != 0)
+        tim_mechs_drop(&core->mechs, UINT64_MAX);
 }
 
 void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in)

@@ -51,6 +51,8 @@ void tim_core_account_rows(struct tim_core *core, uint64_t before)
 void tim_core_account(struct tim_core *core, uint64_t through)
 {
     account_idle(core, through);
+    if (core->mechs.count != 0)
+        tim_mechs_account(&core->mechs);
     if (core->has_tags)
         tim_core_account_rows(core, 1 + (core->ticking ? core->now : through));
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */

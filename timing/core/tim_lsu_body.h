@@ -341,6 +341,8 @@ static void l1_evict(struct tim_core *core, uint64_t line)
     tim_cache_evict(core->l1, line);
     if (core->locality != NULL)
         tim_locality_evict(core->locality, line);
+    if (tim_has_mechanisms(core))
+        tim_mechs_drop(&core->mechs, line);
 }
 
 /** Counters of a cache's loads. */

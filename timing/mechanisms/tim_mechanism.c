@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws};
+const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
@@ -73,6 +73,18 @@ void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *acc
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner)
 {
     CALL(mechs, evict, line, owner)
+}
+
+void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line)
+{
+    CALL(mechs, drop, line)
+}
+
+void tim_mechs_account(struct tim_mechs *mechs)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->account != NULL)
+            mechs->mech[i]->row->account(mechs->mech[i]);
 }
 
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready)

@@ -89,6 +89,10 @@ struct tim_mechanism {
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
     /** L1 throws a line out to make room for another. @owner: the slot whose warp brought it. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
+    /** A store or an atomic takes a line out of L1; UINT64_MAX: all lines of global memory are taken out. */
+    void (*drop)(struct tim_mech *mech, uint64_t line);
+    /** Its counters are to be what they are now. */
+    void (*account)(struct tim_mech *mech);
     /** Before scheduler @sched picks, once a cycle. @ready: its warps that could issue, a bit for each by their place
      *  among its warps, which is slot divided by schedulers. True: the mechanism's state has changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
@@ -106,7 +110,7 @@ struct tim_mechanism {
 /** In the order in which they are asked. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady;
 
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {
@@ -126,6 +130,8 @@ void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
+void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);
+void tim_mechs_account(struct tim_mechs *mechs);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 /** The one that holds the warp back; NULL: none does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);

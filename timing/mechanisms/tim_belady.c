@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Belady's replay: the loads that reach L1 are kept, and played again to an L1 that replaces the least recently used
+ * line, to one that replaces the line whose next use is furthest, and to one without bounds. It holds nothing back, and
+ * counts misses alone: a line is there right after its miss. Source: the warp scheduling thesis 3.5.
+ */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/mem/tim_cache_priv.h"
+
+#include <stdlib.h>
+
+/* An event is a line's address, which is even; + 1: it was taken out of L1; ALL: so were all lines of global memory. */
+static const uint64_t ALL = UINT64_MAX;
+enum { TAKEN_OUT = 1 };
+
+struct line {
+    uint64_t tag;  /* 1 + address; 0: none */
+    uint64_t used; /* lru: by which event last; opt: its next use; unbounded: the warp that brought it */
+};
+struct belady {
+    struct tim_mech base;
+    const struct tim_config *config;
+    size_t count, capacity, warp_capacity;
+    uint64_t *event;
+    uint32_t *warp;        /* its age: loads alone */
+    uint32_t age[TIM_MAX_WARPS]; /* by slot */
+    size_t replayed;       /* events that the counters are of */
+    struct tim_cache *sets; /* says which set a line is in */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->belady_on;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    struct belady *b = (struct belady *)mech;
+
+    tim_cache_destroy(b->sets);
+    free(b->event);
+    free(b->warp);
+    free(b);
+}
+
+static struct tim_mech *create(const struct tim_config *config)
+{
+    struct belady *b = calloc(1, sizeof *b);
+
+    if (b == NULL)
+        return NULL;
+    b->config = config;
+    b->sets = tim_cache_create(&(struct tim_cache_shape){config->l1_bytes, config->l1_line, config->l1_line, config->l1_ways,
+                                                         1, 1, config->l1_hash == TIM_HASH_XOR});
+    if (b->sets != NULL)
+        return &b->base;
+    destroy(&b->base);
+    return NULL;
+}
+
+/* ---- recording --------------------------------------------------------------------------------- */
+
+static void record(struct belady *b, uint64_t event, uint32_t warp)
+{
+    if (b->count >= b->config->belady_most || !lw_grow(&b->event, &b->capacity, b->count + 1, sizeof *b->event) ||
+        !lw_grow(&b->warp, &b->warp_capacity, b->count + 1, sizeof *b->warp)) {
+        b->base.core->count[TIM_CORE_belady_dropped]++;
+        return;
+    }
+    b->event[b->count] = event;
+    b->warp[b->count++] = warp;
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    ((struct belady *)mech)->age[warp] = (uint32_t)age;
+}
+
+static void access(struct tim_mech *mech, const struct tim_mech_access *a)
+{
+    struct belady *b = (struct belady *)mech;
+
+    record(b, a->line, b->age[a->warp]);
+}
+
+static void drop(struct tim_mech *mech, uint64_t line)
+{
+    record((struct belady *)mech, line == UINT64_MAX ? ALL : line + TAKEN_OUT, 0);
+}
+
+/* ---- replay ------------------------------------------------------------------------------------ */
+
+/** A hash table of lines, by open addressing: each line's index. */
+struct table {
+    uint64_t *line; /* 1 + address; 0: empty */
+    uint64_t *value;
+    size_t mask;
+};
+
+static bool table_init(struct table *t, size_t lines)
+{
+    size_t slots = 64;
+
+    while (slots < 2 * lines)
+        slots *= 2;
+    t->mask = slots - 1;
+    t->line = calloc(slots, sizeof *t->line);
+    t->value = calloc(slots, sizeof *t->value);
+    return t->line != NULL && t->value != NULL;
+}
+
+static void table_fini(struct table *t)
+{
+    free(t->line);
+    free(t->value);
+}
+
+/** To *value of the line; *is_new: it was not there, and its value is 0. */
+static uint64_t *table_at(struct table *t, uint64_t line, bool *is_new)
+{
+    size_t at = (size_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 20) & t->mask;
+
+    while (t->line[at] != 0 && t->line[at] != line + 1)
+        at = (at + 1) & t->mask;
+    *is_new = t->line[at] == 0;
+    t->line[at] = line + 1;
+    return &t->value[at];
+}
+
+/** Next uses: of each load the event that loads its line next, before which the line is not taken out; else SIZE_MAX. */
+static bool find_next(const struct belady *b, uint64_t *next)
+{
+    struct table t = {0};
+    uint64_t all = 0; /* 1 + the first event after this one that takes all out; 0: none */
+    bool is_new, fine = table_init(&t, b->count);
+
+    for (size_t i = b->count; fine && i-- > 0;) {
+        uint64_t *value;
+
+        if (b->event[i] == ALL) {
+            all = i + 1;
+            continue;
+        }
+        value = table_at(&t, b->event[i] & ~(uint64_t)TAKEN_OUT, &is_new);
+        next[i] = is_new || *value == 0 || (all != 0 && all < *value) ? UINT64_MAX : *value - 1;
+        *value = b->event[i] & TAKEN_OUT ? 0 : i + 1;
+    }
+    table_fini(&t);
+    return fine;
+}
+
+/** The way of the set that has the line, or that is to be replaced: an empty one, or that with the least (@furthest: the
+ *  most) of `used`. *hit: it has. */
+static struct line *find_way(struct line *set, unsigned ways, uint64_t line, bool furthest, bool *hit)
+{
+    struct line *victim = set;
+
+    *hit = true;
+    for (unsigned w = 0; w < ways; w++)
+        if (set[w].tag == line + 1)
+            return &set[w];
+    *hit = false;
+    for (unsigned w = 0; w < ways; w++) {
+        if (set[w].tag == 0)
+            return &set[w];
+        if (furthest ? set[w].used > victim->used : set[w].used < victim->used)
+            victim = &set[w];
+    }
+    return victim;
+}
+
+/** Misses of a cache of L1's shape. @next: NULL: it replaces the least recently used; else the furthest. */
+static uint64_t replay(const struct belady *b, struct line *cache, const uint64_t *next)
+{
+    const unsigned ways = b->config->l1_ways, lines = tim_cache_sets(b->sets) * ways;
+    uint64_t misses = 0;
+    bool hit;
+
+    memset(cache, 0, lines * sizeof *cache);
+    for (size_t i = 0; i < b->count; i++) {
+        uint64_t line = b->event[i] & ~(uint64_t)TAKEN_OUT;
+        struct line *way;
+
+        if (b->event[i] == ALL) {
+            memset(cache, 0, lines * sizeof *cache);
+            continue;
+        }
+        way = find_way(cache + (size_t)tim_cache_set(b->sets, line) * ways, ways, line, next != NULL, &hit);
+        if (b->event[i] & TAKEN_OUT) {
+            way->tag = hit ? 0 : way->tag;
+            continue;
+        }
+        misses += !hit;
+        *way = (struct line){line + 1, next != NULL ? next[i] : i};
+    }
+    return misses;
+}
+
+/** Hits without bounds: of lines that the warp itself brought, and of those of others. */
+static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
+{
+    struct table t = {0};
+    bool is_new, fine = table_init(&t, b->count);
+
+    *own = *others = 0;
+    for (size_t i = 0; fine && i < b->count; i++) {
+        uint64_t *value;
+
+        if (b->event[i] & TAKEN_OUT) /* without bounds nothing is lost */
+            continue;
+        value = table_at(&t, b->event[i], &is_new);
+        if (is_new)
+            *value = b->warp[i];
+        else
+            ++*(*value == b->warp[i] ? own : others);
+    }
+    table_fini(&t);
+    return fine;
+}
+
+static void account(struct tim_mech *mech)
+{
+    struct belady *b = (struct belady *)mech;
+    uint64_t *count = mech->core->count, own, others, loads = 0;
+    struct line *cache;
+    uint64_t *next;
+
+    if (b->replayed == b->count)
+        return;
+    cache = calloc((size_t)tim_cache_sets(b->sets) * b->config->l1_ways, sizeof *cache);
+    next = malloc(b->count * sizeof *next);
+    if (cache != NULL && next != NULL && find_next(b, next) && replay_unbounded(b, &own, &others)) {
+        for (size_t i = 0; i < b->count; i++)
+            loads += (b->event[i] & TAKEN_OUT) == 0;
+        count[TIM_CORE_belady_loads] = loads;
+        count[TIM_CORE_belady_lru] = replay(b, cache, NULL);
+        count[TIM_CORE_belady_opt] = replay(b, cache, next);
+        count[TIM_CORE_belady_own] = own;
+        count[TIM_CORE_belady_others] = others;
+        b->replayed = b->count;
+    }
+    free(cache);
+    free(next);
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    (void)mech, (void)warp, (void)next;
+    return false;
+}
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    (void)mech, (void)warp;
+    lw_put(out, "it holds nothing back");
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct belady *b = (const struct belady *)mech;
+
+    lw_printf(out, "%zu accesses of L1 are kept, of %u at most\n", b->count, b->config->belady_most);
+}
+
+const struct tim_mechanism tim_belady = {
+    .name = "belady", .summary = "counts misses of L1 with the best replacement there is, by a replay; holds nothing back",
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .access = access, .drop = drop,
+    .account = account, .holds = holds, .why = why, .show = show,
+};
