@@ -284,7 +284,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.picks &&
+    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle &&
                   !core->config->issue_rotate && !core->config->lsu_separate;
 }
 

@@ -522,7 +522,7 @@ static inline bool tim_replays(const struct tim_core *core)
 /** Are mechanisms on? */
 static inline bool tim_has_mechanisms(const struct tim_core *core)
 {
-    return !tim_kind.fixed && core->mechs.count != 0;
+    return core->mechs.count != 0;
 }
 static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {

@@ -22,7 +22,7 @@ bool tim_mechs_init(struct tim_mechs *mechs, const struct tim_config *config)
         mech->row = tim_mechanisms[i];
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
-        mechs->picks |= mech->row->picks != NULL;
+        mechs->every_cycle |= mech->row->every_cycle;
     }
     return true;
 }

@@ -96,6 +96,7 @@ struct tim_mechanism {
     /** Before scheduler @sched picks, once a cycle. @ready: its warps that could issue, a bit for each by their place
      *  among its warps, which is slot divided by schedulers. True: the mechanism's state has changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
+    bool every_cycle; /* `picks` is called where no warp is ready, too */
     /** May a ready warp, whose next instruction is @next, not issue? Changes no answer. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
@@ -115,7 +116,7 @@ extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_be
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {
     unsigned count;
-    bool picks; /* one of them wants to know of every cycle that picks */
+    bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     struct tim_mech_core core;
 };

@@ -234,5 +234,5 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 
 const struct tim_mechanism tim_pools = {
     .name = "pools", .summary = "active and pending warps: issue.active of a scheduler issue, until they wait for memory",
-    .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .holds = holds, .why = why, .show = show,
+    .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .every_cycle = true, .holds = holds, .why = why, .show = show,
 };
