@@ -329,6 +329,8 @@ void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsign
 /** A block takes slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
+/** A number of a core from cycle @now on; @name lasts as long as the trace. */
+void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
 /** A packet on its way. @place: core; slice of the crossbar's output; slice; channel x banks + bank;
  *  core of the output; core. @cycles: how long the place is busy with it, but for the first and the
  *  last. */

@@ -19,11 +19,12 @@ enum {
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* as keys.def allows */
 };
 
-enum event_kind { STATE, BLOCK, PACKET };
+enum event_kind { STATE, BLOCK, PACKET, GAUGE };
 
 struct event {
     uint64_t at, end;
-    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent */
+    uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its number */
+    const char *name;    /* GAUGE */
     uint32_t id;         /* BLOCK: grid; PACKET: the packet's */
     uint32_t place;      /* core, slice, channel x banks + bank */
     uint16_t track;      /* warp or block slot */
@@ -209,6 +210,14 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
     (void)keep(trace, &event, now);
 }
 
+void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value)
+{
+    struct event event = {.at = now, .end = now, .a = value, .name = name, .place = core, .kind = GAUGE};
+
+    if (tim_trace_wants(trace, now))
+        (void)keep(trace, &event, now);
+}
+
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
 /* Colours of Chrome's viewer; Perfetto takes its own by name. */
@@ -271,6 +280,12 @@ static void put_block(struct lw_sink *out, const struct event *e, bool *first)
     begin_event(out, first, "X", e->at, e->place, BLOCK_TRACK + e->track);
     lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"block\",\"name\":\"grid %u block %" PRIu64 "\"}",
               e->end - e->at, e->id, e->a);
+}
+
+static void put_gauge(struct lw_sink *out, const struct event *e, bool *first)
+{
+    begin_event(out, first, "C", e->at, e->place, 0);
+    lw_printf(out, ",\"name\":\"%s\",\"args\":{\"value\":%" PRIu64 "}}", e->name, e->a);
 }
 
 /* An arrow's end, and where it begins. */
@@ -377,6 +392,8 @@ static void put_event(struct lw_sink *out, const struct event *e, bool last, boo
         put_state(out, e, first);
     else if (e->kind == BLOCK)
         put_block(out, e, first);
+    else if (e->kind == GAUGE)
+        put_gauge(out, e, first);
     else
         put_packet(out, e, last, first);
 }

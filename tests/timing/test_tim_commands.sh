@@ -283,6 +283,17 @@ session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timi
 grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "no table of daws"
 grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said || fail "daws has not found the load"
 grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds none back"
+expect 0 '' run -q --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 --timing-set issue.policy=lrr \
+    --mechanism ccws --timing-trace trace.json --timing-window 0:20000 --timing-events 4000000 lost.yaml
+python3 - <<'END' || fail "the trace has no course of the scores"
+import json
+events = [e for e in json.load(open('trace.json'))['traceEvents'] if e['ph'] == 'C']
+allowed = [e['args']['value'] for e in events if e['name'] == 'ccws: warps that may load']
+scores = [(e['ts'], e['args']['value']) for e in events if e['name'] == 'ccws: highest score']
+assert min(allowed[1:-1]) < 4 == max(allowed), allowed
+falls = [(a, b) for a, b in zip(scores, scores[1:]) if b[1] < a[1] and b[1] > 0]
+assert len(falls) > 100 and sum(b[1] == a[1] - 1 and b[0] == a[0] + 1 for a, b in falls) > 0.9 * len(falls), falls[:5]
+END
 session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is on: `lanewise timing --mechanisms` lists those there are

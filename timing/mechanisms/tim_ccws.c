@@ -279,6 +279,16 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
               score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->count, ccws->allowed, cutoff_of(ccws));
 }
 
+static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    rank_all(ccws, mech->core->now);
+    *name = index == 0 ? "ccws: warps that may load" : "ccws: highest score";
+    *value = index == 0 ? ccws->allowed : ccws->count != 0 ? score_at(ccws, ccws->warp[0], mech->core->now) : 0;
+    return true;
+}
+
 static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -301,5 +311,5 @@ const struct tim_mechanism tim_ccws = {
     .name = "ccws", .summary = "cache-conscious warp scheduling: warps that lost lines of L1 load, others wait",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .holds = holds, .next = next,
-    .why = why, .show = show,
+    .why = why, .gauge = gauge, .show = show,
 };

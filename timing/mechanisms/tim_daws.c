@@ -379,6 +379,15 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
               before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
 }
 
+static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
+{
+    const struct daws *daws = (const struct daws *)mech;
+
+    *name = index == 0 ? "daws: warps that may load" : "daws: lines predicted";
+    *value = index == 0 ? daws->allowed : daws->sum;
+    return true;
+}
+
 static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct daws *daws = (const struct daws *)mech;
@@ -420,5 +429,5 @@ const struct tim_mechanism tim_daws = {
     .name = "daws", .summary = "divergence-aware warp scheduling: as many warps load as L1 has lines for in their loops",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .waits = waits, .issues = issues, .access = access, .evict = evict, .picks = picks,
-    .holds = holds, .why = why, .show = show,
+    .holds = holds, .why = why, .gauge = gauge, .show = show,
 };

@@ -87,6 +87,20 @@ void tim_mechs_account(struct tim_mechs *mechs)
             mechs->mech[i]->row->account(mechs->mech[i]);
 }
 
+void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        for (unsigned g = 0; g < TIM_GAUGES && mechs->mech[i]->row->gauge != NULL; g++) {
+            const char *name;
+            uint64_t value;
+
+            if (!mechs->mech[i]->row->gauge(mechs->mech[i], g, &name, &value) || mechs->shown[i][g] == value + 1)
+                continue;
+            mechs->shown[i][g] = value + 1;
+            tim_trace_gauge(trace, mechs->core.now, core, name, value);
+        }
+}
+
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready)
 {
     bool changed = false;

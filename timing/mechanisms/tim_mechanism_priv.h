@@ -17,7 +17,7 @@
 
 #include "timing/decode/tim_static_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 8 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 8, TIM_GAUGES = 2 };
 
 /** A load of global or local memory, through L1 if that caches it: what CCWS and DAWS hold back. */
 static inline bool tim_is_data_load(const struct tim_static *what)
@@ -105,6 +105,8 @@ struct tim_mechanism {
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Of a warp that is held back: "score 212, ...". Without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
+    /** Its numbers that a trace shows over time: the @index-th, and to *name what it is; false: there is none. */
+    bool (*gauge)(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value);
     /** Its tables, by line. */
     void (*show)(struct tim_mech *mech, struct lw_sink *out);
 };
@@ -118,6 +120,7 @@ struct tim_mechs {
     unsigned count;
     bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
+    uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */
     struct tim_mech_core core;
 };
 /** @mechs->core but `config` is the caller's to fill. False: no memory; tim_mechs_fini() then, too. */
@@ -133,6 +136,8 @@ void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *acc
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);
 void tim_mechs_account(struct tim_mechs *mechs);
+/** The gauges that have changed, into the trace of core @core. */
+void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 /** The one that holds the warp back; NULL: none does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
