@@ -5,6 +5,21 @@
 
 #include "tests/timing/tim_run.h"
 
+/* Each lane reads 32 bytes of its own, again and again. */
+#define MECH_THRASH \
+    ".kernel k\n.param ptr.global out\n" \
+    "s_mov_b64 s4:5, c[out]\n" \
+    "v_s2r v1, %tid.x\n" \
+    "v_shl_b32 v1, v1, 5\n" \
+    "v_mov_b32 v12, 0\n" \
+    "loop:\n" \
+    "ld.global.b32 v3, [s4:5+v1]\n" \
+    "v_add_u32 v4, v3, 1\n" \
+    "v_add_u32 v12, v12, 1\n" \
+    "v_setp_u32.lt p0, v12, 20\n" \
+    "@p0 bra loop\n" \
+    "exit\n.end\n"
+
 struct mech_core {
     struct tim_config *config;
     struct tim_mechs mechs;

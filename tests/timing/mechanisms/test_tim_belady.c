@@ -90,19 +90,6 @@ static void without_bounds_reuse_is_by_warp(void **state)
 /* Eight loops over lines of a lane each, under each scheduler: the replay counts what the model does. */
 static void the_replay_misses_as_the_model_does(void **state)
 {
-    static const char *const text = ".kernel k\n.param ptr.global out\n"
-                                    "s_mov_b64 s4:5, c[out]\n"
-                                    "v_s2r v1, %tid.x\n"
-                                    "v_shl_b32 v1, v1, 5\n"
-                                    "v_mov_b32 v12, 0\n"
-                                    "loop:\n"
-                                    "ld.global.b32 v3, [s4:5+v1]\n"
-                                    "v_add_u32 v4, v3, 1\n"
-                                    "v_add_u32 v12, v12, 1\n"
-                                    "v_setp_u32.lt p0, v12, 20\n"
-                                    "@p0 bra loop\n"
-                                    "exit\n.end\n";
-
     (void)state;
     for (unsigned policy = 0; policy < 3; policy++) {
         struct run *r = run_new();
@@ -113,7 +100,7 @@ static void the_replay_misses_as_the_model_does(void **state)
         r->config->l1_bytes = 2048;
         r->config->l1_ways = 8;
         r->config->belady_on = true;
-        run_text(r, text, 1, 128);
+        run_text(r, MECH_THRASH, 1, 128);
         tim_engine_account(run_engine(r));
         count = run_engine(r)->stats[0].count;
         assert_int_equal(count[TIM_CORE_belady_loads], 4 * 32 * 20);

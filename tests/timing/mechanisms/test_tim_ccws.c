@@ -172,20 +172,6 @@ static void c6_a_score_does_not_add_up(void **state)
     mech_free(m);
 }
 
-/* Each lane of four warps reads a line of its own, again and again; L1 has lines for one of the warps. */
-static const char *const thrash = ".kernel k\n.param ptr.global out\n"
-                                  "s_mov_b64 s4:5, c[out]\n"
-                                  "v_s2r v1, %tid.x\n"
-                                  "v_shl_b32 v1, v1, 5\n"
-                                  "v_mov_b32 v12, 0\n"
-                                  "loop:\n"
-                                  "ld.global.b32 v3, [s4:5+v1]\n"
-                                  "v_add_u32 v4, v3, 1\n"
-                                  "v_add_u32 v12, v12, 1\n"
-                                  "v_setp_u32.lt p0, v12, 20\n"
-                                  "@p0 bra loop\n"
-                                  "exit\n.end\n";
-
 static void c7_only_loads_are_held(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on", 4);
@@ -208,7 +194,7 @@ static void c7_slots_of_held_loads_are_throttled(void **state)
     r->config->l1_bytes = 1024;
     r->config->l1_ways = 32;
     r->config->issue_policy = TIM_SCHED_LRR;
-    run_text(r, thrash, 1, 128);
+    run_text(r, MECH_THRASH, 1, 128);
     without = run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_THROTTLED];
     assert_int_equal(without, 0);
     run_free(r);
@@ -218,7 +204,7 @@ static void c7_slots_of_held_loads_are_throttled(void **state)
     r->config->l1_ways = 32;
     r->config->issue_policy = TIM_SCHED_LRR;
     r->config->ccws_on = true;
-    run_text(r, thrash, 1, 128);
+    run_text(r, MECH_THRASH, 1, 128);
     with = run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_THROTTLED];
     assert_true(with > 0);
     assert_true(run_engine(r)->stats[0].count[TIM_CORE_ccws_hits] > 0);
