@@ -150,6 +150,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->issue_width > 2 && !c->issue_types)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
                        c->issue_width);
+    if (c->dram_tREFI != 0 && c->dram_tRFC >= c->dram_tREFI)
+        return LW_FAIL(err, LW_EINPUT, "dram.tRFC %u leaves no time of dram.tREFI %u for commands", c->dram_tRFC, c->dram_tREFI);
     if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs lines that warps lose: set l1.bytes", c->ccws_on ? "ccws" : "daws");
     if (c->belady_on && c->l1_bytes == 0)

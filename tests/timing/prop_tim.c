@@ -193,6 +193,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l2_merges = between(r, 1, 4);
     c->l2_queue = between(r, 1, 6);
     c->l2_write = rnd_below(r, 2);
+    c->dram_tREFI = rnd_below(r, 4) == 0 ? between(r, 200, 4000) : 0;
+    c->dram_tRFC = between(r, 1, 190);
     c->dram_queue = between(r, 1, 16);
     c->dram_policy = rnd_below(r, 2);
     c->dram_latency = rnd_below(r, 60);

@@ -245,6 +245,43 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
     on_each(rows);
 }
 
+/** A refresh closes a row; a read that comes while it goes on waits for its end, one cycle less for each cycle later. */
+static void refresh(rig_create_fn create)
+{
+    const uint64_t closed = 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100;
+    struct tim_config c = rig_config();
+    uint64_t waited = 0, longest = 0;
+    struct rig r;
+
+    c.dram_tREFI = 1000;
+    c.dram_tRFC = 50;
+    rig_open(&r, create, &c);
+    assert_int_equal(read_latency(&r, 0x0000, 32), closed);
+    assert_int_equal(read_latency(&r, 0x0400, 32), closed - 12); /* the row is open */
+    let_pass(&r, 1100);
+    assert_int_equal(read_latency(&r, 0x0800, 32), closed);
+    rig_close(&r);
+    for (unsigned sent = 1800; sent < 2100; sent++) {
+        uint64_t latency;
+
+        rig_open(&r, create, &c);
+        let_pass(&r, sent);
+        latency = read_latency(&r, 0x0000, 32);
+        waited += latency - closed;
+        longest = latency > longest ? latency : longest;
+        rig_close(&r);
+    }
+    assert_int_equal(longest, closed + 62);
+    /* Sent so that the row would open in the window: 50 + 49 + ... + 1. Sent so that the burst would come in it: the row has
+     * opened in vain; 12 such, the first at the window's begin less tRCD, wait for its end and then open it again. */
+    assert_int_equal(waited, 1275 + (62 + 61 + 60 + 59 + 58 + 57 + 56 + 55 + 54 + 53 + 52 + 51));
+}
+static void a_refresh_closes_rows_and_takes_its_time(void **state)
+{
+    (void)state;
+    on_each(refresh);
+}
+
 /* ---- the order of DRAM ----------------------------------------------------------------------- */
 
 /** Reads of one bank, by row, that all wait for a row that is open: their activates. */
@@ -734,6 +771,7 @@ int main(void)
         cmocka_unit_test(clock_edges_are_exact_for_all_clocks_and_times),
         cmocka_unit_test(row_hits_misses_and_conflicts_cost_what_the_banks_need),
         cmocka_unit_test(activates_are_those_of_the_published_example),
+        cmocka_unit_test(a_refresh_closes_rows_and_takes_its_time),
         cmocka_unit_test(a_read_waits_for_the_bus_turnaround_after_a_write),
         cmocka_unit_test(bandwidth_reaches_the_peak_of_what_is_narrowest),
         cmocka_unit_test(histograms_say_what_a_request_finds_and_how_long_it_takes),

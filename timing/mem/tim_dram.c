@@ -21,6 +21,51 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
         tim_fast_requested(mem, channel, request);
 }
 
+/* ---- refresh ---------------------------------------------------------------------------------- */
+
+/** Of the latest refresh that has begun: its number, from 1 on, and edge; 0: none has. */
+static uint64_t latest_refresh(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge,
+                               uint64_t *begun)
+{
+    const struct tim_config *c = mem->config;
+    uint64_t first = c->dram_tREFI + (uint64_t)c->dram_tREFI * channel->index / c->dram_channels;
+
+    if (c->dram_tREFI == 0 || edge < first)
+        return 0;
+    *begun = edge - (edge - first) % c->dram_tREFI;
+    return 1 + (edge - first) / c->dram_tREFI;
+}
+
+bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed)
+{
+    uint64_t begun = 0, number = latest_refresh(mem, channel, edge, &begun);
+
+    *closed = number != channel->refreshed;
+    if (number == 0)
+        return false;
+    for (unsigned b = 0; *closed && b < mem->config->dram_banks; b++) {
+        struct tim_bank *bank = &channel->bank[b];
+
+        bank->row = TIM_NO_ROW;
+        if (bank->act_ok < begun + mem->config->dram_tRFC)
+            bank->act_ok = begun + mem->config->dram_tRFC;
+    }
+    channel->refreshed = number;
+    return edge < begun + mem->config->dram_tRFC;
+}
+
+uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge)
+{
+    const struct tim_config *c = mem->config;
+    uint64_t begun = 0;
+
+    if (c->dram_tREFI == 0)
+        return UINT64_MAX;
+    if (latest_refresh(mem, channel, edge, &begun) == 0)
+        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* an interval before the first */
+    return begun + c->dram_tRFC > edge ? begun + c->dram_tRFC : begun + c->dram_tREFI + c->dram_tRFC;
+}
+
 /* ---- commands -------------------------------------------------------------------------------- */
 
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,

@@ -108,6 +108,7 @@ struct tim_channel {
     unsigned count;
     struct tim_bank *bank;
     uint64_t col_ok, act_ok, read_ok, bus_free; /* edges */
+    uint64_t refreshed;  /* dram.tREFI: refreshes that have closed its rows */
     uint64_t counted;    /* edges before this one are in active_cycles, or were idle */
     struct tim_channel_stats stats;
     /* fast: slices that wait for room, a set of the channel's parts; what each bank works for;
@@ -231,6 +232,12 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
                           uint32_t row, uint64_t edge);
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
+/** Edge @edge has come: a refresh that began since the last call has closed all rows (*closed). True: it goes on, no
+ *  command may be given. */
+bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
+/** The first edge after @edge at which a refresh is over; UINT64_MAX: there are none. */
+uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge);
+
 /** A burst of @index, whose place in the queue is @at: read for its last burst alone. True: the
  *  request has left the queue. */
 bool tim_channel_column(struct tim_mem *mem, struct tim_channel *channel, uint32_t index, unsigned at,

@@ -104,10 +104,13 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
             const struct tim_request *r = &mem->request[i];
 
+            if (r->started) { /* its row may have been closed by a refresh */
+                hit = i;
+                break;
+            }
             if (r->row == b->row) {
-                if (hit == TIM_NONE || r->started)
-                    hit = i;
-                if (r->started || cap == 0)
+                hit = hit == TIM_NONE ? i : hit;
+                if (cap == 0)
                     break;
             } else if (other == TIM_NONE) {
                 other = i;
@@ -293,10 +296,26 @@ static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, u
     return next > edge ? next : edge + 1;
 }
 
+/** The same where rows are refreshed. */
+static uint64_t tick_refreshed(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
+{
+    bool closed, refreshes = tim_channel_refresh(mem, channel, edge, &closed);
+    uint64_t over = channel->count != 0 ? tim_channel_refresh_over(mem, channel, edge) : UINT64_MAX, next;
+
+    for (unsigned b = 0; closed && b < mem->config->dram_banks; b++)
+        aim(mem, channel, b);
+    if (refreshes)
+        return over;
+    next = tick_channel(mem, channel, edge);
+    return next < over ? next : over;
+}
+
 static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint64_t end)
 {
+    const bool refreshed = mem->config->dram_tREFI != 0;
+
     while (edge < end)
-        edge = tick_channel(mem, &mem->channel[index], edge);
+        edge = refreshed ? tick_refreshed(mem, &mem->channel[index], edge) : tick_channel(mem, &mem->channel[index], edge);
     if (edge != UINT64_MAX)
         wake_at_edge(mem, CHANNELS, index, &mem->dram, edge);
 }

@@ -62,7 +62,10 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
 static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const struct tim_config *c = mem->config;
+    bool closed;
 
+    if (tim_channel_refresh(mem, channel, edge, &closed))
+        return;
     for (unsigned i = 0; i < channel->count; i++) { /* data first */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
