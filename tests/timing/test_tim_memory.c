@@ -245,7 +245,7 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
     on_each(rows);
 }
 
-/** A refresh closes a row; a read that comes while it goes on waits for its end, one cycle less for each cycle later. */
+/** A refresh closes a row; a read that comes during it waits for its end, one cycle less for each cycle later. */
 static void refresh(rig_create_fn create)
 {
     const uint64_t closed = 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100;
