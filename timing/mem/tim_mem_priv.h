@@ -232,7 +232,7 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
                           uint32_t row, uint64_t edge);
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Edge @edge has come: a refresh that began since the last call has closed all rows (*closed). True: it is not over, no
+/** At edge @edge: a refresh that began since the last call has closed all rows (*closed). True: it is not over, no
  *  command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
 /** The first edge after @edge at which a refresh is over; UINT64_MAX: there are none. */
