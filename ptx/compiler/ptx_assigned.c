@@ -12,7 +12,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-enum { MOST_SCANNED = 1 << 26 };
+enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20 };
 
 static bool is_word(char c)
 {
@@ -56,7 +56,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
         for (to++; is_blank(at(source, to)) || is_word(at(source, to)); to++)
             ;
     }
-    if (source->passes_variables && (at(source, before) == '(' || at(source, before) == ',') &&
+    if ((source->passes_variables || source->has_references) && (at(source, before) == '(' || at(source, before) == ',') &&
         (at(source, to) == ')' || at(source, to) == ','))
         return true;
     while (at(source, before) == '(' && at(source, to) == ')') {
@@ -105,7 +105,8 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
     *source = (struct ptx_assigned){0};
     if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
         source->size = 0; /* every name may be assigned */
-    source->passes_variables = (length > 3 && strcmp(path + length - 3, ".cu") == 0) || passes_variables(source);
+    source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
+    source->passes_variables = passes_variables(source);
 }
 
 void ptx_assigned_forget(struct ptx_assigned *source)
@@ -130,4 +131,172 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
         found = true;
     }
     return found;
+}
+
+/* After "[...]" and ".x" that follow a name. */
+static size_t after_parts(const struct ptx_assigned *source, size_t i)
+{
+    for (;;) {
+        i = after_blanks(source, i);
+        if (at(source, i) == '.') {
+            for (i++; is_blank(at(source, i)) || is_word(at(source, i)); i++)
+                ;
+        } else if (at(source, i) == '[') {
+            for (unsigned depth = 0; at(source, i) != ';'; i++) {
+                depth += at(source, i) == '[';
+                depth -= at(source, i) == ']';
+                if (depth == 0)
+                    break;
+            }
+            if (at(source, i) == ';')
+                return i;
+            i++;
+        } else {
+            return i;
+        }
+    }
+}
+
+/* The line of the brace that ends the scope of what is declared at @i; 0: not found. Of a parameter, and of what the
+ * head of a loop declares, that is the block behind its bracket. */
+static unsigned end_of_scope(const struct ptx_assigned *source, size_t i, unsigned line)
+{
+    unsigned depth = 0, round = 0;
+    bool ends = false; /* a declaration of its own: the block around it */
+
+    for (; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '\n') {
+            line++;
+        } else if (c == '/' && at(source, i + 1) == '/') {
+            while (i + 1 < source->size && source->text[i + 1] != '\n')
+                i++;
+        } else if (c == '/' && at(source, i + 1) == '*') {
+            for (i += 2; i + 1 < source->size && (source->text[i] != '*' || source->text[i + 1] != '/'); i++)
+                line += source->text[i] == '\n';
+            i++;
+        } else if (c == '"' || c == '\'') {
+            for (i++; i < source->size && source->text[i] != c && source->text[i] != '\n'; i++)
+                i += source->text[i] == '\\';
+            line += i < source->size && source->text[i] == '\n';
+        } else if (c == '(') {
+            round++;
+        } else if (c == ')') {
+            ends &= round != 0;
+            round -= round != 0;
+        } else if ((c == '=' || c == ';') && round == 0 && depth == 0) {
+            ends = true;
+        } else if (c == '{') {
+            depth++;
+        } else if (c == '}') {
+            if (depth == 0 || (depth == 1 && !ends))
+                return line;
+            depth--;
+        }
+    }
+    return 0;
+}
+
+/* Whether what is declared at @i is at most once reached in a call of its function: no loop is around it. */
+static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
+{
+    unsigned depth = 0;
+
+    if (memmem(source->text, source->size, "goto", 4) != NULL || source->passes_variables)
+        return false;
+    while (i-- != 0) {
+        const char c = source->text[i];
+        size_t word, open = i;
+
+        if (c == '(' && depth == 0)
+            return false; /* in the head of a loop, or a parameter */
+        if (c == '}' || c == ')')
+            depth++;
+        if ((c != '{' && c != '(') || depth-- != 0)
+            continue;
+        depth = 0;
+        open = before_blanks(source, i);
+        if (at(source, open) != ')')
+            return false;
+        for (unsigned round = 0; open != 0; open--) {
+            round += source->text[open] == ')';
+            round -= source->text[open] == '(';
+            if (round == 0)
+                break;
+        }
+        open = before_blanks(source, open);
+        for (word = open; word != 0 && word != SIZE_MAX && is_word(source->text[word]); word--)
+            ;
+        if (open - word != 2 || memcmp(source->text + word + 1, "if", 2) != 0)
+            return open - word != 3 && open - word != 5 && open - word != 6; /* for, while, switch; else a function */
+        word = before_blanks(source, word + 1);
+        if (strchr(";{}", at(source, word)) == NULL)
+            return false;
+        i = word + 1;
+    }
+    return false;
+}
+
+/* The line of the character that ends the statement, or the bracket, which the one at @i is in. */
+static unsigned end_of_statement(const struct ptx_assigned *source, size_t i, unsigned line)
+{
+    unsigned depth = 0;
+
+    for (const unsigned most = line + MOST_LINES; line < most; i++) {
+        const char c = at(source, i);
+
+        if (c == ';' || c == '{' || (depth == 0 && (c == ')' || c == '}')))
+            break;
+        depth += c == '(' || c == '[';
+        depth -= (c == ')' || c == ']') && depth != 0;
+        line += c == '\n';
+    }
+    return line;
+}
+
+bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
+{
+    struct ptx_assigned text = *source;
+    unsigned line = 1, last = 0, end_line = 0, statements = 0;
+    size_t counted = 0, start = 0;
+    struct lw_buffer lines;
+
+    text.has_references = false; /* what is passed by one is assigned on lines of the function that has it */
+    source->scanned += source->size;
+    if (source->scanned > MOST_SCANNED || size == 0 || source->size == 0)
+        return false;
+    lw_buffer_init(&lines);
+    for (start = 0; start < source->size && line < declared; start++)
+        line += source->text[start] == '\n';
+    for (const char *p; line == declared && end_line == 0 && start < source->size; start = (size_t)(p - source->text) + 1) {
+        p = memmem(source->text + start, source->size - start, name, size);
+        if (p == NULL || memchr(source->text + start, '\n', (size_t)(p - source->text) - start) != NULL)
+            break;
+        if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
+            end_line = end_of_scope(source, (size_t)(p - source->text) + size, line);
+    }
+    line = 1;
+    for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
+        const size_t from = (size_t)(p - source->text), after = from + size;
+        const size_t to = after_parts(source, after);
+        unsigned to_line;
+
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
+            continue;
+        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
+            continue;
+        for (; counted < from; counted++)
+            line += source->text[counted] == '\n';
+        to_line = end_of_statement(source, from, line);
+        if (line < declared || (end_line != 0 && line > end_line))
+            continue;
+        statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
+        for (unsigned l = line > last ? line : last + 1; l <= to_line; l++)
+            lw_printf(&lines.sink, ",%u", l);
+        last = to_line > last ? to_line : last;
+    }
+    lw_printf(out, "%u,%u%s", end_line, statements == 1, lines.text != NULL ? lines.text : "");
+    lw_buffer_fini(&lines);
+    return true;
 }

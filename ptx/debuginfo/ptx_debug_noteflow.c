@@ -200,9 +200,13 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
     v = &f->noting->values.at[event->value];
     for (uint32_t p = 0; p < pieces->count; p++)
         if (v->bytes == 0 || (pieces->edge[p] >= v->first && pieces->edge[p] < v->first + v->bytes)) {
+            bool known = !event->restates || v->is_launch;
+
+            for (uint32_t k = 0; k < PTX_NOTE_SAME && !known; k++)
+                known = state[p * PTX_NOTE_SAME + k] == event->value;
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
-            if (v->operand_count != 0 || v->is_launch)
+            if (known && (v->operand_count != 0 || v->is_launch))
                 state[p * PTX_NOTE_SAME] = event->value;
         }
 }
@@ -342,7 +346,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
                 (struct ptx_noted_value){.is_launch = true, .first = v.first, .bytes = v.bytes};
         } else if (same) {
             event.value = *launch;
-        } else {
+        } else if (!event.doubts) {
             changes = true;
         }
         *PTX_PUSH(f->pl->job, f->events) = event;

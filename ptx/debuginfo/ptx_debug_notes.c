@@ -327,6 +327,32 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
+/* "NAME LINE = END,ONCE,LINE,LINE": lines that may assign to a variable. False: it is no such note. */
+static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
+{
+    struct ptx_note_words c = {note->text, note->text + note->size};
+    const struct ptx_name name = ptx_note_word(&c), declared = ptx_note_word(&c);
+    struct ptx_noted_lines lines = {0};
+    uint64_t line;
+
+    if (!ptx_name_is(ptx_note_word(&c), "="))
+        return false;
+    if (!ptx_note_number(declared, 10, &line) || line > UINT32_MAX)
+        return true;
+    lines.declared = (uint32_t)line;
+    if (!ptx_note_number(ptx_note_word(&c), 10, &line) || line > UINT32_MAX)
+        return true;
+    lines.end = (uint32_t)line;
+    lines.once = ptx_note_number(ptx_note_word(&c), 10, &line) && line == 1;
+    for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c))
+        if (ptx_note_number(word, 10, &line) && line <= UINT32_MAX)
+            *PTX_PUSH(pl->job, lines) = (uint32_t)line;
+    ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
+                (uint32_t)noting->lines.count);
+    *PTX_PUSH(pl->job, noting->lines) = lines;
+    return true;
+}
+
 /* ---- the notes of a function --------------------------------------------------------------------------- */
 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
@@ -348,6 +374,8 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         const uint32_t *known;
         uint32_t key, before;
 
+        if (read_lines(pl, noting, note))
+            continue;
         for (unsigned word = 0; word < 3; word++) { /* the third has commas */
             while (c.at < c.end && *c.at != ' ')
                 c.at++;
@@ -383,6 +411,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         *PTX_PUSH(pl->job, noting->variables.at[*known].notes) = event;
     }
     drop_reduced(pl, noting);
+    ptx_debug_notes_doubt(pl, noting);
     return noting;
 }
 

@@ -33,7 +33,16 @@ struct ptx_noted_event {
     uint32_t at; /* of a note: twice the number of statements before it; of a statement that writes: 2 * its index + 1 */
     uint32_t block, order;
     uint32_t value;
+    bool doubts;   /* no note: nothing is known from here on (ptx_debug_notedoubt.c) */
+    bool restates; /* the source does not assign here: the variable has had this value, or it is not known */
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
+};
+/** Lines that may assign to a variable, and those of its declaration and where its scope ends (0: not known). */
+struct ptx_noted_lines {
+    uint32_t declared, end;
+    bool once; /* in a call of its function it is assigned once */
+    uint32_t *at;
+    size_t count, capacity;
 };
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
@@ -61,6 +70,8 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_value) values;
     PTX_LIST(struct ptx_noted_variable) variables;
     struct ptx_map by_key;
+    struct ptx_map lines_by_name;
+    PTX_LIST(struct ptx_noted_lines) lines;
     struct ptx_map by_register; /* values that are a register, or a piece of it */
     PTX_LIST(struct ptx_noted_block) blocks;
     uint32_t *block_of;      /* by statement */
@@ -91,6 +102,8 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 
 /** Read the notes of a function; NULL: it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
+/** Where what notes say may be wrong, nothing is known. */
+void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Count the entries below @root that each variable of the notes may be: of two with one name, line and calls
  *  it is not known which is meant. */
 void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);

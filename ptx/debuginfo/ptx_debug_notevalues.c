@@ -26,6 +26,13 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 
 /* ---- words of statements ------------------------------------------------------------------------- */
 
+/* Words of a statement that are after those of a later one, as the branch over an arm whose statements have become
+ * guarded ones: what holds there is what holds after the later one, or not, by lane. */
+static bool is_behind(const struct ptx_noting *noting, uint32_t statement, uint32_t before)
+{
+    return before != PTX_NONE && before > statement && noting->blocks.at[noting->block_of[statement]].first != statement;
+}
+
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -35,11 +42,18 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 
     noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     for (unsigned pass = 0; pass < 2; pass++) {
+        uint32_t before = PTX_NONE;
+
         for (size_t i = 0; i < unit->code.count; i++) {
             /* the statement of the line, or the last one before it, + 1 */
             const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
 
-            for (uint32_t w = pl->index[i]; low != 0 && w < pl->index[i + 1]; w++) {
+            if (low == 0 || pl->index[i] == pl->index[i + 1])
+                continue;
+            if (is_behind(noting, low - 1, before))
+                continue;
+            before = low - 1;
+            for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
                 if (pass == 0)
                     first[low]++;
                 else

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clang says wrongly of a variable is not shown.
+ */
+#include "ptx/debuginfo/ptx_debug_notes_priv.h"
+
+#include <stdlib.h>
+
+static int LWV(void) { static int v = -1; if (v < 0) v = getenv("LWV") ? atoi(getenv("LWV")) : 255; return v; }
+
+/* Statements of one line after each other in a block. */
+struct group {
+    uint32_t line, first, end, block;
+};
+struct doubting {
+    struct ptx_placing *pl;
+    struct ptx_noting *noting;
+    PTX_LIST(struct group) groups; /* in the order of the text */
+    uint32_t *by_line;             /* their indices, by line */
+    struct block_list {
+        uint32_t *at;
+        size_t count, capacity;
+    } *preds;                      /* by block: those before it */
+    uint32_t *seen, generation;    /* by block: where a search has been */
+    uint32_t nothing;              /* the value that is not known */
+};
+
+static uint32_t line_of(const struct doubting *d, uint32_t statement)
+{
+    const struct ptx_insn *in = &d->pl->fn->insns.at[statement];
+
+    return in->loc != 0 && in->loc < d->pl->module->locs.count ? d->pl->module->locs.at[in->loc].line : 0;
+}
+
+static void find_groups(struct doubting *d)
+{
+    const uint32_t n = (uint32_t)d->pl->fn->insns.count;
+
+    for (uint32_t s = 0; s < n; s++) {
+        struct group *last = d->groups.count != 0 ? &d->groups.at[d->groups.count - 1] : NULL;
+        const uint32_t line = line_of(d, s), block = d->noting->block_of[s];
+
+        if (last != NULL && last->line == line && last->block == block)
+            last->end = s + 1;
+        else
+            *PTX_PUSH(d->pl->job, d->groups) = (struct group){line, s, s + 1, block};
+    }
+}
+
+static const struct ptx_noted_lines *lines_of(const struct doubting *d, const struct ptx_noted_variable *v)
+{
+    uint32_t size = v->key_size;
+
+    while (size != 0 && v->key[size - 1] != ' ')
+        size--;
+    const uint32_t *known = size != 0 ? ptx_map_find(&d->noting->lines_by_name, v->key, size - 1) : NULL;
+
+    return known != NULL ? &d->noting->lines.at[*known] : NULL;
+}
+
+static bool has_line(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        if (lines->at[i] == line)
+            return true;
+    return false;
+}
+
+static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    return line >= lines->declared && (lines->end == 0 || line <= lines->end);
+}
+
+/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
+static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    const size_t notes = v->notes.count;
+
+    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1 + lines->count); g++) {
+        const struct group *group = &d->groups.at[g];
+        bool said = false;
+
+        if (!has_line(lines, group->line))
+            continue;
+        for (size_t i = 0; i < notes && !said && ptx_spend(d->pl, 1); i++)
+            said = v->notes.at[i].block == group->block && v->notes.at[i].at > 2 * group->first && v->notes.at[i].at <= 2 * group->end;
+        if (!said)
+            *PTX_PUSH(d->pl->job, v->notes) =
+                (struct ptx_noted_event){.at = 2 * group->first + 1, .block = group->block, .value = d->nothing, .doubts = true};
+    }
+}
+
+/* Code of a later line without a branch between, and no note of it: the assignment between the two is lost, or its
+ * code is elsewhere. */
+static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
+{
+    const struct group *last = NULL;
+
+    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
+        const struct group *group = &d->groups.at[g];
+        const uint32_t to = group->line;
+        bool passes = false, said = false;
+
+        if (!in_scope(lines, to))
+            continue;
+        if (last != NULL && last->block == group->block && last->line != to && ptx_spend(d->pl, lines->count + 1)) {
+            const uint32_t from = last->line;
+
+            for (size_t k = 0; k < lines->count && !passes; k++) {
+                const uint32_t line = lines->at[k];
+
+                passes = from < to ? line > from && line < to : line > from || (line < to && line != lines->declared);
+            }
+            for (size_t i = 0; i < notes && passes && !said && ptx_spend(d->pl, 1); i++)
+                said = v->notes.at[i].block == group->block && (v->notes.at[i].at >= 2 * last->end || (from < to && !v->notes.at[i].restates)) && v->notes.at[i].at <= 2 * group->first;
+            if (passes && !said)
+                *PTX_PUSH(d->pl->job, v->notes) =
+                    (struct ptx_noted_event){.at = 2 * group->first, .block = group->block, .value = d->nothing, .doubts = true};
+        }
+        last = group;
+    }
+}
+
+enum { MOST_BEFORE = 16 };
+/* Lines of the variable's scope that code before a note is of, one for each way. */
+struct before {
+    uint32_t line[MOST_BEFORE];
+    unsigned count;
+    bool begins; /* there is none on some way: the scope begins */
+    bool more;   /* than are listed */
+};
+
+static void add_before(struct doubting *d, const struct ptx_noted_lines *lines, uint32_t block, uint32_t end, struct before *out)
+{
+    const struct ptx_noted_block *b = &d->noting->blocks.at[block];
+
+    for (uint32_t s = end; s-- > b->first;) {
+        const uint32_t line = line_of(d, s);
+
+        if (!ptx_spend(d->pl, 1)) {
+            out->more = true;
+            return;
+        }
+        if (!in_scope(lines, line))
+            continue;
+        for (unsigned i = 0; i < out->count; i++)
+            if (out->line[i] == line)
+                return;
+        if (out->count == MOST_BEFORE)
+            out->more = true;
+        else
+            out->line[out->count++] = line;
+        return;
+    }
+    out->begins |= d->preds[block].count == 0;
+    for (size_t i = 0; i < d->preds[block].count; i++) {
+        const uint32_t next = d->preds[block].at[i];
+
+        if (d->seen[next] == d->generation)
+            continue;
+        d->seen[next] = d->generation;
+        add_before(d, lines, next, d->noting->blocks.at[next].end, out);
+    }
+}
+
+static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_block *b = &d->noting->blocks.at[note->block];
+
+    for (uint32_t s = note->at / 2; s < b->end && ptx_spend(d->pl, 1); s++) {
+        const uint32_t line = line_of(d, s);
+
+        if (in_scope(lines, line))
+            return line;
+    }
+    return PTX_NONE;
+}
+
+/* A note where the source does not assign says what is known already. */
+static void find_restated(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    for (size_t i = 0; i < v->notes.count; i++) {
+        struct ptx_noted_event *note = &v->notes.at[i];
+        const uint32_t to = line_after(d, lines, note);
+        struct before before = {.count = 0};
+        bool all = true;
+
+        d->generation++;
+        add_before(d, lines, note->block, note->at / 2, &before);
+        if (before.begins)
+            continue;
+        for (unsigned n = 0; n < before.count; n++) {
+            const uint32_t from = before.line[n];
+            bool assigned = false;
+
+            for (size_t k = 0; k < lines->count && !assigned; k++) {
+                const uint32_t line = lines->at[k];
+
+                assigned = from <= to ? line >= from && (line < to || line == from) : line >= from;
+            }
+            all &= assigned;
+        }
+        note->restates = !all || before.more;
+    }
+}
+
+static void find_predecessors(struct doubting *d)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    d->preds = PTX_ARRAY(d->pl->job, struct block_list, noting->blocks.count + 1);
+    d->seen = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
+    for (uint32_t b = 0; b < noting->blocks.count; b++)
+        for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++)
+            *PTX_PUSH(d->pl->job, d->preds[noting->blocks.at[b].succ.at[s]]) = b;
+}
+
+void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
+
+    *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
+    find_groups(&d);
+    find_predecessors(&d);
+    for (size_t i = 0; i < noting->variables.count; i++) {
+        struct ptx_noted_variable *v = &noting->variables.at[i];
+        const struct ptx_noted_lines *lines = lines_of(&d, v);
+
+        if (lines == NULL || lines->count == 0 || (lines->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
+            continue;
+        if (LWV() & 2)
+            find_restated(&d, v, lines);
+        const size_t own = v->notes.count;
+
+        if (LWV() & 1)
+            doubt_lost(&d, v, lines);
+        if (LWV() & 4)
+            doubt_passed(&d, v, lines, own);
+    }
+}
