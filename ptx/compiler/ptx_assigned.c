@@ -158,11 +158,10 @@ static size_t after_parts(const struct ptx_assigned *source, size_t i)
 }
 
 /* The line of the brace that ends the scope of what is declared at @i; 0: not found. Of a parameter, and of what the
- * head of a loop declares, that is the block behind its bracket. */
-static unsigned end_of_scope(const struct ptx_assigned *source, size_t i, unsigned line)
+ * head of a loop declares, that is the block behind its bracket; else, and if @ends, the one around it. */
+static unsigned end_of_scope(const struct ptx_assigned *source, size_t i, unsigned line, bool ends)
 {
     unsigned depth = 0, round = 0;
-    bool ends = false; /* a declaration of its own: the block around it */
 
     for (; i < source->size; i++) {
         const char c = source->text[i];
@@ -198,67 +197,135 @@ static unsigned end_of_scope(const struct ptx_assigned *source, size_t i, unsign
     return 0;
 }
 
-/* Whether what is declared at @i is at most once reached in a call of its function: no loop is around it. */
-static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
+/* Before the bracket "(...)" that ends at @i, the word that it belongs to; its end goes to *@end. */
+static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_t *end)
+{
+    size_t word;
+
+    for (unsigned round = 0; i != 0; i--) {
+        round += source->text[i] == ')';
+        round -= source->text[i] == '(';
+        if (round == 0)
+            break;
+    }
+    *end = before_blanks(source, i) + 1;
+    for (word = *end; word != 0 && is_word(source->text[word - 1]); word--)
+        ;
+    return word;
+}
+
+static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, const char *text)
+{
+    return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
+}
+
+/* The brace of the block that @i is in; SIZE_MAX: none. */
+static size_t block_around(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0;
 
+    while (i-- != 0) {
+        depth += source->text[i] == '}';
+        if (source->text[i] == '{' && depth-- == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* Whether what is at @i is reached at most once in a call of its function: no loop is around it. */
+static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
+{
     if (memmem(source->text, source->size, "goto", 4) != NULL || source->passes_variables)
         return false;
-    while (i-- != 0) {
-        const char c = source->text[i];
-        size_t word, open = i;
+    for (;;) {
+        size_t from, to;
 
-        if (c == '(' && depth == 0)
-            return false; /* in the head of a loop, or a parameter */
-        if (c == '}' || c == ')')
-            depth++;
-        if ((c != '{' && c != '(') || depth-- != 0)
-            continue;
-        depth = 0;
-        open = before_blanks(source, i);
-        if (at(source, open) != ')')
+        i = block_around(source, i);
+        if (i == SIZE_MAX || i == 0 || at(source, before_blanks(source, i)) != ')')
             return false;
-        for (unsigned round = 0; open != 0; open--) {
-            round += source->text[open] == ')';
-            round -= source->text[open] == '(';
-            if (round == 0)
-                break;
-        }
-        open = before_blanks(source, open);
-        for (word = open; word != 0 && word != SIZE_MAX && is_word(source->text[word]); word--)
-            ;
-        if (open - word != 2 || memcmp(source->text + word + 1, "if", 2) != 0)
-            return open - word != 3 && open - word != 5 && open - word != 6; /* for, while, switch; else a function */
-        word = before_blanks(source, word + 1);
-        if (strchr(";{}", at(source, word)) == NULL)
+        from = word_of_bracket(source, before_blanks(source, i), &to);
+        if (block_around(source, from) == SIZE_MAX)
+            return true; /* of the function */
+        if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
             return false;
-        i = word + 1;
+        i = from;
+    }
+}
+
+/* Whether the block around @i is that of a switch: it is entered in its middle. */
+static bool is_in_switch(const struct ptx_assigned *source, size_t i)
+{
+    size_t from, to;
+
+    i = block_around(source, i);
+    if (i == SIZE_MAX || i == 0 || at(source, before_blanks(source, i)) != ')')
+        return false;
+    from = word_of_bracket(source, before_blanks(source, i), &to);
+    return is_text(source, from, to, "switch");
+}
+
+/* Whether the statement that the name at @i begins, or declares, is reached whenever its block is: no `if`, `case` or loop is
+ * in front of it. */
+static bool is_reached(const struct ptx_assigned *source, size_t i)
+{
+    size_t before;
+
+    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* to the statement's begin */
+        const char c = source->text[before];
+
+        if (strchr(";{}:", c) != NULL)
+            return c != ':';
+        if (!is_word(c) && !is_blank(c) && strchr("*+-<>", c) == NULL)
+            return false;
+        if (c == 'e' && before >= 3 && memcmp(source->text + before - 3, "else", 4) == 0)
+            return false;
+        if (c == 'o' && before >= 1 && source->text[before - 1] == 'd' && !is_word(at(source, before + 1)) && (before < 2 || !is_word(source->text[before - 2])))
+            return false;
     }
     return false;
 }
 
-/* The line of the character that ends the statement, or the bracket, which the one at @i is in. */
-static unsigned end_of_statement(const struct ptx_assigned *source, size_t i, unsigned line)
+/* The lines of the body of the function around @i. */
+static void find_function(const struct ptx_assigned *source, size_t i, unsigned line, unsigned *first, unsigned *end)
 {
     unsigned depth = 0;
 
-    for (const unsigned most = line + MOST_LINES; line < most; i++) {
+    *first = *end = 0;
+    for (size_t k = i; k-- != 0;) {
+        line -= source->text[k] == '\n';
+        depth += source->text[k] == '}';
+        if (source->text[k] == '{' && depth == 0) {
+            *first = line;
+            i = k;
+        } else {
+            depth -= source->text[k] == '{';
+        }
+    }
+    if (*first != 0)
+        *end = end_of_scope(source, i, *first, false);
+}
+
+/* The character that ends the statement, or the bracket, which the one at @i is in. */
+static size_t end_of_text(const struct ptx_assigned *source, size_t i)
+{
+    unsigned depth = 0, lines = 0;
+
+    for (; lines < MOST_LINES; i++) {
         const char c = at(source, i);
 
         if (c == ';' || c == '{' || (depth == 0 && (c == ')' || c == '}')))
             break;
-        depth += c == '(' || c == '[';
-        depth -= (c == ')' || c == ']') && depth != 0;
-        line += c == '\n';
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= (c == ')' || c == ']' || c == '}') && depth != 0;
+        lines += c == '\n';
     }
-    return line;
+    return i;
 }
 
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     struct ptx_assigned text = *source;
-    unsigned line = 1, last = 0, end_line = 0, statements = 0;
+    unsigned line = 1, last = 0, end_line = 0, statements = 0, first = 0, end_of_function = 0;
     size_t counted = 0, start = 0;
     struct lw_buffer lines;
 
@@ -274,13 +341,15 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         if (p == NULL || memchr(source->text + start, '\n', (size_t)(p - source->text) - start) != NULL)
             break;
         if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
-            end_line = end_of_scope(source, (size_t)(p - source->text) + size, line);
+            end_line = end_of_scope(source, (size_t)(p - source->text) + size, line, false);
+        if (end_line != 0)
+            find_function(source, (size_t)(p - source->text), line, &first, &end_of_function);
     }
     line = 1;
     for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
         const size_t from = (size_t)(p - source->text), after = from + size;
         const size_t to = after_parts(source, after);
-        unsigned to_line;
+        unsigned to_line, reached;
 
         if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
             continue;
@@ -288,15 +357,18 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             continue;
         for (; counted < from; counted++)
             line += source->text[counted] == '\n';
-        to_line = end_of_statement(source, from, line);
+        to_line = line;
+        for (size_t i = from; i < end_of_text(source, from); i++)
+            to_line += source->text[i] == '\n';
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
         statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
+        reached = is_reached(source, from) && !is_in_switch(source, from) ? end_of_scope(source, end_of_text(source, from), to_line, true) : 0;
         for (unsigned l = line > last ? line : last + 1; l <= to_line; l++)
-            lw_printf(&lines.sink, ",%u", l);
+            lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
         last = to_line > last ? to_line : last;
     }
-    lw_printf(out, "%u,%u%s", end_line, statements == 1, lines.text != NULL ? lines.text : "");
+    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, first, end_of_function, lines.text != NULL ? lines.text : "");
     lw_buffer_fini(&lines);
     return true;
 }

@@ -61,7 +61,7 @@ static const struct ptx_noted_lines *lines_of(const struct doubting *d, const st
 static bool has_line(const struct ptx_noted_lines *lines, uint32_t line)
 {
     for (size_t i = 0; i < lines->count; i++)
-        if (lines->at[i] == line)
+        if (lines->at[i].line == line)
             return true;
     return false;
 }
@@ -107,7 +107,7 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const
             const uint32_t from = last->line;
 
             for (size_t k = 0; k < lines->count && !passes; k++) {
-                const uint32_t line = lines->at[k];
+                const uint32_t line = lines->at[k].line;
 
                 passes = from < to ? line > from && line < to : line > from || (line < to && line != lines->declared);
             }
@@ -130,7 +130,7 @@ struct before {
     bool more;   /* than are listed */
 };
 
-static void add_before(struct doubting *d, const struct ptx_noted_lines *lines, uint32_t block, uint32_t end, struct before *out)
+static void add_before(struct doubting *d, const struct ptx_noted_variable *v, size_t notes, const struct ptx_noted_lines *lines, uint32_t block, uint32_t end, struct before *out)
 {
     const struct ptx_noted_block *b = &d->noting->blocks.at[block];
 
@@ -143,6 +143,9 @@ static void add_before(struct doubting *d, const struct ptx_noted_lines *lines, 
         }
         if (!in_scope(lines, line))
             continue;
+        for (size_t i = 0; i < notes && ptx_spend(d->pl, 1); i++)
+            if (v->notes.at[i].block == block && v->notes.at[i].at > 2 * s && !v->notes.at[i].restates)
+                return; /* said behind it */
         for (unsigned i = 0; i < out->count; i++)
             if (out->line[i] == line)
                 return;
@@ -159,7 +162,7 @@ static void add_before(struct doubting *d, const struct ptx_noted_lines *lines, 
         if (d->seen[next] == d->generation)
             continue;
         d->seen[next] = d->generation;
-        add_before(d, lines, next, d->noting->blocks.at[next].end, out);
+        add_before(d, v, notes, lines, next, d->noting->blocks.at[next].end, out);
     }
 }
 
@@ -176,6 +179,46 @@ static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lin
     return PTX_NONE;
 }
 
+/* The first code of a block is behind an assignment that each way to it has come by, and none has a note of it. */
+static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
+{
+    const struct group *last = NULL;
+
+    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
+        const struct group *group = &d->groups.at[g];
+        struct before before = {.count = 0};
+        bool passes = false, said = false;
+
+        if (!in_scope(lines, group->line) || (last != NULL && last->block == group->block))
+            continue;
+        last = group;
+        for (size_t i = 0; i < notes && !said && ptx_spend(d->pl, 1); i++)
+            said = v->notes.at[i].block == group->block && v->notes.at[i].at <= 2 * group->first && !v->notes.at[i].restates;
+        if (said)
+            continue;
+        d->generation++;
+        d->seen[group->block] = d->generation;
+        for (size_t i = 0; i < d->preds[group->block].count; i++) {
+            const uint32_t next = d->preds[group->block].at[i];
+
+            if (d->seen[next] == d->generation && next != group->block)
+                continue;
+            d->seen[next] = d->generation;
+            add_before(d, v, notes, lines, next, d->noting->blocks.at[next].end, &before);
+        }
+        for (unsigned n = 0; n < before.count && !passes; n++)
+            for (size_t k = 0; k < lines->count && !passes && ptx_spend(d->pl, 1); k++) {
+                const struct ptx_noted_line *at = &lines->at[k];
+
+                passes = at->reached != 0 && group->line > at->line && group->line <= at->reached &&
+                         (before.line[n] < at->line || before.line[n] > at->reached);
+            }
+        if (passes)
+            *PTX_PUSH(d->pl->job, v->notes) =
+                (struct ptx_noted_event){.at = 2 * group->first, .block = group->block, .value = d->nothing, .doubts = true};
+    }
+}
+
 /* A note where the source does not assign says what is known already. */
 static void find_restated(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
@@ -183,24 +226,28 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
         struct ptx_noted_event *note = &v->notes.at[i];
         const uint32_t to = line_after(d, lines, note);
         struct before before = {.count = 0};
-        bool all = true;
+        bool all = true, crossed = true;
 
         d->generation++;
-        add_before(d, lines, note->block, note->at / 2, &before);
+        add_before(d, NULL, 0, lines, note->block, note->at / 2, &before);
         if (before.begins)
             continue;
         for (unsigned n = 0; n < before.count; n++) {
             const uint32_t from = before.line[n];
-            bool assigned = false;
+            bool assigned = false, at_line = false, crosses = false;
 
-            for (size_t k = 0; k < lines->count && !assigned; k++) {
-                const uint32_t line = lines->at[k];
+            for (size_t k = 0; k < lines->count; k++) {
+                const uint32_t line = lines->at[k].line;
 
-                assigned = from <= to ? line >= from && (line < to || line == from) : line >= from;
+                assigned |= from <= to ? line >= from && (line < to || line == from) : line >= from;
+                at_line |= line == from;
+                crosses |= line > from && line < to && to != PTX_NONE && lines->at[k].reached >= to;
             }
             all &= assigned;
+            crossed &= crosses && !at_line;
         }
         note->restates = !all || before.more;
+        note->crosses = all && crossed && before.count != 0;
     }
 }
 
@@ -236,5 +283,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
             doubt_lost(&d, v, lines);
         if (LWV() & 4)
             doubt_passed(&d, v, lines, own);
+        if (LWV() & 8)
+            doubt_entered(&d, v, lines, own);
     }
 }

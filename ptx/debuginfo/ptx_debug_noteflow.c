@@ -200,13 +200,15 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
     v = &f->noting->values.at[event->value];
     for (uint32_t p = 0; p < pieces->count; p++)
         if (v->bytes == 0 || (pieces->edge[p] >= v->first && pieces->edge[p] < v->first + v->bytes)) {
-            bool known = !event->restates || v->is_launch;
+            bool same = false;
 
-            for (uint32_t k = 0; k < PTX_NOTE_SAME && !known; k++)
-                known = state[p * PTX_NOTE_SAME + k] == event->value;
+            for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
+                same |= state[p * PTX_NOTE_SAME + k] == event->value;
+            if (same && !event->crosses)
+                continue; /* and where else it is known to be */
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
-            if (known && (v->operand_count != 0 || v->is_launch))
+            if (v->is_launch || (!same && !event->restates && v->operand_count != 0))
                 state[p * PTX_NOTE_SAME] = event->value;
         }
 }

@@ -109,7 +109,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
     /* LLVM folds constants. One with operations left is a mistake of its selection of instructions, which has put
      * an operand in the place of the value. */
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
-        strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0 && strncmp(v.expression, "DW_OP_stack_value", 17) != 0)
+        strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0)
         v.operand_count = 0;
     if (!read_piece(&v)) {
         v.operand_count = 0;
@@ -327,12 +327,13 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
-/* "NAME LINE = END,ONCE,LINE,LINE": lines that may assign to a variable. False: it is no such note. */
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END,LINE:END": lines that may assign to a variable. False: it is no such note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
     const struct ptx_name name = ptx_note_word(&c), declared = ptx_note_word(&c);
     struct ptx_noted_lines lines = {0};
+    uint32_t head[4];
     uint64_t line;
 
     if (!ptx_name_is(ptx_note_word(&c), "="))
@@ -340,13 +341,24 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
     if (!ptx_note_number(declared, 10, &line) || line > UINT32_MAX)
         return true;
     lines.declared = (uint32_t)line;
-    if (!ptx_note_number(ptx_note_word(&c), 10, &line) || line > UINT32_MAX)
-        return true;
-    lines.end = (uint32_t)line;
-    lines.once = ptx_note_number(ptx_note_word(&c), 10, &line) && line == 1;
-    for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c))
-        if (ptx_note_number(word, 10, &line) && line <= UINT32_MAX)
-            *PTX_PUSH(pl->job, lines) = (uint32_t)line;
+    for (unsigned k = 0; k < LW_COUNT_OF(head); k++) {
+        if (!ptx_note_number(ptx_note_word(&c), 10, &line) || line > UINT32_MAX)
+            return true;
+        head[k] = (uint32_t)line;
+    }
+    lines.end = head[0];
+    lines.once = head[1] == 1;
+    lines.function = head[2];
+    lines.function_end = head[3];
+    for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c)) {
+        const char *colon = memchr(word.text, ':', word.size);
+        const struct ptx_name number = {word.text, colon != NULL ? (size_t)(colon - word.text) : 0};
+        uint64_t reached;
+
+        if (colon != NULL && ptx_note_number(number, 10, &line) && line <= UINT32_MAX &&
+            ptx_note_number((struct ptx_name){colon + 1, word.size - number.size - 1}, 10, &reached) && reached <= UINT32_MAX)
+            *PTX_PUSH(pl->job, lines) = (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
+    }
     ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
                 (uint32_t)noting->lines.count);
     *PTX_PUSH(pl->job, noting->lines) = lines;

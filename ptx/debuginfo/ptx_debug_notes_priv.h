@@ -34,14 +34,20 @@ struct ptx_noted_event {
     uint32_t block, order;
     uint32_t value;
     bool doubts;   /* no note: nothing is known from here on (ptx_debug_notedoubt.c) */
+    bool crosses;  /* the source assigns before it: what is known already is not what it says */
     bool restates; /* the source does not assign here: the variable has had this value, or it is not known */
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
 };
-/** Lines that may assign to a variable, and those of its declaration and where its scope ends (0: not known). */
+/** A line that may assign to a variable; up to @reached, a line, what is behind it has come by it. 0: not so. */
+struct ptx_noted_line {
+    uint32_t line, reached;
+};
+/** Those of a variable, with the lines of its declaration and of the end of its scope, and those of the function around
+ *  it; 0: not known. */
 struct ptx_noted_lines {
-    uint32_t declared, end;
+    uint32_t declared, end, function, function_end;
     bool once; /* in a call of its function it is assigned once */
-    uint32_t *at;
+    struct ptx_noted_line *at;
     size_t count, capacity;
 };
 struct ptx_noted_variable {
