@@ -7,6 +7,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,6 +323,58 @@ static size_t end_of_text(const struct ptx_assigned *source, size_t i)
     return i;
 }
 
+/* After the bracket "(...)" at @i, or other text up to its end. */
+static size_t after_bracket(const struct ptx_assigned *source, size_t i, char open, char close)
+{
+    for (unsigned depth = 0; i < source->size; i++) {
+        depth += source->text[i] == open;
+        depth -= source->text[i] == close && depth != 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return i;
+}
+
+static unsigned lines_between(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    unsigned lines = 0;
+
+    for (; from < to && from < source->size; from++)
+        lines += source->text[from] == '\n';
+    return lines;
+}
+
+/* Each loop of the lines [@first, @last], "-FROM:TO". */
+static void put_loops(const struct ptx_assigned *source, unsigned first, unsigned last, struct lw_sink *out)
+{
+    unsigned line = 1;
+
+    for (size_t i = 0; i < source->size && line <= last; i++) {
+        size_t end;
+
+        line += source->text[i] == '\n';
+        if (line < first || is_word(source->text[i]) || !is_word(at(source, i + 1)))
+            continue;
+        if (i + 4 < source->size && memcmp(source->text + i + 1, "for", 3) == 0 && !is_word(at(source, i + 4)))
+            end = i + 4;
+        else if (i + 6 < source->size && memcmp(source->text + i + 1, "while", 5) == 0 && !is_word(at(source, i + 6)))
+            end = i + 6;
+        else if (i + 3 < source->size && memcmp(source->text + i + 1, "do", 2) == 0 && !is_word(at(source, i + 3)))
+            end = i + 3;
+        else
+            continue;
+        end = after_blanks(source, end);
+        if (at(source, end) == '(')
+            end = after_blanks(source, after_bracket(source, end, '(', ')'));
+        if (at(source, end) == '{')
+            end = after_bracket(source, end, '{', '}');
+        if (source->text[i + 1] == 'd' || at(source, end - 1) != '}')
+            while (at(source, end) != ';')
+                end++;
+        lw_printf(out, ",-%u:%u", line, line + lines_between(source, i + 1, end));
+    }
+}
+
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     struct ptx_assigned text = *source;
@@ -369,6 +422,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         last = to_line > last ? to_line : last;
     }
     lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, first, end_of_function, lines.text != NULL ? lines.text : "");
+    if (last != 0)
+        put_loops(source, declared, end_line != 0 ? end_line : UINT_MAX, out);
     lw_buffer_fini(&lines);
     return true;
 }

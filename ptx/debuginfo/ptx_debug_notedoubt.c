@@ -25,11 +25,11 @@ struct doubting {
     uint32_t nothing;              /* the value that is not known */
 };
 
-static uint32_t line_of(const struct doubting *d, uint32_t statement)
+static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
 {
-    const struct ptx_insn *in = &d->pl->fn->insns.at[statement];
+    const struct ptx_insn *in = &pl->fn->insns.at[statement];
 
-    return in->loc != 0 && in->loc < d->pl->module->locs.count ? d->pl->module->locs.at[in->loc].line : 0;
+    return in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
 }
 
 static void find_groups(struct doubting *d)
@@ -38,7 +38,7 @@ static void find_groups(struct doubting *d)
 
     for (uint32_t s = 0; s < n; s++) {
         struct group *last = d->groups.count != 0 ? &d->groups.at[d->groups.count - 1] : NULL;
-        const uint32_t line = line_of(d, s), block = d->noting->block_of[s];
+        const uint32_t line = line_of(d->pl, s), block = d->noting->block_of[s];
 
         if (last != NULL && last->line == line && last->block == block)
             last->end = s + 1;
@@ -71,6 +71,21 @@ static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
     return line >= lines->declared && (lines->end == 0 || line <= lines->end);
 }
 
+/* Whether a way of the source from line @from to line @to comes by @line: ahead, or back in the innermost loop around both. */
+static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint32_t line, uint32_t to)
+{
+    const struct ptx_noted_line *loop = NULL;
+
+    if (from < to)
+        return line > from && line < to;
+    for (size_t i = 0; i < lines->loops.count; i++)
+        if (lines->loops.at[i].line <= to && lines->loops.at[i].reached >= from)
+            loop = &lines->loops.at[i];
+    if (loop == NULL)
+        return line > from || (line < to && line != lines->declared);
+    return (line > from && line <= loop->reached) || (line >= loop->line && line < to);
+}
+
 /* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
 static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
@@ -95,12 +110,19 @@ static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v, const s
 static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
 {
     const struct group *last = NULL;
+    bool in_pieces = false;
 
+    for (size_t i = 0; i < notes; i++)
+        in_pieces |= d->noting->values.at[v->notes.at[i].value].bytes != 0;
     for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
         const struct group *group = &d->groups.at[g];
-        const uint32_t to = group->line;
+        const bool outside = !in_scope(lines, group->line);
+        uint32_t to = group->line;
         bool passes = false, said = false;
 
+        for (size_t n = g + 1; outside && n < d->groups.count && d->groups.at[n].block == group->block && !in_scope(lines, to) &&
+                               ptx_spend(d->pl, 1); n++)
+            to = d->groups.at[n].line; /* code of a function that is called: what is behind it */
         if (!in_scope(lines, to))
             continue;
         if (last != NULL && last->block == group->block && last->line != to && ptx_spend(d->pl, lines->count + 1)) {
@@ -109,15 +131,15 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const
             for (size_t k = 0; k < lines->count && !passes; k++) {
                 const uint32_t line = lines->at[k].line;
 
-                passes = from < to ? line > from && line < to : line > from || (line < to && line != lines->declared);
+                passes = is_between(lines, from, line, to);
             }
             for (size_t i = 0; i < notes && passes && !said && ptx_spend(d->pl, 1); i++)
-                said = v->notes.at[i].block == group->block && (v->notes.at[i].at >= 2 * last->end || (from < to && !v->notes.at[i].restates)) && v->notes.at[i].at <= 2 * group->first;
+                said = v->notes.at[i].block == group->block && (v->notes.at[i].at >= 2 * last->end || (from < to && !in_pieces && !v->notes.at[i].restates)) && v->notes.at[i].at <= 2 * group->first;
             if (passes && !said)
                 *PTX_PUSH(d->pl->job, v->notes) =
                     (struct ptx_noted_event){.at = 2 * group->first, .block = group->block, .value = d->nothing, .doubts = true};
         }
-        last = group;
+        last = outside ? last : group;
     }
 }
 
@@ -135,7 +157,7 @@ static void add_before(struct doubting *d, const struct ptx_noted_variable *v, s
     const struct ptx_noted_block *b = &d->noting->blocks.at[block];
 
     for (uint32_t s = end; s-- > b->first;) {
-        const uint32_t line = line_of(d, s);
+        const uint32_t line = line_of(d->pl, s);
 
         if (!ptx_spend(d->pl, 1)) {
             out->more = true;
@@ -171,7 +193,7 @@ static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lin
     const struct ptx_noted_block *b = &d->noting->blocks.at[note->block];
 
     for (uint32_t s = note->at / 2; s < b->end && ptx_spend(d->pl, 1); s++) {
-        const uint32_t line = line_of(d, s);
+        const uint32_t line = line_of(d->pl, s);
 
         if (in_scope(lines, line))
             return line;
@@ -239,7 +261,7 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
             for (size_t k = 0; k < lines->count; k++) {
                 const uint32_t line = lines->at[k].line;
 
-                assigned |= from <= to ? line >= from && (line < to || line == from) : line >= from;
+                assigned |= line == from || (from != to && is_between(lines, from, line, to));
                 at_line |= line == from;
                 crosses |= line > from && line < to && to != PTX_NONE && lines->at[k].reached >= to;
             }
@@ -262,6 +284,15 @@ static void find_predecessors(struct doubting *d)
             *PTX_PUSH(d->pl->job, d->preds[noting->blocks.at[b].succ.at[s]]) = b;
 }
 
+bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                               const struct ptx_noted_variable *variable, uint32_t statement)
+{
+    const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
+    const uint32_t line = lines != NULL && lines->end != 0 && lines->function != 0 ? line_of(pl, statement) : 0;
+
+    return line != 0 && !in_scope(lines, line) && line >= lines->function && line <= lines->function_end;
+}
+
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
@@ -273,6 +304,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         struct ptx_noted_variable *v = &noting->variables.at[i];
         const struct ptx_noted_lines *lines = lines_of(&d, v);
 
+        v->lines = lines != NULL ? 1 + (uint32_t)(lines - noting->lines.at) : 0;
         if (lines == NULL || lines->count == 0 || (lines->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
             continue;
         if (LWV() & 2)

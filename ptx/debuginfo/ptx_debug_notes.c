@@ -327,7 +327,7 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END,LINE:END": lines that may assign to a variable. False: it is no such note. */
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": lines that may assign to a variable. False: it is no such note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -352,12 +352,14 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
     lines.function_end = head[3];
     for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c)) {
         const char *colon = memchr(word.text, ':', word.size);
-        const struct ptx_name number = {word.text, colon != NULL ? (size_t)(colon - word.text) : 0};
+        const bool loop = word.text[0] == '-';
+        const struct ptx_name number = {word.text + loop, colon != NULL ? (size_t)(colon - word.text) - loop : 0};
         uint64_t reached;
 
         if (colon != NULL && ptx_note_number(number, 10, &line) && line <= UINT32_MAX &&
-            ptx_note_number((struct ptx_name){colon + 1, word.size - number.size - 1}, 10, &reached) && reached <= UINT32_MAX)
-            *PTX_PUSH(pl->job, lines) = (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
+            ptx_note_number((struct ptx_name){colon + 1, word.size - number.size - 1 - loop}, 10, &reached) && reached <= UINT32_MAX)
+            *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
+                (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
     }
     ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
                 (uint32_t)noting->lines.count);

@@ -34,6 +34,7 @@ struct ptx_noted_event {
     uint32_t block, order;
     uint32_t value;
     bool doubts;   /* no note: nothing is known from here on (ptx_debug_notedoubt.c) */
+    bool denied;   /* what it says is wrong */
     bool crosses;  /* the source assigns before it: what is known already is not what it says */
     bool restates; /* the source does not assign here: the variable has had this value, or it is not known */
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
@@ -47,12 +48,13 @@ struct ptx_noted_line {
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
     bool once; /* in a call of its function it is assigned once */
+    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
     struct ptx_noted_line *at;
     size_t count, capacity;
 };
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
-    uint32_t key_size;
+    uint32_t key_size, lines; /* lines: 1 + its index in the list of lines, 0: none are known */
     PTX_LIST(struct ptx_noted_event) notes;
 };
 /** Statements [from, to) of the text before which a variable is what @value says: PTX_NOTE_SAME indices of
@@ -110,6 +112,9 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Where what notes say may be wrong, nothing is known. */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
+/** Whether the variable is out of its scope on the line of a statement of its function. */
+bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                               const struct ptx_noted_variable *variable, uint32_t statement);
 /** Count the entries below @root that each variable of the notes may be: of two with one name, line and calls
  *  it is not known which is meant. */
 void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);

@@ -396,7 +396,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_byte(m, ISA_OP_PLUS_UCONST);
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
-            m->failed |= !take_number(&words, &n) || !take(&words, &word);
+            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* truth values: wrong at times */
             m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
