@@ -7,7 +7,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,22 +98,6 @@ static bool passes_variables(const struct ptx_assigned *source)
     return false;
 }
 
-void ptx_assigned_read(struct ptx_assigned *source, const char *path)
-{
-    const size_t length = strlen(path);
-
-    *source = (struct ptx_assigned){0};
-    if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
-        source->size = 0; /* every name may be assigned */
-    source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
-    source->passes_variables = passes_variables(source);
-}
-
-void ptx_assigned_forget(struct ptx_assigned *source)
-{
-    free(source->text);
-}
-
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size)
 {
     bool found = false;
@@ -158,44 +141,138 @@ static size_t after_parts(const struct ptx_assigned *source, size_t i)
     }
 }
 
-/* The line of the brace that ends the scope of what is declared at @i; 0: not found. Of a parameter, and of what the
- * head of a loop declares, that is the block behind its bracket; else, and if @ends, the one around it. */
-static unsigned end_of_scope(const struct ptx_assigned *source, size_t i, unsigned line, bool ends)
-{
-    unsigned depth = 0, round = 0;
+/* ---- lines and blocks ---------------------------------------------------------------------------- */
 
-    for (; i < source->size; i++) {
+static bool grow(void **list, size_t count, size_t *capacity, size_t size)
+{
+    void *grown;
+
+    if (count < *capacity)
+        return true;
+    grown = realloc(*list, (*capacity != 0 ? 2 * *capacity : 64) * size);
+    if (grown == NULL)
+        return false;
+    *list = grown;
+    *capacity = *capacity != 0 ? 2 * *capacity : 64;
+    return true;
+}
+
+/* Braces with those that they belong to, comments and texts left out, and where lines end. False: no memory. */
+static bool find_blocks(struct ptx_assigned *source)
+{
+    size_t open = SIZE_MAX, line_room = 0, brace_room = 0;
+
+    for (size_t i = 0; i < source->size; i++) {
         const char c = source->text[i];
 
         if (c == '\n') {
-            line++;
-        } else if (c == '/' && at(source, i + 1) == '/') {
+            if (!grow((void **)&source->lines, source->line_count, &line_room, sizeof *source->lines))
+                return false;
+            source->lines[source->line_count++] = i;
+        }
+    }
+    for (size_t i = 0; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '/' && at(source, i + 1) == '/') {
             while (i + 1 < source->size && source->text[i + 1] != '\n')
                 i++;
         } else if (c == '/' && at(source, i + 1) == '*') {
             for (i += 2; i + 1 < source->size && (source->text[i] != '*' || source->text[i + 1] != '/'); i++)
-                line += source->text[i] == '\n';
+                ;
             i++;
         } else if (c == '"' || c == '\'') {
             for (i++; i < source->size && source->text[i] != c && source->text[i] != '\n'; i++)
                 i += source->text[i] == '\\';
-            line += i < source->size && source->text[i] == '\n';
-        } else if (c == '(') {
-            round++;
-        } else if (c == ')') {
-            ends &= round != 0;
-            round -= round != 0;
-        } else if ((c == '=' || c == ';') && round == 0 && depth == 0) {
-            ends = true;
-        } else if (c == '{') {
-            depth++;
-        } else if (c == '}') {
-            if (depth == 0 || (depth == 1 && !ends))
-                return line;
-            depth--;
+        } else if (c == '{' || c == '}') {
+            struct ptx_brace *brace;
+
+            if (!grow((void **)&source->braces, source->brace_count, &brace_room, sizeof *source->braces))
+                return false;
+            brace = &source->braces[source->brace_count++];
+            *brace = (struct ptx_brace){i, SIZE_MAX, open};
+            if (c == '{') {
+                open = source->brace_count - 1;
+            } else if (open != SIZE_MAX) {
+                source->braces[open].end = i;
+                open = source->braces[open].parent;
+                brace->parent = open;
+            }
         }
     }
-    return 0;
+    return true;
+}
+
+/* The number of the line that @i is on. */
+static unsigned line_at(const struct ptx_assigned *source, size_t i)
+{
+    size_t low = 0, high = source->line_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (source->lines[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (unsigned)low + 1;
+}
+
+/* Where a line begins. */
+static size_t begin_of_line(const struct ptx_assigned *source, unsigned line)
+{
+    return line <= 1 ? 0 : line - 2 < source->line_count ? source->lines[line - 2] + 1 : source->size;
+}
+
+/* The block that @i is in; NULL: none. */
+static const struct ptx_brace *block_around(const struct ptx_assigned *source, size_t i)
+{
+    size_t low = 0, high = source->brace_count, index;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (source->braces[middle].at < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    index = source->text[source->braces[low - 1].at] == '{' ? low - 1 : source->braces[low - 1].parent;
+    return index != SIZE_MAX ? &source->braces[index] : NULL;
+}
+
+static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_brace *block)
+{
+    return block != NULL && block->end != SIZE_MAX ? line_at(source, block->end) : 0;
+}
+
+/* The block that is the scope of what is declared at @i: of a parameter, and of what the head of a loop declares, the
+ * one behind its bracket, else the one around it. NULL: not found. */
+static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
+{
+    unsigned round = 0;
+    bool ends = false;
+
+    for (; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '{' && !ends)
+            return block_around(source, i + 1);
+        if (c == '}' || c == '{' || (c == ';' && ends && round == 0))
+            break;
+        ends |= (c == '=' || c == ';') && round == 0;
+        if (c == ')') {
+            ends &= round != 0;
+            round -= round != 0;
+        }
+        round += c == '(';
+        if (c == ';' && round == 0 && !ends)
+            break;
+    }
+    return block_around(source, i);
 }
 
 /* Before the bracket "(...)" that ends at @i, the word that it belongs to; its end goes to *@end. */
@@ -220,32 +297,19 @@ static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, c
     return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
 }
 
-/* The brace of the block that @i is in; SIZE_MAX: none. */
-static size_t block_around(const struct ptx_assigned *source, size_t i)
-{
-    unsigned depth = 0;
-
-    while (i-- != 0) {
-        depth += source->text[i] == '}';
-        if (source->text[i] == '{' && depth-- == 0)
-            return i;
-    }
-    return SIZE_MAX;
-}
-
 /* Whether what is at @i is reached at most once in a call of its function: no loop is around it. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
-    if (memmem(source->text, source->size, "goto", 4) != NULL || source->passes_variables)
+    if (source->jumps || source->passes_variables)
         return false;
     for (;;) {
+        const struct ptx_brace *block = block_around(source, i);
         size_t from, to;
 
-        i = block_around(source, i);
-        if (i == SIZE_MAX || i == 0 || at(source, before_blanks(source, i)) != ')')
+        if (block == NULL || block->at == 0 || at(source, before_blanks(source, block->at)) != ')')
             return false;
-        from = word_of_bracket(source, before_blanks(source, i), &to);
-        if (block_around(source, from) == SIZE_MAX)
+        from = word_of_bracket(source, before_blanks(source, block->at), &to);
+        if (block->parent == SIZE_MAX)
             return true; /* of the function */
         if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
             return false;
@@ -256,12 +320,12 @@ static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 /* Whether the block around @i is that of a switch: it is entered in its middle. */
 static bool is_in_switch(const struct ptx_assigned *source, size_t i)
 {
+    const struct ptx_brace *block = block_around(source, i);
     size_t from, to;
 
-    i = block_around(source, i);
-    if (i == SIZE_MAX || i == 0 || at(source, before_blanks(source, i)) != ')')
+    if (block == NULL || block->at == 0 || at(source, before_blanks(source, block->at)) != ')')
         return false;
-    from = word_of_bracket(source, before_blanks(source, i), &to);
+    from = word_of_bracket(source, before_blanks(source, block->at), &to);
     return is_text(source, from, to, "switch");
 }
 
@@ -286,26 +350,6 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
-/* The lines of the body of the function around @i. */
-static void find_function(const struct ptx_assigned *source, size_t i, unsigned line, unsigned *first, unsigned *end)
-{
-    unsigned depth = 0;
-
-    *first = *end = 0;
-    for (size_t k = i; k-- != 0;) {
-        line -= source->text[k] == '\n';
-        depth += source->text[k] == '}';
-        if (source->text[k] == '{' && depth == 0) {
-            *first = line;
-            i = k;
-        } else {
-            depth -= source->text[k] == '{';
-        }
-    }
-    if (*first != 0)
-        *end = end_of_scope(source, i, *first, false);
-}
-
 /* The character that ends the statement, or the bracket, which the one at @i is in. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
@@ -323,107 +367,131 @@ static size_t end_of_text(const struct ptx_assigned *source, size_t i)
     return i;
 }
 
-/* After the bracket "(...)" at @i, or other text up to its end. */
-static size_t after_bracket(const struct ptx_assigned *source, size_t i, char open, char close)
+/* After the bracket "(...)" at @i. */
+static size_t after_bracket(const struct ptx_assigned *source, size_t i)
 {
     for (unsigned depth = 0; i < source->size; i++) {
-        depth += source->text[i] == open;
-        depth -= source->text[i] == close && depth != 0;
+        depth += source->text[i] == '(';
+        depth -= source->text[i] == ')' && depth != 0;
         if (depth == 0)
             return i + 1;
     }
     return i;
 }
 
-static unsigned lines_between(const struct ptx_assigned *source, size_t from, size_t to)
+static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
 {
-    unsigned lines = 0;
+    const size_t size = strlen(word);
 
-    for (; from < to && from < source->size; from++)
-        lines += source->text[from] == '\n';
-    return lines;
+    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
-/* Each loop of the lines [@first, @last], "-FROM:TO". */
-static void put_loops(const struct ptx_assigned *source, unsigned first, unsigned last, struct lw_sink *out)
+static bool find_loops(struct ptx_assigned *source)
 {
-    unsigned line = 1;
+    size_t room = 0;
 
-    for (size_t i = 0; i < source->size && line <= last; i++) {
+    for (size_t i = 1; i < source->size; i++) {
+        const bool is_do = is_word_at(source, i, "do");
         size_t end;
 
-        line += source->text[i] == '\n';
-        if (line < first || is_word(source->text[i]) || !is_word(at(source, i + 1)))
+        if (is_word(source->text[i - 1]) || (!is_do && !is_word_at(source, i, "for") && !is_word_at(source, i, "while")))
             continue;
-        if (i + 4 < source->size && memcmp(source->text + i + 1, "for", 3) == 0 && !is_word(at(source, i + 4)))
-            end = i + 4;
-        else if (i + 6 < source->size && memcmp(source->text + i + 1, "while", 5) == 0 && !is_word(at(source, i + 6)))
-            end = i + 6;
-        else if (i + 3 < source->size && memcmp(source->text + i + 1, "do", 2) == 0 && !is_word(at(source, i + 3)))
-            end = i + 3;
-        else
-            continue;
+        for (end = i; is_word(at(source, end)); end++)
+            ;
         end = after_blanks(source, end);
         if (at(source, end) == '(')
-            end = after_blanks(source, after_bracket(source, end, '(', ')'));
-        if (at(source, end) == '{')
-            end = after_bracket(source, end, '{', '}');
-        if (source->text[i + 1] == 'd' || at(source, end - 1) != '}')
+            end = after_blanks(source, after_bracket(source, end));
+        if (at(source, end) == '{') {
+            const struct ptx_brace *block = block_around(source, end + 1);
+
+            end = block != NULL && block->end != SIZE_MAX ? block->end : source->size;
+            while (is_do && at(source, end) != ';')
+                end++;
+        } else {
             while (at(source, end) != ';')
                 end++;
-        lw_printf(out, ",-%u:%u", line, line + lines_between(source, i + 1, end));
+        }
+        if (!grow((void **)&source->loops, source->loop_count, &room, sizeof *source->loops))
+            return false;
+        source->loops[source->loop_count].first = line_at(source, i);
+        source->loops[source->loop_count++].last = line_at(source, end);
     }
+    return true;
 }
 
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     struct ptx_assigned text = *source;
-    unsigned line = 1, last = 0, end_line = 0, statements = 0, first = 0, end_of_function = 0;
-    size_t counted = 0, start = 0;
+    unsigned last = 0, end_line = 0, statements = 0;
+    const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
 
     text.has_references = false; /* what is passed by one is assigned on lines of the function that has it */
     source->scanned += source->size;
-    if (source->scanned > MOST_SCANNED || size == 0 || source->size == 0)
+    if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;
-    lw_buffer_init(&lines);
-    for (start = 0; start < source->size && line < declared; start++)
-        line += source->text[start] == '\n';
-    for (const char *p; line == declared && end_line == 0 && start < source->size; start = (size_t)(p - source->text) + 1) {
-        p = memmem(source->text + start, source->size - start, name, size);
-        if (p == NULL || memchr(source->text + start, '\n', (size_t)(p - source->text) - start) != NULL)
+    for (const char *p = source->text + begin_of_line(source, declared), *end = source->text + begin_of_line(source, declared + 1);
+         p < end && scope == NULL; p++) {
+        p = memmem(p, (size_t)(end - p), name, size);
+        if (p == NULL)
             break;
         if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
-            end_line = end_of_scope(source, (size_t)(p - source->text) + size, line, false);
-        if (end_line != 0)
-            find_function(source, (size_t)(p - source->text), line, &first, &end_of_function);
+            scope = scope_of(source, (size_t)(p - source->text) + size);
     }
-    line = 1;
+    end_line = end_line_of(source, scope);
+    if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
+        line_at(source, after_blanks(source, scope->end + 1)) == end_line)
+        end_line--; /* "} while (...);" */
+    for (body = scope; body != NULL && body->parent != SIZE_MAX; body = &source->braces[body->parent])
+        ;
+    lw_buffer_init(&lines);
     for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
         const size_t from = (size_t)(p - source->text), after = from + size;
-        const size_t to = after_parts(source, after);
-        unsigned to_line, reached;
+        size_t to;
+        unsigned line, to_line, reached;
 
         if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
             continue;
-        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
-            continue;
-        for (; counted < from; counted++)
-            line += source->text[counted] == '\n';
-        to_line = line;
-        for (size_t i = from; i < end_of_text(source, from); i++)
-            to_line += source->text[i] == '\n';
+        line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
+        to = after_parts(source, after);
+        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
+            continue;
+        to_line = line_at(source, end_of_text(source, from));
         statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
-        reached = is_reached(source, from) && !is_in_switch(source, from) ? end_of_scope(source, end_of_text(source, from), to_line, true) : 0;
+        reached = is_reached(source, from) && !is_in_switch(source, from) ? end_line_of(source, block_around(source, from)) : 0;
         for (unsigned l = line > last ? line : last + 1; l <= to_line; l++)
             lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
         last = to_line > last ? to_line : last;
     }
-    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, first, end_of_function, lines.text != NULL ? lines.text : "");
-    if (last != 0)
-        put_loops(source, declared, end_line != 0 ? end_line : UINT_MAX, out);
+    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
+              lines.text != NULL ? lines.text : "");
+    for (size_t i = 0; i < source->loop_count && last != 0; i++)
+        if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line + 1))
+            lw_printf(out, ",-%u:%u", source->loops[i].first, source->loops[i].last);
     lw_buffer_fini(&lines);
     return true;
+}
+
+void ptx_assigned_read(struct ptx_assigned *source, const char *path)
+{
+    const size_t length = strlen(path);
+
+    *source = (struct ptx_assigned){0};
+    if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
+        source->size = 0; /* every name may be assigned */
+    source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
+    source->passes_variables = passes_variables(source);
+    source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
+    if (!find_blocks(source) || !find_loops(source))
+        source->line_count = 0; /* no lines are known */
+}
+
+void ptx_assigned_forget(struct ptx_assigned *source)
+{
+    free(source->text);
+    free(source->lines);
+    free(source->braces);
+    free(source->loops);
 }
