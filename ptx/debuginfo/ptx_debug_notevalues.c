@@ -26,11 +26,41 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 
 /* ---- words of statements ------------------------------------------------------------------------- */
 
-/* Words of a statement that are after those of a later one, as the branch over an arm whose statements have become
- * guarded ones: what holds there is what holds after the later one, or not, by lane. */
-static bool is_behind(const struct ptx_noting *noting, uint32_t statement, uint32_t before)
+/* What is known of the layout before an instruction: for find_words. */
+struct layout {
+    const struct ptx_noting *noting;
+    uint32_t before;  /* the statement of the words before it, PTX_NONE: none that goes on here */
+    uint32_t arm;     /* block whose statements lanes execute that do not branch to it, PTX_NONE: none */
+    bool branches;    /* the instruction before it is a branch */
+};
+
+static bool is_guarded(const struct ptx_mi *mi)
 {
-    return before != PTX_NONE && before > statement && noting->blocks.at[noting->block_of[statement]].first != statement;
+    return mi->in.guard != ISA_PT || mi->in.guard_neg;
+}
+
+/* Whether all lanes that execute an instruction of statement @statement are where the statement is. Not so are the
+ * instructions of an arm whose branch is gone, and that branch itself behind them. */
+static bool is_of_its_lanes(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
+{
+    const struct ptx_noting *noting = l->noting;
+    const uint32_t block = noting->block_of[statement];
+
+    if (l->before != PTX_NONE && noting->block_of[l->before] != block && !l->branches) {
+        const struct ptx_noted_block *from = &noting->blocks.at[noting->block_of[l->before]];
+        const struct ptx_insn *last = &fn->insns.at[from->end - 1];
+        bool follows = false;
+
+        for (size_t i = 0; i < from->succ.count; i++)
+            follows |= from->succ.at[i] == block;
+        l->arm = !follows || (from->succ.count > 1 && last->guard != PTX_NONE) ? block : PTX_NONE;
+    } else if (l->before != PTX_NONE && noting->block_of[l->before] != block) {
+        l->arm = PTX_NONE;
+    } else if (l->before != PTX_NONE && statement < l->before && noting->blocks.at[block].first != statement) {
+        return false;
+    }
+    l->before = statement;
+    return l->arm != block || is_guarded(mi);
 }
 
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
@@ -42,18 +72,18 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 
     noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     for (unsigned pass = 0; pass < 2; pass++) {
-        uint32_t before = PTX_NONE;
+        struct layout layout = {.noting = noting, .before = PTX_NONE, .arm = PTX_NONE};
 
         for (size_t i = 0; i < unit->code.count; i++) {
             /* the statement of the line, or the last one before it, + 1 */
             const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
+            bool its;
 
             if (low == 0 || pl->index[i] == pl->index[i + 1])
                 continue;
-            if (is_behind(noting, low - 1, before))
-                continue;
-            before = low - 1;
-            for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
+            its = is_of_its_lanes(&layout, fn, &unit->code.at[i], low - 1);
+            layout.branches = (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_BRANCH) != 0;
+            for (uint32_t w = pl->index[i]; its && w < pl->index[i + 1]; w++) {
                 if (pass == 0)
                     first[low]++;
                 else
