@@ -88,6 +88,7 @@ struct ptx_noting {
     uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* of statements, the same */
+    uint32_t *others;               /* by word: 1 + the statement where other lanes are that execute it, 0: there are none */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder that has it */
 };
 
