@@ -4,10 +4,6 @@
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
-#include <stdlib.h>
-
-static int LWV(void) { static int v = -1; if (v < 0) v = getenv("LWV") ? atoi(getenv("LWV")) : 255; return v; }
-
 /* Statements of one line after each other in a block. */
 struct group {
     uint32_t line, first, end, block;
@@ -293,6 +289,33 @@ bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_no
     return line != 0 && !in_scope(lines, line) && line >= lines->function && line <= lines->function_end;
 }
 
+/* A register that is written more than once and is several variables: clang has joined what was several, and does not
+ * end the debug values of those that nothing uses any more. An argument of an inlined call has no other sign of that. */
+static void doubt_shared(struct doubting *d)
+{
+    struct ptx_noting *noting = d->noting;
+    uint32_t *variable = PTX_ARRAY(d->pl->job, uint32_t, d->pl->fn->regs.count + 1);
+
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < noting->variables.count; i++) {
+            struct ptx_noted_variable *v = &noting->variables.at[i];
+            const struct ptx_noted_lines *lines = lines_of(d, v);
+            const bool argument = v->key_size > 2 && v->key[v->key_size - 1] != '-' && lines != NULL && lines->count == 0;
+
+            for (size_t k = 0; k < v->notes.count && ptx_spend(d->pl, 1); k++) {
+                const struct ptx_noted_value *value = &noting->values.at[v->notes.at[k].value];
+                const uint32_t reg = value->operand_count == 1 && value->operand[0].kind == PTX_NOTE_REG ? value->operand[0].reg : PTX_NONE;
+
+                if (reg == PTX_NONE || noting->first_write[reg + 1] <= noting->first_write[reg] + 1)
+                    continue;
+                if (pass == 0 && !argument)
+                    variable[reg] = 1 + i;
+                else if (pass == 1 && argument && variable[reg] != 0)
+                    v->notes.at[k].value = d->nothing;
+            }
+        }
+}
+
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
@@ -300,6 +323,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
     find_predecessors(&d);
+    doubt_shared(&d);
     for (size_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
         const struct ptx_noted_lines *lines = lines_of(&d, v);
@@ -307,15 +331,11 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         v->lines = lines != NULL ? 1 + (uint32_t)(lines - noting->lines.at) : 0;
         if (lines == NULL || lines->count == 0 || (lines->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
             continue;
-        if (LWV() & 2)
-            find_restated(&d, v, lines);
+        find_restated(&d, v, lines);
         const size_t own = v->notes.count;
 
-        if (LWV() & 1)
-            doubt_lost(&d, v, lines);
-        if (LWV() & 4)
-            doubt_passed(&d, v, lines, own);
-        if (LWV() & 8)
-            doubt_entered(&d, v, lines, own);
+        doubt_lost(&d, v, lines);
+        doubt_passed(&d, v, lines, own);
+        doubt_entered(&d, v, lines, own);
     }
 }
