@@ -256,21 +256,26 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
     unsigned round = 0;
     bool ends = false;
 
+    for (size_t k = i; k-- != 0 && round == 0 && strchr(";{}", source->text[k]) == NULL;) {
+        unsigned closed = 0;
+
+        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* past "(...)" */
+            closed += source->text[k] == ')';
+            closed -= source->text[k] == '(';
+            k--;
+        }
+        round = source->text[k] == '('; /* it is in the head */
+    }
     for (; i < source->size; i++) {
         const char c = source->text[i];
 
-        if (c == '{' && !ends)
+        if (c == '{' && round == 0 && !ends)
             return block_around(source, i + 1);
-        if (c == '}' || c == '{' || (c == ';' && ends && round == 0))
+        if (c == '}' || (c == '{' && ends) || (c == ';' && round == 0))
             break;
-        ends |= (c == '=' || c == ';') && round == 0;
-        if (c == ')') {
-            ends &= round != 0;
-            round -= round != 0;
-        }
+        ends |= c == '=' && round == 0;
         round += c == '(';
-        if (c == ';' && round == 0 && !ends)
-            break;
+        round -= c == ')' && round != 0;
     }
     return block_around(source, i);
 }
@@ -468,7 +473,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
     for (size_t i = 0; i < source->loop_count && last != 0; i++)
-        if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line + 1))
+        if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
             lw_printf(out, ",-%u:%u", source->loops[i].first, source->loops[i].last);
     lw_buffer_fini(&lines);
     return true;

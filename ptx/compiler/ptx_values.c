@@ -15,6 +15,15 @@
  * writes it, `frame` (the function's local memory), `none`, or `launch`: not known, but the source assigns to no
  * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
  * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
+ *
+ * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c tells what clang says
+ * wrongly:
+ *
+ *     //lw.value NAME LINE = END,ONCE,FUNCTION,FUNCTION_END,ASSIGNS:REACHED...,-LOOP:LOOP_END...
+ *
+ * All are lines, 0 where they are not known: the end of its scope; 1 if it is assigned once in a call of its function; the
+ * function's body; those that may assign to it, with the end of the block whose lines behind it are only reached by it;
+ * the loops in its scope.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -603,10 +612,12 @@ static void put_line(struct text line, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
-/* The first comment of a variable, "//lw.value NAME LINE ", in a function: before it, the lines that assign to it. */
-static void put_lines(struct annotating *an, struct text comment, const char *out_name, struct lw_sink *out)
+/* The first comment of a variable, "//lw.value NAME LINE ", in a function: before it, the lines that assign to it.
+ * @lasting: its name in a text that stays. */
+static void put_lines(struct annotating *an, struct text comment, const char *lasting, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
+    struct lw_buffer lines;
     uint32_t declared;
 
     name.end = memchr(name.at, ' ', (size_t)(key.end - name.at));
@@ -630,10 +641,11 @@ static void put_lines(struct annotating *an, struct text comment, const char *ou
     }
     an->names[an->name_count].size = (uint32_t)(name.end - name.at);
     an->names[an->name_count].declared = declared;
-    an->names[an->name_count++].at = out_name;
-    lw_printf(out, "\t//lw.value %.*s = ", (int)(key.end - key.at), key.at);
-    (void)!ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, out);
-    lw_put(out, "\n");
+    an->names[an->name_count++].at = lasting;
+    lw_buffer_init(&lines);
+    if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL && !lines.is_cut)
+        lw_printf(out, "\t//lw.value %.*s = %s\n", (int)(key.end - key.at), key.at, lines.text);
+    lw_buffer_fini(&lines);
 }
 
 /* A function's body with its comments replaced. */

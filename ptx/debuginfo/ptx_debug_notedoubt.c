@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clang says wrongly of a variable is not shown.
+ * What clang says wrongly of a variable is not shown. Passes of LLVM that rotate, peel and unroll loops lose debug
+ * values, or leave old ones in the copies; those that move code leave them where they were; the one that joins
+ * registers does not end them. The lines of the source that assign to a variable (ptx_assigned.c), those of the code and the
+ * loops of the source tell:
+ *
+ *   - code of a line that assigns, without a note behind it: the note is lost;
+ *   - code that the source reaches by a line that assigns, without a note: it is lost with its code;
+ *   - a note where the source does not assign repeats what is known, on all ways; else it is an old one;
+ *   - a note where the source has assigned says something new; else it is an old one;
+ *   - a variable is shown on lines of its scope alone.
+ *
+ * There the variable has no value until the next note.
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
