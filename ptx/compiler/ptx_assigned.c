@@ -160,13 +160,13 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
 /* Braces with those that they belong to, comments and texts left out, and where lines end. False: no memory. */
 static bool find_blocks(struct ptx_assigned *source)
 {
-    size_t open = SIZE_MAX, line_room = 0, brace_room = 0;
+    size_t open = SIZE_MAX, line_capacity = 0, brace_capacity = 0;
 
     for (size_t i = 0; i < source->size; i++) {
         const char c = source->text[i];
 
         if (c == '\n') {
-            if (!grow((void **)&source->lines, source->line_count, &line_room, sizeof *source->lines))
+            if (!grow((void **)&source->lines, source->line_count, &line_capacity, sizeof *source->lines))
                 return false;
             source->lines[source->line_count++] = i;
         }
@@ -187,7 +187,7 @@ static bool find_blocks(struct ptx_assigned *source)
         } else if (c == '{' || c == '}') {
             struct ptx_brace *brace;
 
-            if (!grow((void **)&source->braces, source->brace_count, &brace_room, sizeof *source->braces))
+            if (!grow((void **)&source->braces, source->brace_count, &brace_capacity, sizeof *source->braces))
                 return false;
             brace = &source->braces[source->brace_count++];
             *brace = (struct ptx_brace){i, SIZE_MAX, open};
@@ -393,7 +393,7 @@ static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *
 
 static bool find_loops(struct ptx_assigned *source)
 {
-    size_t room = 0;
+    size_t capacity = 0;
 
     for (size_t i = 1; i < source->size; i++) {
         const bool is_do = is_word_at(source, i, "do");
@@ -416,7 +416,7 @@ static bool find_loops(struct ptx_assigned *source)
             while (at(source, end) != ';')
                 end++;
         }
-        if (!grow((void **)&source->loops, source->loop_count, &room, sizeof *source->loops))
+        if (!grow((void **)&source->loops, source->loop_count, &capacity, sizeof *source->loops))
             return false;
         source->loops[source->loop_count].first = line_at(source, i);
         source->loops[source->loop_count++].last = line_at(source, end);

@@ -19,7 +19,7 @@
  * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c tells what clang says
  * wrongly:
  *
- *     //lw.value NAME LINE = END,ONCE,FUNCTION,FUNCTION_END,ASSIGNS:REACHED...,-LOOP:LOOP_END...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...
  *
  * All are lines, 0 where they are not known: the end of its scope; 1 if it is assigned once in a call of its function; the
  * function's body; those that may assign to it, with the end of the block whose lines behind it are only reached by it;

@@ -148,8 +148,23 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
     return (uint32_t)noting->values.count - 1;
 }
 
-/* Whether a move of @from copies the value. */
-static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from)
+/* Whether the last write of a register in the block before a statement is a literal's, of this value. */
+static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t statement, uint64_t value)
+{
+    const struct ptx_noting *noting = f->noting;
+
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(f->pl, 1);) {
+        const struct ptx_insn *in = &f->pl->fn->insns.at[noting->writes[k]];
+
+        if (noting->writes[k] < statement)
+            return noting->block_of[noting->writes[k]] == noting->block_of[statement] && in->op == PTX_MOV && in->guard == PTX_NONE &&
+                   in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value;
+    }
+    return false;
+}
+
+/* Whether a move of @from in a statement copies the value. */
+static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from, uint32_t statement)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
 
@@ -160,8 +175,9 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
 
         return v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg == from->reg
                                                   : v->operand[0].kind == PTX_NOTE_CONST &&
-                                                        ptx_debug_literal(f->pl, from->reg, &literal) &&
-                                                        literal == v->operand[0].value;
+                                                        ((ptx_debug_literal(f->pl, from->reg, &literal) &&
+                                                          literal == v->operand[0].value) ||
+                                                         is_literal_before(f, from->reg, statement, v->operand[0].value));
     }
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
@@ -176,7 +192,7 @@ static void apply_write(const struct following *f, const struct ptx_noted_event 
         uint32_t *same = state + p * PTX_NOTE_SAME, kept = 0, moved = PTX_NONE;
 
         for (uint32_t k = 0; k < PTX_NOTE_SAME && same[k] < UNSEEN; k++) {
-            if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1]))
+            if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1], event->at / 2))
                 moved = same[k];
             if (!uses(f, same[k], event->value))
                 same[kept++] = same[k];
