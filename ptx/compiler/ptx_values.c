@@ -16,7 +16,7 @@
  * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
  * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
  *
- * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c tells what clang says
+ * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c finds what clang says
  * wrongly:
  *
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...

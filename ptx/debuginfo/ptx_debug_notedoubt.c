@@ -3,7 +3,7 @@
  * What clang says wrongly of a variable is not shown. Passes of LLVM that rotate, peel and unroll loops lose debug
  * values, or leave old ones in the copies; those that move code leave them where they were; the one that joins
  * registers does not end them. The lines of the source that assign to a variable (ptx_assigned.c), those of the code and the
- * loops of the source tell:
+ * loops of the source show that:
  *
  *   - code of a line that assigns, without a note behind it: the note is lost;
  *   - code that the source reaches by a line that assigns, without a note: it is lost with its code;
