@@ -250,7 +250,7 @@ static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_
 }
 
 /* The block that is the scope of what is declared at @i: of a parameter, and of what the head of a loop declares, the
- * one behind its bracket, else the one around it. NULL: not found. */
+ * one after its bracket, else the one around it. NULL: not found. */
 static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
 {
     unsigned round = 0;

@@ -22,7 +22,7 @@
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...
  *
  * All are lines, 0 where they are not known: the end of its scope; 1 if it is assigned once in a call of its function; the
- * function's body; those that may assign to it, with the end of the block whose lines behind it are only reached by it;
+ * function's body; those that may assign to it, with the end of the block whose lines after it are only reached by it;
  * the loops in its scope.
  */
 #ifndef _GNU_SOURCE

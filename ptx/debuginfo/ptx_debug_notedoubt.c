@@ -5,7 +5,7 @@
  * registers does not end them. The lines of the source that assign to a variable (ptx_assigned.c), those of the code and the
  * loops of the source show that:
  *
- *   - code of a line that assigns, without a note behind it: the note is lost;
+ *   - code of a line that assigns, without a note after it: the note is lost;
  *   - code that the source reaches by a line that assigns, without a note: it is lost with its code;
  *   - a note where the source does not assign repeats what is known, on all ways; else it is an old one;
  *   - a note where the source has assigned says something new; else it is an old one;
@@ -129,7 +129,7 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const
 
         for (size_t n = g + 1; outside && n < d->groups.count && d->groups.at[n].block == group->block && !in_scope(lines, to) &&
                                ptx_spend(d->pl, 1); n++)
-            to = d->groups.at[n].line; /* code of a function that is called: what is behind it */
+            to = d->groups.at[n].line; /* code of a function that is called: what is after it */
         if (!in_scope(lines, to))
             continue;
         if (last != NULL && last->block == group->block && last->line != to && ptx_spend(d->pl, lines->count + 1)) {
@@ -174,7 +174,7 @@ static void add_before(struct doubting *d, const struct ptx_noted_variable *v, s
             continue;
         for (size_t i = 0; i < notes && ptx_spend(d->pl, 1); i++)
             if (v->notes.at[i].block == block && v->notes.at[i].at > 2 * s && !v->notes.at[i].restates)
-                return; /* said behind it */
+                return; /* said after it */
         for (unsigned i = 0; i < out->count; i++)
             if (out->line[i] == line)
                 return;
@@ -208,7 +208,7 @@ static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lin
     return PTX_NONE;
 }
 
-/* The first code of a block is behind an assignment that each way to it has come by, and none has a note of it. */
+/* The first code of a block is after an assignment that each way to it has passed, and none has a note of it. */
 static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
 {
     const struct group *last = NULL;

@@ -282,7 +282,7 @@ static bool solve(struct following *f, uint32_t *in)
     return true;
 }
 
-/* A note behind an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
+/* A note after an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
  * nothing. Returns whether there is one. */
 static bool drop_contradicted(struct following *f, const uint32_t *in)
 {

@@ -39,7 +39,7 @@ struct ptx_noted_event {
     bool restates; /* the source does not assign here: the variable has had this value, or it is not known */
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
 };
-/** A line that may assign to a variable; up to @reached, a line, what is behind it has come by it. 0: not so. */
+/** A line that may assign to a variable; up to @reached, a line, what is after it has passed it. 0: not so. */
 struct ptx_noted_line {
     uint32_t line, reached;
 };

@@ -29,7 +29,7 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 /* What is known of the layout before an instruction: for find_words. */
 struct layout {
     const struct ptx_noting *noting;
-    uint32_t before;  /* the statement of the words before it, PTX_NONE: none that goes on here */
+    uint32_t before;  /* the statement of the words before it, PTX_NONE: none that continues here */
     uint32_t arm;     /* block whose statements lanes execute that do not branch to it, PTX_NONE: none */
     uint32_t from;    /* the statement that branches, or not, to it */
     bool branches;    /* the instruction before it is a branch */
@@ -41,7 +41,7 @@ static bool is_guarded(const struct ptx_mi *mi)
 }
 
 /* All lanes that execute an instruction of statement @statement are where the statement is: 0. Not so are those of an arm
- * whose branch is gone, and of that branch itself behind them: 1 + the statement where others are. */
+ * whose branch is gone, and of that branch itself after them: 1 + the statement where others are. */
 static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const struct ptx_noting *noting = l->noting;
