@@ -8,5 +8,6 @@ liblanewise_a_SOURCES += \
 	%D%/lw_json.c \
 	%D%/lw_reserve.c \
 	%D%/lw_sink.c \
+	%D%/lw_table.c \
 	%D%/lw_text.c \
 	%D%/lw_yaml.c

@@ -66,6 +66,10 @@ void lw_put(struct lw_sink *sink, const char *text);
 unsigned lw_utf8(const char *text);
 /** A string of JSON (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);
+/** The same of a formatted text. */
+void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
+/** The same of a formatted text. */
+void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /** A sink that keeps what it gets; `text` is always terminated. */
@@ -78,6 +82,11 @@ struct lw_buffer {
 void lw_buffer_init(struct lw_buffer *buffer);
 void lw_buffer_fini(struct lw_buffer *buffer);
 void lw_buffer_clear(struct lw_buffer *buffer);
+/** What it holds; "" before the first text, and where there was no memory for that. */
+static inline const char *lw_buffer_text(const struct lw_buffer *buffer)
+{
+    return buffer->text != NULL ? buffer->text : "";
+}
 
 /** A sink over a stdio stream (borrowed). */
 struct lw_file_sink {
@@ -176,6 +185,16 @@ static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_b
     }
     return low;
 }
+
+/** A hash table of rows that begin with a uint64_t key, 0 where a row is free. */
+struct lw_table {
+    void *rows; /* owned */
+    size_t count, capacity; /* a power of two, or 0 */
+};
+/** The row of @key, or the free row for it. NULL: the table has no rows yet. */
+void *lw_table_find(const struct lw_table *table, size_t row_bytes, uint64_t key);
+/** The row of @key; *@is_new: it was not there, and is all zero but for its key. NULL: no memory. */
+void *lw_table_add(struct lw_table *table, size_t row_bytes, uint64_t key, bool *is_new);
 
 /* ---- hashing ------------------------------------------------------------ */
 

@@ -2,6 +2,9 @@
 /* UTF-8 and strings of JSON. */
 #include "base/lw.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 unsigned lw_utf8(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -37,4 +40,17 @@ void lw_put_json(struct lw_sink *sink, const char *text)
         text += bytes != 0 ? bytes : 1;
     }
     lw_put(sink, "\"");
+}
+
+void lw_printf_json(struct lw_sink *sink, const char *fmt, ...)
+{
+    char *text = NULL;
+    va_list args;
+
+    va_start(args, fmt);
+    if (vasprintf(&text, fmt, args) < 0)
+        text = NULL;
+    va_end(args);
+    lw_put_json(sink, text != NULL ? text : "");
+    free(text);
 }

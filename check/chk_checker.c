@@ -62,7 +62,17 @@ void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, u
         out->caller = chk_caller(chk, out);
 }
 
-static const struct chk_location nowhere = {.kernel = "", .function = "", .file = ""};
+void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out)
+{
+    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes, chk_site_pc(site), out);
+}
+
+struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count)
+{
+    static const struct chk_location nowhere = {.kernel = "", .function = "", .file = ""};
+
+    return (struct chk_finding){.kind = kind, .location = nowhere, .other = nowhere, .allocation = "", .message = "", .count = count};
+}
 
 /** Equal for instructions of one kind in one line of a function, in it by the same inlined calls; 0: no line. */
 static uint64_t line_key(const struct chk *chk, const struct chk_location *location)
@@ -141,7 +151,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_flush(chk->race); /* findings are in the order of events */
+    chk_race_flush(chk); /* findings are in the order of events */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -175,6 +185,22 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
     return (int)chk->count - 1;
 }
 
+const char *chk_allocation_name(const struct chk *chk, uint64_t address)
+{
+    struct emu_allocation allocation;
+    bool inside;
+
+    return emu_allocation_at(chk->machine, address, &allocation, &inside) ? allocation.name : "";
+}
+
+int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text)
+{
+    finding->message = lw_buffer_text(text);
+    const int at = chk_add(chk, finding);
+    lw_buffer_fini(text);
+    return at;
+}
+
 static void put_where(const struct chk *chk, const struct emu_fault *fault, struct lw_sink *out, const char **name)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, fault->grid);
@@ -186,8 +212,7 @@ static void put_where(const struct chk *chk, const struct emu_fault *fault, stru
 
 static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
 {
-    struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
-                            .count = lw_popcount(fault->lanes)};
+    struct chk_finding f = chk_finding_of((enum chk_kind)kind, lw_popcount(fault->lanes));
     struct emu_allocation allocation;
     struct lw_buffer text;
     bool inside;
@@ -212,10 +237,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         lw_put(&text.sink, ": ");
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
-    f.message = text.text != NULL ? text.text : "";
-    const int at = chk_add(chk, &f);
-    lw_buffer_fini(&text);
-    return at;
+    return chk_add_text(chk, &f, &text);
 }
 
 static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
@@ -288,8 +310,7 @@ void chk_destroy(struct chk *chk)
 
 static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
 {
-    struct chk_finding f = {.kind = (enum chk_kind)kind, .other = nowhere, .allocation = "",
-                            .count = 1};
+    struct chk_finding f = chk_finding_of((enum chk_kind)kind, 1);
     size_t first = strcspn(hang->detail, "\n");
     char message[256];
 
@@ -373,8 +394,8 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     /* of a barrier that not all reach, the branch that sends some past it says more than the hang report */
-    if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk->barrier != NULL &&
-        chk_barrier_hang(chk->barrier, &stop->hang) && kind == CHK_BARRIER_DIVERGENCE) {
+    if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk_barrier_hang(chk, &stop->hang) &&
+        kind == CHK_BARRIER_DIVERGENCE) {
         if (chk->count == chk->suppressed)
             chk->ended_kind = chk_kinds[kind].name;
         return;
@@ -431,7 +452,7 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
 
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
 {
-    chk_race_flush(chk->race);
+    chk_race_flush(chk);
     chk->finished = true;
     chk->broken_off |= stop->kind != EMU_STOP_IDLE;
     if (chk->options.kinds != 0 && (stop->kind == EMU_STOP_FAULT || stop->kind == EMU_STOP_HANG))
@@ -443,7 +464,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     chk_lint(chk);
     if (chk->count != 0)
         sort(chk);
-    if (chk->short_of_memory || chk_hooks_out_of_memory(chk))
+    if (chk->short_of_memory)
         return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
     return LW_OK;
 }
@@ -495,25 +516,25 @@ void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, con
 
 unsigned chk_count(const struct chk *chk)
 {
-    chk_race_flush(chk->race);
+    chk_race_flush(chk);
     return (unsigned)chk->count - chk->suppressed;
 }
 
 unsigned chk_suppressed_count(const struct chk *chk)
 {
-    chk_race_flush(chk->race);
+    chk_race_flush(chk);
     return chk->suppressed;
 }
 
 unsigned chk_dropped_count(const struct chk *chk)
 {
-    chk_race_flush(chk->race);
+    chk_race_flush(chk);
     return chk->beyond;
 }
 
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index)
 {
-    chk_race_flush(chk->race);
+    chk_race_flush(chk);
     return index < chk->count ? &chk->findings[index] : NULL;
 }
 

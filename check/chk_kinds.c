@@ -92,7 +92,8 @@ static uint64_t word_kinds(const char *word, bool drop)
     return kinds;
 }
 
-static const char *nearest(const char *word)
+/** @word names nothing; @nor: what else it does not. */
+static enum lw_status no_kind(enum lw_status status, const char *word, const char *nor, struct lw_error *err)
 {
     const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];
     size_t n = 0;
@@ -103,7 +104,10 @@ static const char *nearest(const char *word)
         names[n++] = chk_class_names[c];
     names[n++] = "all";
     names[n++] = "default";
-    return lw_suggest(word, names, n, sizeof *names);
+    const char *near = lw_suggest(word, names, n, sizeof *names);
+    if (near != NULL)
+        return LW_FAIL(err, status, "\"%.63s\" is no kind of finding%s; did you mean \"%s\"?", word, nor, near);
+    return LW_FAIL(err, status, "\"%.63s\" is no kind of finding%s; \"lanewise explain\" lists them", word, nor);
 }
 
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err)
@@ -129,15 +133,8 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
 
         snprintf(word, sizeof word, "%.*s", (int)(size - less), list + less);
         uint64_t named = word_kinds(word, less);
-        if (named == 0 || size - less >= sizeof word) {
-            const char *near = nearest(word);
-
-            if (near != NULL)
-                return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no kind of finding; did you mean "
-                               "\"%s\"?", word, near);
-            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no kind of finding; \"lanewise explain\" "
-                           "lists them", word);
-        }
+        if (named == 0 || size - less >= sizeof word)
+            return no_kind(LW_EUSAGE, word, "", err);
         if (less && first) /* "-misaligned" alone is what is usual, less that */
             chosen = word_kinds("default", false);
         chosen = less ? chosen & ~named : chosen | named;
@@ -183,15 +180,8 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
             return LW_OK;
         }
     int kind = chk_kind_named(name);
-    if (kind < 0) {
-        const char *near = nearest(name);
-
-        if (near != NULL)
-            return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; did you "
-                           "mean \"%s\"?", name, near);
-        return LW_FAIL(err, LW_ENOENT, "\"%.60s\" is no kind of finding and no class; \"lanewise "
-                       "explain\" lists them", name);
-    }
+    if (kind < 0)
+        return no_kind(LW_ENOENT, name, " and no class", err);
     const struct chk_kind_info *info = &chk_kinds[kind];
     lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only",

@@ -52,6 +52,57 @@ struct chk_core {
     unsigned slots;
 };
 
+/** What the hook's caller is to do. A check that single-steps a warp sets it in chk->look. */
+enum chk_look {
+    CHK_LOOK_DONE,
+    CHK_LOOK_STEPS, /* the warp is single-stepped already */
+    CHK_LOOK_REPEATED /* it is from this instruction on: the hook is called again, and the checks after this one look then */
+};
+/** What a check's records are worth after a debugger has changed the past. */
+enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* needed, and the user is notified */ };
+/**
+ * A check that observes execution: what it does at each event (struct emu_hooks, chk_hooks.c). A function that is NULL
+ * does nothing; `end` is there in all. @state: @state_bytes of its own, zeroed, that begin with `struct chk *`.
+ */
+struct chk_observer {
+    uint64_t kinds;   /* bits of enum chk_kind: it is active if one of them is enabled, */
+    unsigned classes; /* or one of these classes: bits of enum chk_class */
+    enum chk_past past;
+    size_t state_bytes;
+    bool (*begin)(void *state); /* false: no memory, and there is nothing to end */
+    void (*end)(void *state);   /* what the state owns */
+    /** Is an instruction looked at: of memory by on_access, else by on_insn? NULL: all are. */
+    bool (*wants)(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn);
+    /* of any instruction that some check wants; the filter of an access is the intersection of all */
+    void (*on_insn)(void *state, const struct emu_hook_site *site);
+    void (*on_access)(void *state, const struct emu_hook_access *access);
+    void (*on_alone)(void *state); /* no other check looks at accesses from now on */
+    void (*on_step)(void *state, const struct emu_hook_site *site);
+    bool (*on_stepped)(void *state, const struct emu_hook_site *site, bool retired);
+    void (*on_block)(void *state, struct emu_core *core, unsigned slot, bool begins);
+    void (*on_cta)(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes);
+    void (*on_warpsync)(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes);
+    void (*on_pc_edited)(void *state);
+    void (*on_replay_end)(void *state, bool same);
+    void (*on_machine_event)(void *state, const struct emu_machine_event *event);
+    void (*mark_uninitialised)(void *state, uint64_t address, uint64_t bytes); /* as chk_mark_uninitialised */
+};
+static inline struct chk *chk_of_state(void *state)
+{
+    return *(struct chk **)state;
+}
+enum { CHK_OBSERVER_COUNT = 9 };
+struct chk_active {
+    const struct chk_observer *is;
+    void *state; /* owned */
+};
+/** Values that were never written (chk_init.c), arithmetic (chk_arith.c), accesses beyond the variable that they are of
+ *  (chk_bounds.c), execution counts (chk_count.c), barriers and cross-lane operations (chk_barrier.c), races
+ *  (chk_race_order.c), writes of what loads declare as constant (chk_readonly_load.c), loads that give what a cache held
+ *  (chk_stale.c), objects of malloc (chk_leak.c). */
+extern const struct chk_observer chk_init_observer, chk_arith_observer, chk_bounds_observer, chk_count_observer,
+    chk_barrier_observer, chk_race_observer, chk_const_observer, chk_stale_observer, chk_leak_observer;
+
 struct chk {
     struct emu_machine *machine;
     struct chk_core *cores;
@@ -60,18 +111,11 @@ struct chk {
     struct emu_machine_listener listener;
     struct emu_hooks hooks;
     const struct emu_hook_site *at; /* what is about to be executed, while it is looked at; else NULL */
-    struct chk_race *race; /* NULL: races are not checked */
-    struct chk_barrier *barrier; /* NULL: not looked at */
-    struct chk_counters *counters; /* NULL: nothing is counted */
-    struct chk_leaks *leaks; /* NULL: the owners of objects of malloc are not recorded */
-    struct chk_const *constant; /* NULL: writes of what is read as constant are not checked */
-    struct chk_stale *stale; /* NULL: loads that give what a cache held are not reported */
-    struct chk_bounds *bounds; /* NULL: the variable of an access is not checked */
-    bool arithmetic;       /* some kind of it is enabled */
-    struct init_set *live; /* chk_live() of the program that arithmetic used last; owned */
-    const struct emu_program *live_of;
-    struct chk_fp_taint *late; /* NULL: no library has made anything worth following yet */
-    struct chk_init *init; /* NULL: uninitialised values are not checked */
+    struct chk_active active[CHK_OBSERVER_COUNT]; /* the checks that observe execution */
+    unsigned active_count;
+    /* those of them that have these functions; after the last one `is` is NULL */
+    struct chk_active at_insn[CHK_OBSERVER_COUNT + 1], at_access[CHK_OBSERVER_COUNT + 1];
+    enum chk_look look; /* the answer of those that have looked at this instruction */
     struct chk_options options;
     struct chk_files *files;
     bool exited_anywhere;  /* CHK_EXITED_ANYWHERE, which options.kinds is without */
@@ -102,6 +146,12 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** The grid @sequence, which may have left the machine: @out is filled as far as is known. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
+/** The same of the instruction of a hook. */
+void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out);
+static inline uint64_t chk_site_pc(const struct emu_hook_site *site)
+{
+    return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+}
 /** Calls that led a lane to where it is, innermost first, by the ABI: how many are known. 0 too where it has continued
  *  since. */
 enum { CHK_MOST_FRAMES = 16 };
@@ -124,15 +174,21 @@ enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Record @finding, or count it at its site; logged accesses are checked first. The message is
  *  borrowed. Returns its index, CHK_DROPPED where there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
-/** Evaluates the memory accesses in the log; @race may be NULL. */
-void chk_race_flush(struct chk_race *race);
+/** The same with the message in @text, which it ends. */
+int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
+/** A finding of @count times so far, of which nothing else is known: its names are "". */
+struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);
+/** Of the nearest allocation at or below @address; "": there is none. */
+const char *chk_allocation_name(const struct chk *chk, uint64_t address);
+/** Evaluates the memory accesses in the log of the race checker. */
+void chk_race_flush(const struct chk *chk);
 /** How a sentence calls an access, by enum emu_access_kind: a reduction is an atomic of the source. */
 extern const char *const chk_access_names[];
 
 /* ---- barriers (chk_barrier.c) ---- */
 /** A block hangs: threads that wait at a barrier, for others that a branch has sent another way, are reported. True:
  *  some are. */
-bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang);
+bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 
 /* ---- files of the source (chk_paths.c) ---- */
 struct chk_files;
@@ -148,13 +204,14 @@ bool chk_report_is_below(const struct chk *chk, const char *name);
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out);
 
 /* ---- hooks (chk_hooks.c) ---- */
-/* An access goes to init, bounds, count, race, const, in this order; the filter that emu gets is the
- * intersection of theirs. If init begins single steps, the rest see the access at the second call. */
 /** Install hooks for the kinds that observe instructions, if any is enabled. */
 enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err) LW_MUST_CHECK;
 void chk_hooks_end(struct chk *chk);
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event);
-bool chk_hooks_out_of_memory(const struct chk *chk);
+/** The state of a check; NULL: it is not active. */
+void *chk_state(const struct chk *chk, const struct chk_observer *is);
+/** Does no check but the one with this @state look at accesses of this instruction? */
+bool chk_looks_alone(const struct chk *chk, const void *state, const struct emu_program *program, uint32_t index);
 
 /* ---- variables of the source (chk_variable_names.c) ---- */
 /** The shared variable of a kernel at @offset, where kernels of the object have different ones; NULL: not
@@ -184,17 +241,6 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
 void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
 /* ---- accesses beyond the variable that they are of (chk_bounds.c) ---- */
-struct chk_bounds *chk_bounds_create(struct chk *chk);
-void chk_bounds_destroy(struct chk_bounds *bounds);
-bool chk_bounds_wants(const struct emu_program *program, uint32_t index);
-/** A debugger has moved a lane. */
-void chk_bounds_pc_edited(struct chk_bounds *bounds);
-/** Narrows access->filter to what the instruction may access without a call of the hook. @alone: no other check observes
- *  accesses, so that the hook may be skipped for whole instructions. */
-void chk_bounds_access(struct chk_bounds *bounds, const struct emu_hook_access *access, bool alone);
-void chk_bounds_block(struct chk_bounds *bounds, const struct emu_core *core, unsigned slot, bool begins);
-bool chk_bounds_short_of_memory(const struct chk_bounds *bounds);
-
 /** Of an instruction: whose look is enough for it (chk_bounds_dominated.c); itself: its own. */
 struct chk_bounds_lead {
     uint32_t lead, last;  /* last: of those that it leads */
@@ -206,55 +252,12 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 /** Findings about speed (chk_performance.c), from what was counted. */
 void chk_lint(struct chk *chk);
 /* ---- arithmetic (chk_arith.c) ---- */
-bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn);
-/** True: the warp is single-stepped from this instruction on, and the hook is called again. */
-bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site);
 /** The outcome of a v_setp row's comparison of two values, without modifiers of its sources. */
 bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 
 /* ---- objects of malloc (chk_leak.c) ---- */
-struct chk_leaks *chk_leaks_create(struct chk *chk);
-void chk_leaks_destroy(struct chk_leaks *leaks);
-/** A malloc is about to be executed; then its objects are made. */
-void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site);
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *event);
-bool chk_leaks_short_of_memory(const struct chk_leaks *leaks);
-/** Findings of what lives at the end of the run, one for each malloc; chk->leaks may be NULL. */
+/** Findings of what lives at the end of the run, one for each malloc. */
 void chk_leaks_add(struct chk *chk);
-
-/* ---- writes of what loads declare as constant (chk_readonly_load.c) ---- */
-struct chk_const *chk_const_create(struct chk *chk);
-void chk_const_destroy(struct chk_const *constant);
-bool chk_const_wants(const struct isa_insn *insn);
-void chk_const_access(struct chk_const *constant, const struct emu_hook_access *access);
-bool chk_const_short_of_memory(const struct chk_const *constant);
-
-/* ---- loads that give what a cache held (chk_stale.c) ---- */
-struct chk_stale *chk_stale_create(struct chk *chk);
-void chk_stale_destroy(struct chk_stale *stale);
-bool chk_stale_wants(const struct isa_insn *insn);
-void chk_stale_access(struct chk_stale *stale, const struct emu_hook_access *access);
-/** A load was: EMU_MACHINE_STALE. */
-void chk_stale_found(struct chk_stale *stale, const struct emu_machine_event *event);
-bool chk_stale_short_of_memory(const struct chk_stale *stale);
-
-/* ---- values that were never written (chk_init.c) ---- */
-struct chk_init *chk_init_create(struct chk *chk);
-void chk_init_destroy(struct chk_init *init);
-bool chk_init_wants(const struct isa_insn *insn);
-void chk_init_insn(struct chk_init *init, const struct emu_hook_site *site);
-/** Does the warp go in single steps already? */
-bool chk_init_follows(struct chk_init *init, const struct emu_hook_site *site);
-/** Of a load or store. True: the warp is single-stepped from this access on, or was already: it holds undefined bits. */
-bool chk_init_access(struct chk_init *init, const struct emu_hook_access *access);
-void chk_init_step(struct chk_init *init, const struct emu_hook_site *site);
-bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, bool retired);
-void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins);
-/** Warps that went in single steps are to do so again. */
-void chk_init_replay_end(struct chk_init *init);
-void chk_init_mark_uninitialised(struct chk_init *init, uint64_t address, uint64_t bytes);
-void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *event);
-bool chk_init_short_of_memory(const struct chk_init *init);
 
 /** The place that reports show first, its file as they name it: its own line or, of a foreign header, the
  *  innermost call's in another file. */

@@ -54,10 +54,12 @@ static double largest(unsigned type)
     }
 }
 
-bool chk_arith_wants(const struct chk *chk, const struct isa_insn *insn)
+bool chk_arith_wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
+    const struct chk *chk = chk_of_state(state);
     const enum test test = (enum test)rows[insn->op].test;
 
+    (void)program, (void)index;
     /* what only overflows is nothing that sources keep values from */
     if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
         return false;
@@ -321,19 +323,9 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-const struct init_set *chk_live_of(struct chk *chk, const struct emu_program *program)
-{
-    if (chk->live_of != program) {
-        free(chk->live);
-        chk->live = chk_live(program);
-        chk->live_of = chk->live != NULL ? program : NULL;
-    }
-    return chk->live;
-}
-
 /** Is what the lane makes here dropped in the same straight line, as a compiler does that computes ahead of a
  *  guard or clamps by selects? */
-static bool dropped(struct chk *chk, const struct emu_hook_site *site, unsigned lane)
+static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };
     const struct isa_object *object = emu_program_object(site->program);
@@ -350,7 +342,7 @@ static bool dropped(struct chk *chk, const struct emu_hook_site *site, unsigned 
         }
     if (n == 0)
         return false;
-    const struct init_set *live = chk_live_of(chk, site->program);
+    const struct init_set *live = chk_fp_taint_live(taint, site->program);
     for (unsigned i = d; i < d + n; i++)
         k.vector[i / 64] |= UINT64_C(1) << i % 64;
     for (unsigned i = 1; i <= FAR && live != NULL && site->index + i < object->text_count; i++) {
@@ -411,8 +403,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
                      uint64_t caller, uint64_t lanes)
 {
     const uint64_t pc = emu_program_base(site->program) + (uint64_t)index * ISA_WORD_BYTES;
-    struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
-                            .allocation = "", .count = lw_popcount(lanes)};
+    struct chk_finding f = chk_finding_of(kind, lw_popcount(lanes));
     struct lw_buffer text;
 
     chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.location);
@@ -420,30 +411,33 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s: %s", isa_op_info((enum isa_op)chk_insn_at(site->program, index)->op)->mnemonic,
               chk_kinds[kind].summary);
-    f.message = text.text != NULL ? text.text : "";
-    (void)chk_add(chk, &f);
-    lw_buffer_fini(&text);
+    (void)chk_add_text(chk, &f, &text);
 }
 
 /** Reported now, or, for a result inside a library, when it leaves the library. */
-static void found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
+static void found(struct chk_fp_taint *taint, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
+    struct chk *chk = chk_of_state(taint);
+
     if (lanes == 0 || !is_enabled(chk, kind))
         return;
     if (late)
-        chk_fp_taint_generated(chk, site, kind, lanes);
+        chk_fp_taint_generated(taint, site, kind, lanes);
     else
         chk_arith_found(chk, kind, site, site->index, 0, lanes);
 }
 
-bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site)
+void chk_arith_insn(void *state, const struct emu_hook_site *site)
 {
+    struct chk_fp_taint *taint = state;
     const struct row *row = &rows[site->insn->op];
     const bool is_scalar = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_SCALAR;
     const bool makes_float = row->test == CONVERT && isa_mod_get(site->insn, ISA_MOD_DTYPE) >= ISA_DT_F16;
     uint64_t lanes[3] = {0};
     bool late = false;
 
+    if (row->test == NO_TEST || !chk_arith_wants(state, site->program, site->index, site->insn))
+        return;
     for (LW_EACH_BIT(lane, is_scalar ? site->split_lanes & (0 - site->split_lanes) : site->lanes)) {
         const unsigned l = (unsigned)lane;
         int what;
@@ -456,24 +450,23 @@ bool chk_arith_insn(struct chk *chk, const struct emu_hook_site *site)
         lanes[what] |= UINT64_C(1) << lane;
     }
     if ((lanes[1] | lanes[2]) == 0)
-        return false;
+        return;
     /* no library divides integers by what it does not know */
-    late = row->test != DIVIDE && chk_fp_taint_reads(chk, site);
+    late = row->test != DIVIDE && chk_fp_taint_reads(taint, site);
     for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
-        if (dropped(chk, site, (unsigned)l)) {
+        if (dropped(taint, site, (unsigned)l)) {
             lanes[1] &= ~(UINT64_C(1) << l);
             lanes[2] &= ~(UINT64_C(1) << l);
         }
-    if (late && !is_scalar && chk_fp_taint_begin(chk, site))
-        return true;
+    if (late && !is_scalar && chk_fp_taint_begin(taint, site))
+        return;
     switch ((enum test)row->test) {
-    case DIVIDE: found(chk, CHK_DIVISION, site, lanes[1], false); break;
-    case SHIFT: found(chk, CHK_SHIFT, site, lanes[1], late); break;
-    case CONVERT: found(chk, makes_float ? CHK_INFINITY : CHK_CONVERSION, site, lanes[1], late); break;
+    case DIVIDE: found(taint, CHK_DIVISION, site, lanes[1], false); break;
+    case SHIFT: found(taint, CHK_SHIFT, site, lanes[1], late); break;
+    case CONVERT: found(taint, makes_float ? CHK_INFINITY : CHK_CONVERSION, site, lanes[1], late); break;
     default:
-        found(chk, CHK_INFINITY, site, lanes[1], late);
-        found(chk, CHK_NAN, site, lanes[2], late);
+        found(taint, CHK_INFINITY, site, lanes[1], late);
+        found(taint, CHK_NAN, site, lanes[2], late);
         break;
     }
-    return false;
 }

@@ -33,28 +33,30 @@ struct warp {
     struct values held, results; /* made: by the instruction that is about to be executed */
 };
 struct chk_fp_taint {
+    struct chk *chk;
+    struct init_set *live; /* chk_live() of the program that was requested last; owned */
+    const struct emu_program *live_of;
     struct warp **warps;
     size_t count, room;
     struct chk_library library;
     bool stepping; /* between on_step and on_stepped */
-    bool short_of_memory;
 };
 
-static struct warp *warp_of(const struct chk_fp_taint *late, const struct emu_hook_site *site)
+static struct warp *warp_of(const struct chk_fp_taint *taint, const struct emu_hook_site *site)
 {
-    for (size_t i = 0; i < late->count; i++)
-        if (late->warps[i]->core == site->core && late->warps[i]->slot == site->slot &&
-            late->warps[i]->warp == site->warp)
-            return late->warps[i];
+    for (size_t i = 0; i < taint->count; i++)
+        if (taint->warps[i]->core == site->core && taint->warps[i]->slot == site->slot &&
+            taint->warps[i]->warp == site->warp)
+            return taint->warps[i];
     return NULL;
 }
 
-static void let_go(struct chk_fp_taint *late, const struct warp *w)
+static void let_go(struct chk_fp_taint *taint, const struct warp *w)
 {
-    for (size_t i = 0; i < late->count; i++)
-        if (late->warps[i] == w) {
-            free(late->warps[i]);
-            late->warps[i] = late->warps[--late->count];
+    for (size_t i = 0; i < taint->count; i++)
+        if (taint->warps[i] == w) {
+            free(taint->warps[i]);
+            taint->warps[i] = taint->warps[--taint->count];
             return;
         }
 }
@@ -88,46 +90,50 @@ static bool result_of(const struct isa_insn *insn, uint8_t *first, uint8_t *coun
     return false;
 }
 
-bool chk_fp_taint_reads(struct chk *chk, const struct emu_hook_site *site)
+bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *site)
 {
-    if (chk->late == NULL)
-        chk->late = calloc(1, sizeof *chk->late);
-    return chk->late != NULL && chk_library_has(&chk->late->library, site->program, site->index);
+    return chk_library_has(&taint->library, site->program, site->index);
 }
 
-bool chk_fp_taint_begin(struct chk *chk, const struct emu_hook_site *site)
+const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program)
 {
-    struct chk_fp_taint *late = chk->late;
-    struct warp *w = warp_of(late, site);
+    if (taint->live_of != program) {
+        free(taint->live);
+        taint->live = chk_live(program);
+        taint->live_of = taint->live != NULL ? program : NULL;
+    }
+    return taint->live;
+}
+
+bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site)
+{
+    struct warp *w = warp_of(taint, site);
 
     if (w == NULL) {
-        if (late->count == late->room &&
-            !lw_grow(&late->warps, &late->room, late->count + 1, sizeof *late->warps))
-            goto lost;
         w = calloc(1, sizeof *w);
-        if (w == NULL)
-            goto lost;
+        if (w == NULL || !lw_grow(&taint->warps, &taint->room, taint->count + 1, sizeof *taint->warps)) {
+            free(w);
+            taint->chk->short_of_memory = true;
+            return false;
+        }
         *w = (struct warp){.core = site->core, .slot = site->slot, .warp = site->warp};
-        late->warps[late->count++] = w;
+        taint->warps[taint->count++] = w;
     }
     w->program = site->program;
-    if (late->stepping)
+    if (taint->stepping)
         return false;
     emu_hooks_single_step(site->core, site->slot, site->warp, true);
+    taint->chk->look = CHK_LOOK_REPEATED;
     return true;
-lost:
-    late->short_of_memory = true;
-    return false;
 }
 
-void chk_fp_taint_generated(struct chk *chk, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes)
+void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes)
 {
-    struct warp *w = warp_of(chk->late, site);
+    struct warp *w = warp_of(taint, site);
     struct value v = {.lanes = lanes, .index = site->index, .kind = (uint8_t)kind};
     struct chk_location location;
 
-    chk_location_at(chk, site->grid->sequence, site->block, site->warp, lanes,
-                 emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES, &location);
+    chk_location_of(taint->chk, site, lanes, &location);
     v.caller = location.caller;
     if (w != NULL && lanes != 0 && result_of(site->insn, &v.first, &v.count))
         put(&w->results, v);
@@ -178,20 +184,18 @@ static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_u
     return lanes;
 }
 
-void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
+static void on_step(void *state, const struct emu_hook_site *site)
 {
-    struct chk_fp_taint *late = chk->late;
-    struct warp *w = late != NULL ? warp_of(late, site) : NULL;
+    struct chk_fp_taint *taint = state;
+    struct warp *w = warp_of(taint, site);
     struct isa_reg_use use[ISA_MAX_USES];
     uint8_t first = 0, count = 0;
 
-    if (late == NULL)
-        return;
-    late->stepping = true;
+    taint->stepping = true;
     if (w == NULL)
         return;
     w->results.count = 0;
-    const bool library = w->held.count != 0 && chk_library_has(&late->library, site->program, site->index);
+    const bool library = w->held.count != 0 && chk_library_has(&taint->library, site->program, site->index);
     const bool store = isa_op_info((enum isa_op)site->insn->op)->flags & ISA_F_STORE;
     const bool writes = result_of(site->insn, &first, &count);
     const unsigned uses = isa_insn_uses(site->insn, use);
@@ -205,7 +209,7 @@ void chk_fp_taint_step(struct chk *chk, const struct emu_hook_site *site)
             continue;
         if (library ? store : how != PASSES) { /* given out by a pointer, stored in memory, where it is not tracked, or
                                                 * used */
-            chk_arith_found(chk, kind, site, v->index, v->caller, lanes);
+            chk_arith_found(taint->chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {
             put(&w->results, (struct value){.lanes = lanes, .caller = v->caller, .index = v->index, .first = first, .count = count,
@@ -269,10 +273,10 @@ static void overwrite(struct warp *w, const struct emu_hook_site *site)
 }
 
 /** Lanes in which nothing may read a value any more need not be followed. */
-static void keep_live(struct chk *chk, struct warp *w, const struct emu_hook_site *site)
+static void keep_live(struct chk_fp_taint *taint, struct warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
-    const struct init_set *live = chk_live_of(chk, site->program);
+    const struct init_set *live = chk_fp_taint_live(taint, site->program);
     const uint64_t base = emu_program_base(site->program);
     const unsigned n = emu_split_views(site->core, site->slot, site->warp, split, EMU_MAX_LANES);
 
@@ -291,22 +295,21 @@ static void keep_live(struct chk *chk, struct warp *w, const struct emu_hook_sit
     }
 }
 
-bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, bool retired)
+static bool on_stepped(void *state, const struct emu_hook_site *site, bool retired)
 {
-    struct chk_fp_taint *late = chk->late;
-    struct warp *w = late != NULL ? warp_of(late, site) : NULL;
+    struct chk_fp_taint *taint = state;
+    struct warp *w = warp_of(taint, site);
     unsigned kept = 0;
 
-    if (late != NULL)
-        late->stepping = false;
+    taint->stepping = false;
     if (w == NULL)
         return true;
     if (retired) {
         overwrite(w, site);
         for (unsigned i = 0; i < w->results.count; i++)
-            keep(chk, w, site, &w->results.at[i]);
+            keep(taint->chk, w, site, &w->results.at[i]);
         if (++w->steps % LOOK_EVERY == 0)
-            keep_live(chk, w, site);
+            keep_live(taint, w, site);
         for (unsigned i = 0; i < w->held.count; i++)
             if (w->held.at[i].lanes != 0)
                 w->held.at[kept++] = w->held.at[i];
@@ -315,34 +318,41 @@ bool chk_fp_taint_stepped(struct chk *chk, const struct emu_hook_site *site, boo
     w->results.count = 0;
     if (!retired || w->held.count != 0)
         return false;
-    let_go(late, w);
+    let_go(taint, w);
     return true;
 }
 
-void chk_fp_taint_block(struct chk_fp_taint *late, const struct emu_core *core, unsigned slot)
+static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
 {
-    for (size_t i = late != NULL ? late->count : 0; i-- > 0;)
-        if (late->warps[i]->core == core && late->warps[i]->slot == slot)
-            let_go(late, late->warps[i]);
+    struct chk_fp_taint *taint = state;
+
+    (void)begins;
+    for (size_t i = taint->count; i-- > 0;)
+        if (taint->warps[i]->core == core && taint->warps[i]->slot == slot)
+            let_go(taint, taint->warps[i]);
 }
 
-void chk_fp_taint_forget(struct chk_fp_taint *late)
+/** The run continues elsewhere. */
+static void on_replay_end(void *state, bool same)
 {
-    while (late != NULL && late->count != 0)
-        let_go(late, late->warps[0]);
+    struct chk_fp_taint *taint = state;
+
+    (void)same;
+    while (taint->count != 0)
+        let_go(taint, taint->warps[0]);
 }
 
-bool chk_fp_taint_out_of_memory(const struct chk_fp_taint *late)
+static void end(void *state)
 {
-    return late->short_of_memory;
+    struct chk_fp_taint *taint = state;
+
+    on_replay_end(taint, false);
+    free(taint->warps);
+    free(taint->live);
+    chk_library_fini(&taint->library);
 }
 
-void chk_fp_taint_destroy(struct chk_fp_taint *late)
-{
-    if (late == NULL)
-        return;
-    chk_fp_taint_forget(late);
-    free(late->warps);
-    chk_library_fini(&late->library);
-    free(late);
-}
+const struct chk_observer chk_arith_observer = {
+    .classes = 1u << CHK_CLASS_ARITHMETIC, .state_bytes = sizeof(struct chk_fp_taint), .end = end, .wants = chk_arith_wants,
+    .on_insn = chk_arith_insn, .on_step = on_step, .on_stepped = on_stepped, .on_block = on_block,
+    .on_replay_end = on_replay_end};

@@ -103,6 +103,14 @@ static void count_memory(struct chk_counters *c, const struct emu_hook_access *a
     }
 }
 
+static void counts_destroy(struct chk_counts *counts)
+{
+    free(counts->what);
+    free(counts->tally);
+    free(counts->scopes);
+    free(counts);
+}
+
 /** The counts of a program; NULL: no memory. */
 static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_program *program)
 {
@@ -111,16 +119,12 @@ static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_p
             return c->programs[i];
     const struct isa_object *object = emu_program_object(program);
     struct chk_counts *counts = calloc(1, sizeof *counts);
-    if (counts == NULL || !lw_grow(&c->programs, &c->room, c->count + 1, sizeof *c->programs)) {
-        free(counts);
+    if (counts == NULL)
         return NULL;
-    }
     counts->what = calloc(object->text_count + 1u, sizeof *counts->what);
     counts->tally = calloc(object->text_count + 1u, sizeof *counts->tally);
-    if (counts->what == NULL || counts->tally == NULL) {
-        free(counts->what);
-        free(counts->tally);
-        free(counts);
+    if (counts->what == NULL || counts->tally == NULL || !lw_grow(&c->programs, &c->room, c->count + 1, sizeof *c->programs)) {
+        counts_destroy(counts);
         return NULL;
     }
     counts->program = program;
@@ -145,7 +149,7 @@ static struct chk_counts *counts_of(struct chk_counters *c, const struct emu_pro
 {
     if (c->last == NULL || c->last->program != program) {
         c->last = make_counts(c, program);
-        c->short_of_memory = c->short_of_memory || c->last == NULL;
+        c->chk->short_of_memory |= c->last == NULL;
     }
     return c->last;
 }
@@ -172,23 +176,26 @@ static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_g
         now = (struct chk_launch_counts){.kernel = NULL};
     memcpy(now.size, grid->launch.grid, sizeof now.size);
     memcpy(now.block, grid->launch.block, sizeof now.block);
-    now.counters = chk_counters_create(c->memory, false);
+    now.counters = calloc(1, sizeof *now.counters);
     if (now.counters == NULL || !lw_grow(&c->launches, &c->launch_capacity, c->launch_count + 1, sizeof *c->launches)) {
-        chk_counters_destroy(now.counters);
-        c->short_of_memory = true;
+        free(now.counters);
+        c->chk->short_of_memory = true;
         return NULL;
     }
+    now.counters->chk = c->chk;
+    now.counters->memory = c->memory;
     c->launches[c->launch_count++] = now;
     return now.counters;
 }
 
-void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *site)
+static void on_insn(void *state, const struct emu_hook_site *site)
 {
+    struct chk_counters *counters = state;
     struct chk_counters *launch = counters->by_launch ? launch_of(counters, site->grid) : NULL;
     struct chk_counts *counts = counts_of(counters, site->program);
 
     if (launch != NULL)
-        chk_count_insn(launch, site);
+        on_insn(launch, site);
     if (counts == NULL)
         return;
     struct chk_tally *t = &counts->tally[site->index];
@@ -204,13 +211,14 @@ void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *s
     note_kernel(t, site);
 }
 
-void chk_count_access(struct chk_counters *counters, const struct emu_hook_access *access)
+static void on_access(void *state, const struct emu_hook_access *access)
 {
+    struct chk_counters *counters = state;
     struct chk_counters *launch = counters->by_launch ? launch_of(counters, access->at.grid) : NULL;
     struct chk_counts *counts = counts_of(counters, access->at.program);
 
     if (launch != NULL)
-        chk_count_access(launch, access);
+        on_access(launch, access);
     if (counts == NULL)
         return;
     struct chk_tally *t = &counts->tally[access->at.index];
@@ -221,33 +229,33 @@ void chk_count_access(struct chk_counters *counters, const struct emu_hook_acces
         count_memory(counters, access, t);
 }
 
-struct chk_counters *chk_counters_create(bool memory, bool by_launch)
+static bool begin(void *state)
 {
-    struct chk_counters *c = calloc(1, sizeof *c);
+    struct chk_counters *counters = state;
+    const struct chk_options *options = &counters->chk->options;
 
-    if (c != NULL) {
-        c->memory = memory;
-        c->by_launch = by_launch;
-    }
-    return c;
+    counters->memory = options->counting == CHK_COUNT_REQUESTS || (options->kinds & chk_class_kinds(CHK_CLASS_PERFORMANCE)) != 0;
+    counters->by_launch = options->by_launch;
+    return true;
 }
 
-void chk_counters_destroy(struct chk_counters *counters)
+static void end(void *state)
 {
-    for (size_t i = 0; counters != NULL && i < counters->count; i++) {
-        free(counters->programs[i]->what);
-        free(counters->programs[i]->tally);
-        free(counters->programs[i]->scopes);
-        free(counters->programs[i]);
+    struct chk_counters *counters = state;
+
+    for (size_t i = 0; i < counters->count; i++)
+        counts_destroy(counters->programs[i]);
+    for (size_t i = 0; i < counters->launch_count; i++) {
+        end(counters->launches[i].counters);
+        free(counters->launches[i].counters);
     }
-    for (size_t i = 0; counters != NULL && i < counters->launch_count; i++)
-        chk_counters_destroy(counters->launches[i].counters);
-    if (counters != NULL) {
-        free(counters->launches);
-        free(counters->programs);
-    }
-    free(counters);
+    free(counters->launches);
+    free(counters->programs);
 }
+
+const struct chk_observer chk_count_observer = {
+    .classes = 1u << CHK_CLASS_PERFORMANCE, .state_bytes = sizeof(struct chk_counters), .begin = begin, .end = end,
+    .on_insn = on_insn, .on_access = on_access};
 
 /* ---- by line ------------------------------------------------------------------------------ */
 

@@ -49,21 +49,15 @@ struct chk_launch_counts {
 };
 enum { CHK_MOST_LAUNCHES = 1000 }; /* that are counted each for itself; later ones are one */
 struct chk_counters {
-    bool memory, short_of_memory;
-    bool by_launch;
+    struct chk *chk;
+    bool memory;    /* requests of memory, too */
+    bool by_launch; /* of each launch, besides */
     struct chk_launch_counts *launches; /* in the order of their first instructions */
     size_t launch_count, launch_capacity, launch_last;
     struct chk_counts **programs, *last;
     size_t count, room;
     uint64_t address[EMU_MAX_LANES];
 };
-/** @memory: requests of memory, too. @by_launch: of each launch, besides. NULL: no memory. */
-struct chk_counters *chk_counters_create(bool memory, bool by_launch);
-void chk_counters_destroy(struct chk_counters *counters);
-/** The hook's function, for all instructions. */
-void chk_count_insn(struct chk_counters *counters, const struct emu_hook_site *site);
-void chk_count_access(struct chk_counters *counters, const struct emu_hook_access *access);
-
 /** An instruction with a source line. */
 struct chk_line_entry {
     const char *file;

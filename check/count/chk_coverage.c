@@ -271,10 +271,10 @@ static uint64_t line_lanes(const struct chk_line_entry *e, size_t from, size_t t
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
                                   struct lw_error *err)
 {
-    const struct chk_counters *counters = chk->counters;
+    const struct chk_counters *counters = chk_state(chk, &chk_count_observer);
     size_t count;
     struct chk_line_entry *e = chk_lines(counters, &count);
-    bool good = e != NULL && !counters->short_of_memory;
+    bool good = e != NULL && !chk->short_of_memory;
 
     for (size_t i = 0; i < counters->count && good; i++)
         good = find_copies(counters->programs[i]);

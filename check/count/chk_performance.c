@@ -118,18 +118,14 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
     if (lints[lint].report(&sum, &text.sink)) {
         const struct isa_function *fn =
             isa_object_function_at(most->counts->object, most->index);
-        struct chk_finding f = {
-            .kind = lints[lint].kind, .message = text.text != NULL ? text.text : "",
-            .allocation = "", .count = 1,
-            .location = {.kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid,
-                      .function = fn != NULL ? fn->name : "", .file = chk_file_plain(chk, e[from].file),
-                      .line = e[from].line,
-                      .pc = emu_program_base(most->counts->program) +
-                            (uint64_t)most->index * ISA_WORD_BYTES},
-            .other = {.kernel = "", .function = "", .file = ""}};
-        (void)chk_add(chk, &f);
-    }
-    lw_buffer_fini(&text);
+        struct chk_finding f = chk_finding_of(lints[lint].kind, 1);
+        f.location = (struct chk_location){
+            .kernel = sum.kernel != NULL ? sum.kernel->name : "", .grid = sum.grid, .function = fn != NULL ? fn->name : "",
+            .file = chk_file_plain(chk, e[from].file), .line = e[from].line,
+            .pc = emu_program_base(most->counts->program) + (uint64_t)most->index * ISA_WORD_BYTES};
+        (void)chk_add_text(chk, &f, &text);
+    } else
+        lw_buffer_fini(&text);
 }
 
 /** A line, one kind: a finding for each way of calls that the compiler has put the line into. */
@@ -169,10 +165,12 @@ static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t 
 
 void chk_lint(struct chk *chk)
 {
-    for (unsigned pass = 0; chk->counters != NULL && pass < 2; pass++) {
+    const struct chk_counters *counters = chk_state(chk, &chk_count_observer);
+
+    for (unsigned pass = 0; counters != NULL && pass < 2; pass++) {
         size_t count = 0;
-        struct chk_line_entry *e = pass == 0 ? chk_lines(chk->counters, &count)
-                                             : chk_lineless(chk->counters, &count);
+        struct chk_line_entry *e = pass == 0 ? chk_lines(counters, &count)
+                                             : chk_lineless(counters, &count);
         uint64_t *key = calloc(count + 1, sizeof *key);
 
         chk->short_of_memory = chk->short_of_memory || e == NULL || key == NULL;

@@ -115,7 +115,7 @@ static enum lw_status put_counters(const struct chk_counters *counters, const ch
     struct chk_line_entry *e = chk_lines(counters, &count);
     uint64_t all = 0, lanes = 0, with_line;
 
-    if (e == NULL || counters->short_of_memory) {
+    if (e == NULL || counters->chk->short_of_memory) {
         free(e);
         return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");
     }
@@ -147,17 +147,17 @@ static enum lw_status put_counters(const struct chk_counters *counters, const ch
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err)
 {
-    const struct chk_counters *counters = chk->counters;
+    const struct chk_counters *counters = chk_state(chk, &chk_count_observer);
     char room[ISA_SYMBOL_BYTES];
     struct lw_buffer title;
     enum lw_status status = LW_OK;
 
     lw_buffer_init(&title);
     lw_printf(&title.sink, "Profile of %s", run);
-    if (!counters->by_launch || counters->short_of_memory)
-        status = put_counters(counters, title.text != NULL ? title.text : "", chk->ended, false, out, err);
+    if (!counters->by_launch || counters->chk->short_of_memory)
+        status = put_counters(counters, lw_buffer_text(&title), chk->ended, false, out, err);
     else
-        lw_printf(out, "%s, by launch: %zu launch%s\n%s%s", title.text != NULL ? title.text : "",
+        lw_printf(out, "%s, by launch: %zu launch%s\n%s%s", lw_buffer_text(&title),
                   counters->launch_count, counters->launch_count == 1 ? "" : "es",
                   chk->ended != NULL ? chk->ended : "", chk->ended != NULL ? "\n" : "");
     for (size_t i = 0; counters->by_launch && i < counters->launch_count && status == LW_OK; i++) {
@@ -170,7 +170,7 @@ enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct 
             lw_printf(&title.sink, "\nLaunch %u, kernel %s, grid (%u,%u,%u), block (%u,%u,%u)", l->grid,
                       isa_symbol_text(l->kernel->name, room), l->size[0], l->size[1], l->size[2], l->block[0],
                       l->block[1], l->block[2]);
-        status = put_counters(l->counters, title.text != NULL ? title.text : "", NULL, true, out, err);
+        status = put_counters(l->counters, lw_buffer_text(&title), NULL, true, out, err);
     }
     lw_buffer_fini(&title);
     return status;

@@ -84,7 +84,7 @@ static const struct init_program *program_of(struct chk_init *init, const struct
     free(p->live);
     free(p->plan);
 lost:
-    init->memory.short_of_memory = true;
+    init->chk->short_of_memory = true;
     return NULL;
 }
 static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
@@ -128,7 +128,7 @@ static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
     return w;
 lost:
     warp_free(w);
-    init->memory.short_of_memory = true;
+    init->chk->short_of_memory = true;
     return NULL;
 }
 
@@ -189,13 +189,14 @@ static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_
     }
 }
 
-void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot, bool begins)
+static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
 {
+    struct chk_init *init = state;
     struct emu_block_view view;
     struct init_block *b = slot_of(init, core, slot);
 
     if (b == NULL || !emu_block_view(core, slot, &view)) {
-        init->memory.short_of_memory |= b == NULL;
+        init->chk->short_of_memory |= b == NULL;
         return;
     }
     for (unsigned i = 0; i < b->warp_capacity; i++) {
@@ -213,7 +214,7 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
             free(warps);
             free(locals);
             b->live = false;
-            init->memory.short_of_memory = true;
+            init->chk->short_of_memory = true;
             return;
         }
         for (unsigned i = 0; i < b->warp_capacity; i++)
@@ -244,9 +245,12 @@ void chk_init_block(struct chk_init *init, struct emu_core *core, unsigned slot,
     begin_warps(init, b, core, view.grid);
 }
 
-void chk_init_replay_end(struct chk_init *init)
+/** Warps that went in single steps are to do so again. */
+static void on_replay_end(void *state, bool same)
 {
-    for (size_t i = 0; i < init->block_count; i++) {
+    struct chk_init *init = state;
+
+    for (size_t i = 0; same && i < init->block_count; i++) {
         const struct init_block *b = init->blocks[i];
 
         for (unsigned w = 0; b->live && w < b->warp_count; w++)
@@ -261,9 +265,8 @@ void chk_init_replay_end(struct chk_init *init)
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at)
 {
-    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
     uint32_t from = init_mark_get(&init->memory, init_mark_key(b, site->warp, lane, at));
-    struct init_origin o = {.pc = pc};
+    struct init_origin o = {.pc = chk_site_pc(site)};
     struct emu_allocation allocation;
     bool inside;
 
@@ -511,22 +514,17 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
     load(init, b, a); /* defined by now: so is the result */
 }
 
-bool chk_init_follows(struct chk_init *init, const struct emu_hook_site *site)
+static void on_access(void *state, const struct emu_hook_access *a)
 {
-    const struct init_block *b = block_at(init, site->core, site->slot);
-
-    return b != NULL && site->warp < b->warp_count && b->warp[site->warp] != NULL;
-}
-
-bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
-{
+    struct chk_init *init = state;
     struct init_block *b = block_at(init, a->at.core, a->at.slot);
     struct init_warp *w = b != NULL && a->at.warp < b->warp_count ? b->warp[a->at.warp] : NULL;
     bool loads = false;
 
     if (b == NULL)
-        return false;
+        return;
     if (w != NULL) {
+        init->chk->look = CHK_LOOK_STEPS;
         check_address(init, w, a);
         switch (a->kind) {
         case EMU_ACCESS_STORE: store(init, b, w, a); break;
@@ -534,7 +532,7 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
         case EMU_ACCESS_REDUCE: atomic(init, b, w, a); break;
         default: load(init, b, a); break;
         }
-        return true;
+        return;
     }
     switch (a->kind) {
     case EMU_ACCESS_STORE: init_access_define(&init->memory, b, a); break;
@@ -547,11 +545,13 @@ bool chk_init_access(struct chk_init *init, const struct emu_hook_access *a)
         break;
     default: loads = true; break;
     }
-    if (loads && init_access_undefined(&init->memory, b, a) != 0)
-        return warp_track(init, b, a->at.core, a->at.warp) != NULL;
+    if (loads && init_access_undefined(&init->memory, b, a) != 0) {
+        if (warp_track(init, b, a->at.core, a->at.warp) != NULL)
+            init->chk->look = CHK_LOOK_REPEATED;
+        return;
+    }
     /* what is defined stays so, whatever a warp without undefined registers does there */
     (void)init_memory_filtered(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
-    return false;
 }
 
 /* ---- single steps -------------------------------------------------------------------------------- */
@@ -651,7 +651,7 @@ static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
 static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
-    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    const uint64_t pc = chk_site_pc(site);
     struct isa_reg_use use[ISA_MAX_USES + 1];
     unsigned count = isa_insn_uses(insn, use);
 
@@ -680,8 +680,9 @@ static void note_reads(struct chk_init *init, struct init_warp *w, const struct 
     }
 }
 
-void chk_init_step(struct chk_init *init, const struct emu_hook_site *site)
+static void on_step(void *state, const struct emu_hook_site *site)
 {
+    struct chk_init *init = state;
     struct init_block *b = block_at(init, site->core, site->slot);
     struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
     const unsigned flags = isa_op_info((enum isa_op)site->insn->op)->flags;
@@ -773,8 +774,9 @@ static bool is_clean(struct chk_init *init, const struct init_warp *w, const str
 
 enum { LOOK_EVERY = 8 };
 
-bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, bool retired)
+static bool on_stepped(void *state, const struct emu_hook_site *site, bool retired)
 {
+    struct chk_init *init = state;
     struct init_block *b = block_at(init, site->core, site->slot);
     struct init_warp *w = b != NULL && site->warp < b->warp_count ? b->warp[site->warp] : NULL;
 
@@ -792,9 +794,10 @@ bool chk_init_stepped(struct chk_init *init, const struct emu_hook_site *site, b
 
 /* ---- what else happens ----------------------------------------------------------------------------- */
 
-bool chk_init_wants(const struct isa_insn *insn)
+static inline bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
-    return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL || init_rules_is_shuffle(insn) ||
+    (void)state, (void)program, (void)index;
+    return isa_op_info((enum isa_op)insn->op)->flags & (ISA_F_MEMORY | ISA_F_CALL) || init_rules_is_shuffle(insn) ||
            insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
@@ -822,21 +825,22 @@ static void shuffle(struct chk_init *init, struct init_block *b, const struct em
     const struct init_plan *plan = plan_of(init, site);
 
     if (plan != NULL && site->warp < b->warp_count && b->warp[site->warp] == NULL &&
-        init_rules_reads_absent(plan, site) && warp_track(init, b, site->core, site->warp) != NULL)
+        init_rules_reads_absent(plan, site) && warp_track(init, b, site->core, site->warp) != NULL) {
         emu_hooks_single_step(site->core, site->slot, site->warp, true);
+        init->chk->look = CHK_LOOK_REPEATED;
+    }
 }
 
-void chk_init_insn(struct chk_init *init, const struct emu_hook_site *site)
+static void on_insn(void *state, const struct emu_hook_site *site)
 {
+    struct chk_init *init = state;
     struct init_block *b = block_at(init, site->core, site->slot);
 
-    if (b == NULL)
+    if (b == NULL || !wants(state, site->program, site->index, site->insn))
         return;
-    if (init_rules_is_shuffle(site->insn)) {
+    if (init_rules_is_shuffle(site->insn))
         shuffle(init, b, site);
-        return;
-    }
-    if (site->insn->op == ISA_VPRINTF)
+    else if (site->insn->op == ISA_VPRINTF)
         init_args_print(init, b, site);
     else if (site->insn->op == ISA_LAUNCH_KERNEL || site->insn->op == ISA_LAUNCH_GROUP)
         init_args_launch(init, b, site);
@@ -879,8 +883,9 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
     }
 }
 
-void chk_init_machine_event(struct chk_init *init, const struct emu_machine_event *event)
+static void on_machine_event(void *state, const struct emu_machine_event *event)
 {
+    struct chk_init *init = state;
     struct emu_allocation a;
     bool inside;
 
@@ -908,31 +913,23 @@ void chk_init_machine_event(struct chk_init *init, const struct emu_machine_even
     }
 }
 
-void chk_init_mark_uninitialised(struct chk_init *init, uint64_t address, uint64_t bytes)
+static void mark_uninitialised(void *state, uint64_t address, uint64_t bytes)
 {
-    init_memory_range(&init->memory, address, bytes, false);
+    init_memory_range(&((struct chk_init *)state)->memory, address, bytes, false);
 }
 
-struct chk_init *chk_init_create(struct chk *chk)
+static bool begin(void *state)
 {
-    struct chk_init *init = calloc(1, sizeof *init);
+    struct chk_init *init = state;
 
-    if (init == NULL)
-        return NULL;
-    init->chk = chk;
-    init_memory_begin(&init->memory, chk->machine);
-    return init;
+    init->memory.chk = init->chk;
+    return true;
 }
 
-bool chk_init_short_of_memory(const struct chk_init *init)
+static void end(void *state)
 {
-    return init->memory.short_of_memory;
-}
+    struct chk_init *init = state;
 
-void chk_init_destroy(struct chk_init *init)
-{
-    if (init == NULL)
-        return;
     for (size_t i = 0; i < init->block_count; i++)
         block_fini(init->blocks[i]);
     free(init->blocks);
@@ -943,5 +940,10 @@ void chk_init_destroy(struct chk_init *init)
     free(init->programs);
     free(init->origins);
     init_memory_end(&init->memory);
-    free(init);
 }
+
+const struct chk_observer chk_init_observer = {
+    .classes = 1u << CHK_CLASS_UNINITIALISED, .past = CHK_PAST_NOTED, .state_bytes = sizeof(struct chk_init),
+    .begin = begin, .end = end, .wants = wants, .on_insn = on_insn, .on_access = on_access, .on_step = on_step,
+    .on_stepped = on_stepped, .on_block = on_block, .on_replay_end = on_replay_end,
+    .on_machine_event = on_machine_event, .mark_uninitialised = mark_uninitialised};

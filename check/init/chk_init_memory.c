@@ -7,12 +7,6 @@
 
 /* ---- pages of global memory --------------------------------------------------------------- */
 
-void init_memory_begin(struct init_memory *m, struct emu_machine *machine)
-{
-    memset(m, 0, sizeof *m);
-    m->machine = machine;
-}
-
 void init_memory_end(struct init_memory *m)
 {
     for (unsigned t = 0; t < INIT_TABLE; t++) {
@@ -26,7 +20,7 @@ void init_memory_end(struct init_memory *m)
         free(m->spare);
         m->spare = next;
     }
-    free(m->marks);
+    free(m->marks.rows);
 }
 
 /** The place of a page in the table, or NULL: there is none. */
@@ -67,7 +61,7 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     struct emu_allocation a;
     bool inside;
 
-    if (!emu_allocation_at(m->machine, base, &a, &inside) || !inside)
+    if (!emu_allocation_at(m->chk->machine, base, &a, &inside) || !inside)
         return 0;
     uint64_t left = a.address + a.size_bytes - base;
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
@@ -86,7 +80,7 @@ static struct init_page *make(struct init_memory *m, struct init_page **location
     else
         p = malloc(sizeof *p);
     if (p == NULL) {
-        m->short_of_memory = true;
+        m->chk->short_of_memory = true;
         drop(m, address);
         return NULL;
     }
@@ -107,11 +101,11 @@ static void set_fresh(struct init_memory *m, uint64_t address)
     if (m->table[t] == NULL)
         m->table[t] = calloc(INIT_TABLE, sizeof *m->table[t]);
     if (m->table[t] == NULL) {
-        m->short_of_memory = true;
+        m->chk->short_of_memory = true;
         return;
     }
     if (m->table[t][page % INIT_TABLE] == NULL)
-        emu_hooks_invalidate_filters(m->machine);
+        emu_hooks_invalidate_filters(m->chk->machine);
     drop(m, address);
     m->table[t][page % INIT_TABLE] = &m->fresh;
     m->tracked++;
@@ -268,7 +262,7 @@ static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t 
             b->shared_capacity = b->shared != NULL ? b->shared_bytes : 0;
         }
         if (b->shared == NULL) {
-            m->short_of_memory |= b->shared_bytes != 0;
+            m->chk->short_of_memory |= b->shared_bytes != 0;
             b->shared_bytes = 0;
         } else {
             memset(b->shared, 0xff, b->shared_bytes);
@@ -299,7 +293,7 @@ static struct init_local *local_of(struct init_memory *m, struct init_block *b, 
     if (b->local[warp] == NULL) {
         b->local[warp] = malloc(sizeof *b->local[warp] + local_capacity(b));
         if (b->local[warp] == NULL) {
-            m->short_of_memory = true;
+            m->chk->short_of_memory = true;
             return NULL;
         }
         init_local_begin(b, b->local[warp]);
@@ -360,7 +354,7 @@ static bool is_there(struct init_memory *m, uint64_t address, unsigned bytes)
 
     if (address >= m->there.first && address < m->there.end)
         return m->there.end - address >= bytes;
-    if (!emu_allocation_at(m->machine, address, &a, &inside) || !inside || a.flags & EMU_ALLOC_FREED)
+    if (!emu_allocation_at(m->chk->machine, address, &a, &inside) || !inside || a.flags & EMU_ALLOC_FREED)
         return false;
     m->there.first = a.address;
     m->there.end = a.address + a.size_bytes;
@@ -602,7 +596,7 @@ void init_access_define(struct init_memory *m, struct init_block *b, const struc
 
 /* ---- where undefined values were stored -------------------------------------------------------------- */
 
-enum { MOST_MARKS = 1 << 20 };
+enum { MOST_MARKS = 3 << 18 };
 
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address)
 {
@@ -616,39 +610,18 @@ uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane,
     return (word ^ (key * 0xC2B2AE3D27D4EB4Fu)) | UINT64_C(1) << 63;
 }
 
-static size_t slot_of(const struct init_memory *m, uint64_t key)
-{
-    size_t i = (size_t)((key * 0x9E3779B97F4A7C15u) >> 20) & (m->mark_capacity - 1);
-
-    while (m->marks[i].key != 0 && m->marks[i].key != key)
-        i = (i + 1) & (m->mark_capacity - 1);
-    return i;
-}
-
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key)
 {
-    return m->mark_capacity == 0 ? 0 : m->marks[slot_of(m, key)].from;
+    const struct init_mark *mark = lw_table_find(&m->marks, sizeof *mark, key);
+
+    return mark == NULL ? 0 : mark->from;
 }
 
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
 {
-    if (m->mark_count * 2 >= m->mark_capacity && m->mark_capacity < MOST_MARKS) {
-        struct init_mark *old = m->marks;
-        size_t room = m->mark_capacity;
-        struct init_mark *marks = calloc(room == 0 ? 1024 : room * 2, sizeof *marks);
+    bool is_new;
+    struct init_mark *mark = m->marks.count < MOST_MARKS ? lw_table_add(&m->marks, sizeof *mark, key, &is_new) : NULL;
 
-        if (marks == NULL)
-            return;
-        m->marks = marks;
-        m->mark_capacity = room == 0 ? 1024 : room * 2;
-        for (size_t i = 0; i < room; i++)
-            if (old[i].key != 0)
-                m->marks[slot_of(m, old[i].key)] = old[i];
-        free(old);
-    }
-    if (m->mark_count * 4 >= m->mark_capacity * 3)
-        return; /* too many: origins of later ones are the places themselves */
-    struct init_mark *mark = &m->marks[slot_of(m, key)];
-    m->mark_count += mark->key == 0;
-    *mark = (struct init_mark){key, from};
+    if (mark != NULL) /* else origins of later ones are the places themselves */
+        mark->from = from;
 }

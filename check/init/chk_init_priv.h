@@ -14,7 +14,7 @@
  * mask of undefined bits for each register, until none of those that may still be read has any.
  *
  * Findings are made where such bits are used, never at a plain load itself: addresses, and what atomics
- * read or combine (chk_init_access); guards, branches, barriers, exec (chk_init_step); output
+ * read or combine (on_access of chk_init.c); guards, branches, barriers, exec (on_step); output
  * (chk_init_args.c for printf, init_found_output for what the host reads).
  */
 #ifndef CHK_INIT_PRIV_H
@@ -45,22 +45,20 @@ struct init_page {
     struct init_page *next; /* of spare pages */
     uint8_t mask[INIT_PAGE];
 };
-/** Where undefined values were stored: open addressing. */
+/** Where an undefined value was stored. */
 struct init_mark {
     uint64_t key; /* 0: free */
     uint32_t from;
 };
 struct init_memory {
-    struct emu_machine *machine;
+    struct chk *chk;
     struct init_page **table[INIT_TABLE]; /* [16 MiB][page]; NULL: defined */
     struct init_page fresh;               /* stands for a page that nothing has written */
     struct init_page *spare;
     uint64_t tracked;                     /* pages that are not defined */
     uint32_t in_table[INIT_TABLE];        /* those of each table */
     struct { uint64_t first, end; } there; /* a live allocation, the last one used */
-    struct init_mark *marks;
-    size_t mark_count, mark_capacity;
-    bool short_of_memory;
+    struct lw_table marks; /* of struct init_mark */
 };
 
 struct init_warp;
@@ -83,7 +81,6 @@ struct init_block {
     struct init_warp **warp; /* [warp] in single steps, else NULL */
 };
 
-void init_memory_begin(struct init_memory *m, struct emu_machine *machine);
 void init_memory_end(struct init_memory *m);
 /** Global memory [address, address + bytes) is fresh, or (@defined) written by the host. */
 void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, bool defined);

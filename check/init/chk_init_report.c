@@ -14,7 +14,7 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
     }
     if (!lw_grow(&init->origins, &init->origin_capacity, init->origin_count + 2,
                  sizeof *init->origins)) {
-        init->memory.short_of_memory = true;
+        init->chk->short_of_memory = true;
         return 0;
     }
     if (init->origin_count == 0)
@@ -141,9 +141,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address)
 {
-    const uint64_t pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
-    struct chk_finding f = {.kind = kind, .other = {.kernel = "", .function = "", .file = ""},
-                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    struct chk_finding f = chk_finding_of(kind, lw_popcount(lanes));
     struct init_origin none = {0};
     const struct init_origin *o = from < init->origin_count ? &init->origins[from] : &none;
     char room[ISA_SYMBOL_BYTES];
@@ -151,11 +149,12 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
 
     if ((init->chk->options.kinds >> kind & 1) == 0)
         return;
-    chk_location_at(init->chk, site->grid->sequence, site->block, site->warp, lanes, pc, &f.location);
+    f.address = address;
+    chk_location_of(init->chk, site, lanes, &f.location);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
     describe(init, o, true, &text.sink, &f.allocation);
-    if (o->pc != 0 && o->pc != pc && o->where != INIT_LANE) {
+    if (o->pc != 0 && o->pc != f.location.pc && o->where != INIT_LANE) {
         lw_put(&text.sink, ", read at ");
         put_location(init, o->pc, &text.sink);
     }
@@ -163,17 +162,12 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
     if (kind == CHK_UNINIT_ATOMIC && init->chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
         lw_printf(&text.sink, "; where it is to begin as zeros, give it contents: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));
-    f.message = text.text != NULL ? text.text : "";
-    (void)chk_add(init->chk, &f);
-    lw_buffer_fini(&text);
+    (void)chk_add_text(init->chk, &f, &text);
 }
 
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
 {
-    struct chk_finding f = {.kind = CHK_UNINIT_OUTPUT,
-                            .location = {.kernel = "", .function = "", .file = init->chk->host_file,
-                                      .line = init->chk->host_line},
-                            .other = {.kernel = "", .function = "", .file = ""}};
+    struct chk_finding f = chk_finding_of(CHK_UNINIT_OUTPUT, 0);
     struct emu_allocation a;
     bool inside;
 
@@ -196,8 +190,8 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
                   f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }
+    f.location.file = init->chk->host_file;
+    f.location.line = init->chk->host_line;
     f.allocation = a.name;
-    f.message = text.text != NULL ? text.text : "";
-    (void)chk_add(init->chk, &f);
-    lw_buffer_fini(&text);
+    (void)chk_add_text(init->chk, &f, &text);
 }

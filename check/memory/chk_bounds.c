@@ -33,28 +33,23 @@ struct chk_bounds {
     bool of_grid;       /* something was said that is true of `grid` alone */
     bool moved;         /* a debugger has set a pc: a lane that reaches an access may not have executed the one that
                          * dominates it */
-    bool short_of_memory;
+    bool is_alone;      /* no other check observes accesses: the hook may be skipped for whole instructions */
 };
 
-struct chk_bounds *chk_bounds_create(struct chk *chk)
+static void program_fini(struct bounds_program *p)
 {
-    struct chk_bounds *b = calloc(1, sizeof *b);
-
-    if (b != NULL)
-        b->chk = chk;
-    return b;
+    free(p->limit);
+    free(p->lead);
+    free(p->alone);
 }
 
-void chk_bounds_destroy(struct chk_bounds *b)
+static void end(void *state)
 {
-    for (size_t i = 0; b != NULL && i < b->count; i++) {
-        free(b->programs[i].limit);
-        free(b->programs[i].lead);
-        free(b->programs[i].alone);
-    }
-    if (b != NULL)
-        free(b->programs);
-    free(b);
+    struct chk_bounds *b = state;
+
+    for (size_t i = 0; i < b->count; i++)
+        program_fini(&b->programs[i]);
+    free(b->programs);
 }
 
 /** Everything is looked at again. */
@@ -78,14 +73,29 @@ static void must_check(struct chk_bounds *b)
     b->of_grid = false;
 }
 
-void chk_bounds_pc_edited(struct chk_bounds *b)
+static void on_alone(void *state)
 {
+    ((struct chk_bounds *)state)->is_alone = true;
+}
+
+/** A debugger has moved a lane. */
+static void on_pc_edited(void *state)
+{
+    struct chk_bounds *b = state;
+
     b->moved = true;
     must_check(b);
 }
 
-void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigned slot, bool begins)
+static void on_replay_end(void *state, bool same)
 {
+    if (!same) /* a pc may have been set there */
+        on_pc_edited(state);
+}
+
+static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
+{
+    struct chk_bounds *b = state;
     struct emu_block_view view;
 
     if (!begins) {
@@ -103,13 +113,9 @@ void chk_bounds_block(struct chk_bounds *b, const struct emu_core *core, unsigne
     b->blocks++;
 }
 
-bool chk_bounds_short_of_memory(const struct chk_bounds *b)
+static bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
-    return b->short_of_memory;
-}
-
-bool chk_bounds_wants(const struct emu_program *program, uint32_t index)
-{
+    (void)state, (void)insn;
     return isa_object_bound_at(emu_program_object(program), index) != NULL;
 }
 
@@ -124,10 +130,8 @@ static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_
                                .alone = calloc(count, sizeof *p.alone), .lead = chk_bounds_leads(program)};
     if (p.limit == NULL || p.alone == NULL || p.lead == NULL ||
         !lw_grow(&b->programs, &b->room, b->count + 1, sizeof *b->programs)) {
-        b->short_of_memory = true;
-        free(p.limit);
-        free(p.alone);
-        free(p.lead);
+        b->chk->short_of_memory = true;
+        program_fini(&p);
         return NULL;
     }
     b->programs[b->count] = p;
@@ -290,13 +294,12 @@ static void put_other(const struct chk_bounds *b, const struct emu_hook_site *si
 static void report(struct chk_bounds *b, const struct emu_hook_access *a, const struct bounds_limit *limit,
                  uint64_t lanes, uint64_t address)
 {
-    struct chk_finding f = {.kind = CHK_VARIABLE, .other = {.kernel = "", .function = "", .file = ""},
-                            .allocation = "", .address = address, .count = lw_popcount(lanes)};
+    struct chk_finding f = chk_finding_of(CHK_VARIABLE, lw_popcount(lanes));
     const uint64_t before = limit->first - address, after = address - limit->end;
     struct lw_buffer text;
 
-    chk_location_at(b->chk, a->at.grid->sequence, a->at.block, a->at.warp, lanes,
-                 emu_program_base(a->at.program) + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
+    f.address = address;
+    chk_location_of(b->chk, &a->at, lanes, &f.location);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx: ",
               address - ISA_SHARED_BASE < ISA_APERTURE_BYTES  ? "shared"
@@ -311,13 +314,8 @@ static void report(struct chk_bounds *b, const struct emu_hook_access *a, const 
         lw_printf(&text.sink, "%llu byte%s past the end of ", (unsigned long long)after,
                   after == 1 ? "" : "s");
     f.allocation = put_bound(&a->at, limit, &text.sink);
-    if (address < limit->first || address >= limit->end)
-        put_other(b, &a->at, address, &text.sink);
-    else
-        put_other(b, &a->at, limit->end, &text.sink);
-    f.message = text.text != NULL ? text.text : "";
-    (void)chk_add(b->chk, &f);
-    lw_buffer_fini(&text);
+    put_other(b, &a->at, address < limit->first || address >= limit->end ? address : limit->end, &text.sink);
+    (void)chk_add_text(b->chk, &f, &text);
 }
 
 static void leave_alone(struct bounds_program *p, uint32_t index)
@@ -378,8 +376,10 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
         p->lead[index].last = index;
 }
 
-void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bool alone)
+/** Narrows the filter to what the instruction may access without a call of the hook. */
+static void on_access(void *state, const struct emu_hook_access *a)
 {
+    struct chk_bounds *b = state;
     struct bounds_program *p = program_of(b, a->at.program);
     uint64_t lanes = 0, first = 0;
 
@@ -389,9 +389,9 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bo
     if (limit->end == 0 || (limit->grid != 0 && limit->grid != a->at.grid->sequence))
         look_up(&a->at, limit);
     struct bounds_limit skipped = *limit;
-    if (alone && is_everything(b, a, limit))
+    if (b->is_alone && is_everything(b, a, limit))
         leave_alone(p, a->at.index);
-    else if (alone && !b->moved && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
+    else if (b->is_alone && !b->moved && p->lead[a->at.index].last != a->at.index && !(limit->grid != 0 && b->mixed))
         lead(p, a, &skipped);
     if (limit->grid != 0 && b->mixed)
         skipped = (struct bounds_limit){0, 0, 0};
@@ -409,3 +409,8 @@ void chk_bounds_access(struct chk_bounds *b, const struct emu_hook_access *a, bo
     if (lanes != 0)
         report(b, a, limit, lanes, first);
 }
+
+const struct chk_observer chk_bounds_observer = {
+    .kinds = UINT64_C(1) << CHK_VARIABLE, .state_bytes = sizeof(struct chk_bounds),
+    .end = end, .wants = wants, .on_access = on_access, .on_alone = on_alone, .on_block = on_block,
+    .on_pc_edited = on_pc_edited, .on_replay_end = on_replay_end};

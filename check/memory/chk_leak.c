@@ -13,8 +13,7 @@ struct owner {
 };
 struct chk_leaks {
     struct chk *chk;
-    struct owner *owners; /* open addressing, a power of two */
-    size_t count, room;
+    struct lw_table owners; /* of struct owner */
     struct { /* the malloc that is being executed: its lanes are served in ascending order */
         struct owner first;
         struct emu_core *core;
@@ -22,64 +21,30 @@ struct chk_leaks {
         unsigned slot;
         uint64_t lanes; /* not served yet */
     } now;
-    bool short_of_memory;
 };
 
-struct chk_leaks *chk_leaks_create(struct chk *chk)
+static void end(void *state)
 {
-    struct chk_leaks *leaks = calloc(1, sizeof *leaks);
+    struct chk_leaks *leaks = state;
 
-    if (leaks != NULL)
-        leaks->chk = chk;
-    return leaks;
+    free(leaks->owners.rows);
 }
 
-void chk_leaks_destroy(struct chk_leaks *leaks)
+static bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
-    if (leaks != NULL)
-        free(leaks->owners);
-    free(leaks);
+    (void)state, (void)program, (void)index;
+    return insn->op == ISA_MALLOC;
 }
 
-bool chk_leaks_short_of_memory(const struct chk_leaks *leaks)
+/** A malloc is about to be executed; then its objects are made. */
+static void on_insn(void *state, const struct emu_hook_site *site)
 {
-    return leaks->short_of_memory;
-}
+    struct chk_leaks *leaks = state;
 
-static struct owner *slot_of(struct owner *owners, size_t room, uint64_t address)
-{
-    size_t i = (size_t)(address * UINT64_C(0x9E3779B97F4A7C15) >> 24) & (room - 1);
-
-    while (owners[i].address != 0 && owners[i].address != address)
-        i = (i + 1) & (room - 1);
-    return &owners[i];
-}
-
-static struct owner *owner_of(struct chk_leaks *leaks, uint64_t address)
-{
-    if (2 * (leaks->count + 1) > leaks->room) {
-        const size_t room = leaks->room != 0 ? 2 * leaks->room : 256;
-        struct owner *owners = calloc(room, sizeof *owners);
-
-        if (owners == NULL)
-            return NULL;
-        for (size_t i = 0; i < leaks->room; i++)
-            if (leaks->owners[i].address != 0)
-                *slot_of(owners, room, leaks->owners[i].address) = leaks->owners[i];
-        free(leaks->owners);
-        leaks->owners = owners;
-        leaks->room = room;
-    }
-    struct owner *owner = slot_of(leaks->owners, leaks->room, address);
-    leaks->count += owner->address == 0;
-    return owner;
-}
-
-void chk_leaks_insn(struct chk_leaks *leaks, const struct emu_hook_site *site)
-{
-    leaks->now.first = (struct owner){
-        .pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES,
-        .block = site->block, .grid = site->grid->sequence, .warp = (uint8_t)site->warp};
+    if (site->insn->op != ISA_MALLOC)
+        return;
+    leaks->now.first = (struct owner){.pc = chk_site_pc(site), .block = site->block, .grid = site->grid->sequence,
+                                      .warp = (uint8_t)site->warp};
     leaks->now.core = site->core;
     leaks->now.slot = site->slot;
     leaks->now.insn = site->insn;
@@ -101,8 +66,12 @@ static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
     return high << 32 | low;
 }
 
-void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *event)
+static void on_machine_event(void *state, const struct emu_machine_event *event)
 {
+    struct chk_leaks *leaks = state;
+
+    if (event->kind != EMU_MACHINE_ALLOC)
+        return;
     /* a lane that got nothing says nothing: none after it gets what it requested either */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
@@ -111,9 +80,10 @@ void chk_leaks_alloc(struct chk_leaks *leaks, const struct emu_machine_event *ev
         leaks->now.lanes &= leaks->now.lanes - 1;
         if (bytes != 0 && bytes != event->size_bytes)
             continue;
-        struct owner *owner = owner_of(leaks, event->address);
+        bool is_new;
+        struct owner *owner = lw_table_add(&leaks->owners, sizeof *owner, event->address, &is_new);
         if (owner == NULL) {
-            leaks->short_of_memory = true;
+            leaks->chk->short_of_memory = true;
             return;
         }
         *owner = leaks->now.first;
@@ -131,15 +101,14 @@ struct leak {
 
 static void add_leak(struct chk *chk, const struct leak *leak)
 {
-    struct chk_finding f = {.kind = CHK_LEAK, .location = {.kernel = "", .function = "", .file = ""},
-                            .other = {.kernel = "", .function = "", .file = ""},
-                            .allocation = "", .address = leak->first.address, .count = leak->objects};
+    struct chk_finding f = chk_finding_of(CHK_LEAK, leak->objects);
     char *text = lw_arena_printf(
         &chk->strings, "%llu object%s (%llu bytes in all) allocated by malloc%s and never freed; the %s is at "
         "0x%llx", (unsigned long long)leak->objects, leak->objects == 1 ? "" : "s",
         (unsigned long long)leak->bytes, leak->first.pc != 0 ? " here" : "",
         leak->objects == 1 ? "only one" : "lowest", (unsigned long long)leak->first.address);
 
+    f.address = leak->first.address;
     f.message = text != NULL ? text : "";
     chk->short_of_memory = chk->short_of_memory || text == NULL;
     if (leak->first.pc != 0)
@@ -150,9 +119,13 @@ static void add_leak(struct chk *chk, const struct leak *leak)
     (void)chk_add(chk, &f);
 }
 
+const struct chk_observer chk_leak_observer = {
+    .kinds = UINT64_C(1) << CHK_LEAK, .past = CHK_PAST_NEEDED, .state_bytes = sizeof(struct chk_leaks),
+    .end = end, .wants = wants, .on_insn = on_insn, .on_machine_event = on_machine_event};
+
 void chk_leaks_add(struct chk *chk)
 {
-    struct chk_leaks *leaks = chk->leaks;
+    const struct chk_leaks *leaks = chk_state(chk, &chk_leak_observer);
     struct leak *list = NULL;
     size_t count = 0, room = 0, k;
     struct emu_allocation a;
@@ -163,8 +136,8 @@ void chk_leaks_add(struct chk *chk)
         if (!emu_allocation_get(chk->machine, i, &a) || !(a.flags & EMU_ALLOC_HEAP) ||
             (a.flags & EMU_ALLOC_FREED))
             continue;
-        if (leaks != NULL && leaks->room != 0)
-            owner = slot_of(leaks->owners, leaks->room, a.address);
+        if (leaks != NULL && leaks->owners.count != 0)
+            owner = lw_table_find(&leaks->owners, sizeof *owner, a.address);
         for (k = 0; k < count && list[k].first.pc != owner->pc;)
             k++;
         if (k == count) {

@@ -261,7 +261,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
     struct emu_block_view view;
 
     if (!emu_block_view(b->core, b->slot, &view)) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return false;
     }
     /* A block that began before the last one ended would take that one's records for its own time's. */
@@ -272,7 +272,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
         return true;
     }
     if (!race_page_shadow_create(&b->shared, view.shared_bytes, &race->shadow.bytes)) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return false;
     }
     race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes : race->shadow.most;
@@ -296,7 +296,7 @@ static inline struct race_page_shadow *cells_at(struct race_access *ctx, uint64_
         if (race->filter.any_page)
             race_filter_reads_end(race, offset,
                             ctx->write ? 0 : ctx->site & (uint32_t)lw_mask(RACE_SITE_BITS));
-        race->short_of_memory |= cells == NULL && offset >> 36 == 0;
+        race->chk->short_of_memory |= cells == NULL && offset >> 36 == 0;
         if (cells != NULL && cells->valid_epoch != race->shadow.epoch)
             race_deferred_page_flush(race, cells, offset);
         offset &= (1 << RACE_PAGE_SHIFT) - 1;
@@ -317,7 +317,7 @@ static inline struct race_page_shadow *cells_at(struct race_access *ctx, uint64_
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
         if (!race_page_shadow_split(cells, &race->shadow.bytes)) {
-            race->short_of_memory = true;
+            race->chk->short_of_memory = true;
             return NULL;
         }
         if (at >= ISA_GLOBAL_BASE)
@@ -569,7 +569,7 @@ static uint32_t site_make(struct chk_race *race, const struct emu_hook_access *a
     if (index >= race->sites.room) {
         size_t before = race->sites.room;
         if (!lw_grow(&race->sites.word, &race->sites.room, index + 1, sizeof *race->sites.word))
-            race->short_of_memory = true;
+            race->chk->short_of_memory = true;
         else
             memset(race->sites.word + before, 0, (race->sites.room - before) * sizeof *race->sites.word);
     }
@@ -675,8 +675,9 @@ static inline void flush_and_converge(struct chk_race *race, struct race_block *
         race_converge(race, w, access->at.split_lanes, race_live(b, w));
 }
 
-void chk_race_access(struct chk_race *race, const struct emu_hook_access *access)
+void race_on_access(void *state, const struct emu_hook_access *access)
 {
+    struct chk_race *race = state;
     const uint64_t rest = access->at.lanes;
     const unsigned count = access->piece_count;
     struct race_block *b = race->order.last_block;

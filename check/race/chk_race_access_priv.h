@@ -55,7 +55,7 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
 /* ---- batches ----------------------------------------------------------- */
 
 /** From now on; nothing else observes accesses. */
-void race_batch_begin(struct chk_race *race);
+void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
 /** After an access, whose first lane is at @at: says in ctx->access->filter that its instruction is
  *  logged, if it may be. */

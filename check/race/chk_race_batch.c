@@ -38,8 +38,9 @@ struct race_batch {
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
 };
 
-void race_batch_begin(struct chk_race *race)
+void race_batch_begin(void *state)
 {
+    struct chk_race *race = state;
     struct race_batch *log = race->fast && race->chk->options.found == NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)

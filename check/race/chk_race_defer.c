@@ -337,7 +337,7 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
     if (cells->valid_epoch == shadow->epoch)
         return; /* its allocation's list has filled the page's */
     if (!race_shadow_rows(shadow, cells)) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return;
     }
     cells->valid_epoch = shadow->epoch;

@@ -249,7 +249,7 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
     *access->filter = (struct emu_hook_filter){.first = ISA_SHARED_BASE, .end = ISA_SHARED_BASE + ISA_APERTURE_BYTES,
                                           .ignore_split = true};
     if (p->write_free[index] == WRITE_FREE && access->space == ISA_SPACE_SHARED &&
-        chk_race_alone(race->chk, p->program, index)) {
+        chk_looks_alone(race->chk, race, p->program, index)) {
         p->write_free[index] = WRITE_FREE_NO_HOOK;
         p->alone_count++;
         emu_hooks_enable_site(p->program, index, false);

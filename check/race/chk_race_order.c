@@ -4,27 +4,24 @@
 
 #include <stdlib.h>
 
-/* ---- create and destroy ------------------------------------------------------------------------ */
+/* ---- begin and end ------------------------------------------------------------------------------ */
 
-struct chk_race *chk_race_create(struct chk *chk)
+static bool begin(void *state)
 {
     static const unsigned nothing = 0;
-    struct chk_race *race = calloc(1, sizeof *race);
+    struct chk_race *race = state;
 
-    if (race == NULL || !race_shadow_begin(&race->shadow)) {
-        free(race);
-        return NULL;
-    }
-    race->chk = chk;
-    race->machine = chk->machine;
-    race->kinds = chk->options.kinds;
+    if (!race_shadow_begin(&race->shadow))
+        return false;
+    race->machine = race->chk->machine;
+    race->kinds = race->chk->options.kinds;
     race->order.clock = 1;
     race->batch.log_used = &nothing;
-    race->fast = chk->options.counting != CHK_COUNT_REQUESTS; /* those need every access */
+    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* those need every access */
     race_chunk_choose(race);
     /* a debugger may move lanes, and then what was read before in their phase matters */
-    race->filter.threads_diverged = !race->fast || chk->options.found != NULL;
-    return race;
+    race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
+    return true;
 }
 
 static void fence_drop(struct race_lane *lane)
@@ -80,19 +77,21 @@ static void variables_forget(struct chk_race *race)
         race_vclock_drop(vars[i].cta);
     }
     free(vars);
-    race->order.sync_vars = (struct race_table){NULL, 0, 0};
+    race->order.sync_vars = (struct lw_table){NULL, 0, 0};
 }
 
-void chk_race_flush(struct chk_race *race)
+void chk_race_flush(const struct chk *chk)
 {
+    struct chk_race *race = chk_state(chk, &chk_race_observer);
+
     if (race != NULL)
         race_flush(race);
 }
 
-void chk_race_destroy(struct chk_race *race)
+static void end(void *state)
 {
-    if (race == NULL)
-        return;
+    struct chk_race *race = state;
+
     for (size_t i = 0; i < race->order.block_count; i++)
         block_destroy(race, race->order.blocks[i]);
     spare_forget(race);
@@ -111,7 +110,6 @@ void chk_race_destroy(struct chk_race *race)
     free(race->order.codes);
     free(race->pairs.table.rows);
     free(race->sites.word);
-    free(race);
 }
 
 /* ---- launches and blocks -------------------------------------------------------------------------- */
@@ -127,7 +125,7 @@ static struct race_grid *grid_find(struct chk_race *race, uint32_t sequence)
 static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
 {
     if (!lw_grow(&race->order.grids, &race->order.grid_capacity, race->order.grid_count + 1, sizeof *race->order.grids)) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return NULL;
     }
     const struct emu_grid *grid = emu_grid_find(race->machine, sequence);
@@ -197,8 +195,8 @@ static void host_begins(struct chk_race *race, struct race_grid *g, const struct
 
         if (before->parent != 0 || other == NULL || other->stream != g->stream)
             continue;
-        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
-        race_vclock_join(&g->vclock, vclock, race->order.clock, &race->short_of_memory);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->chk->short_of_memory);
+        race_vclock_join(&g->vclock, vclock, race->order.clock, &race->chk->short_of_memory);
         race_vclock_drop(vclock);
     }
 }
@@ -226,8 +224,9 @@ static void block_ends(struct chk_race *race, struct race_block *b)
     block_destroy(race, b);
 }
 
-void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot, bool begins)
+static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
 {
+    struct chk_race *race = state;
     struct race_block *b = race_block_at(race, core, slot);
     struct emu_block_view view;
 
@@ -245,7 +244,7 @@ void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot,
     if (g == NULL || b == NULL || race->order.block_id_count >= RACE_MOST_BLOCKS - 1 ||
         !lw_grow(&race->order.block_ids, &race->order.block_id_capacity, race->order.block_id_count + 2, sizeof *race->order.block_ids) ||
         !lw_grow(&race->order.blocks, &race->order.block_capacity, race->order.block_count + 1, sizeof *race->order.blocks)) {
-        race->short_of_memory |= b == NULL || race->order.block_id_count < RACE_MOST_BLOCKS - 1;
+        race->chk->short_of_memory |= b == NULL || race->order.block_id_count < RACE_MOST_BLOCKS - 1;
         free(b);
         return;
     }
@@ -290,7 +289,7 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 {
     if (w->lane == NULL) {
         w->lane = calloc(b->width, sizeof *w->lane);
-        race->short_of_memory |= w->lane == NULL;
+        race->chk->short_of_memory |= w->lane == NULL;
         b->any_lane |= w->lane != NULL;
     }
     return w->lane;
@@ -298,7 +297,7 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other)
 {
-    race_vclock_join(into, other, race->order.clock, &race->short_of_memory);
+    race_vclock_join(into, other, race->order.clock, &race->chk->short_of_memory);
 }
 
 /** What a thread is ordered after, in addition to the clocks of its block and warp. */
@@ -327,7 +326,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
             entry[count++] =
                 (struct race_entry){race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
-    struct race_vclock *known = race_vclock_create(entry, count, &race->short_of_memory);
+    struct race_vclock *known = race_vclock_create(entry, count, &race->chk->short_of_memory);
     race_join(race, &vclock, known);
     race_vclock_drop(known);
     return vclock;
@@ -346,7 +345,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     unsigned n = 0;
 
     if (entry == NULL) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return NULL;
     }
     entry[n++] = (struct race_entry){race_key(RACE_VC_THREAD, thread), fence->time};
@@ -361,7 +360,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
             entry[n++] = (struct race_entry){
                 race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[v], 0)), time};
     }
-    vclock = race_vclock_create(entry, n, &race->short_of_memory);
+    vclock = race_vclock_create(entry, n, &race->chk->short_of_memory);
     free(entry);
     race_join(race, &vclock, fence->vclock);
     return vclock;
@@ -508,56 +507,17 @@ static void fence(struct chk_race *race, struct race_block *b, struct race_warp 
     b->any_fence |= gpu;
 }
 
-void *race_table_find(const struct race_table *table, size_t row_bytes, uint64_t key)
-{
-    for (size_t i = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20); table->capacity != 0; i++) {
-        char *row = (char *)table->rows + (i & (table->capacity - 1)) * row_bytes;
-
-        if (lw_get64(row) == key || lw_get64(row) == 0)
-            return row;
-    }
-    return NULL;
-}
-
-void *race_table_add(struct race_table *table, size_t row_bytes, uint64_t key, bool *is_new)
-{
-    char *row = race_table_find(table, row_bytes, key);
-
-    *is_new = row == NULL || lw_get64(row) == 0;
-    if (*is_new && 2 * (table->count + 1) > table->capacity) {
-        struct race_table larger = {.count = table->count,
-                                    .capacity = table->capacity != 0 ? 2 * table->capacity : 64};
-
-        larger.rows = calloc(larger.capacity, row_bytes);
-        if (larger.rows == NULL)
-            return NULL;
-        for (size_t i = 0; i < table->capacity; i++) {
-            row = (char *)table->rows + i * row_bytes;
-            if (lw_get64(row) != 0)
-                memcpy(race_table_find(&larger, row_bytes, lw_get64(row)), row, row_bytes);
-        }
-        free(table->rows);
-        *table = larger;
-        row = race_table_find(table, row_bytes, key);
-    }
-    if (*is_new) {
-        lw_put64(row, key);
-        table->count++;
-    }
-    return row;
-}
-
 static struct race_sync_var *variable(struct chk_race *race, uint64_t key, bool make)
 {
-    struct race_sync_var *v = race_table_find(&race->order.sync_vars, sizeof *v, key);
+    struct race_sync_var *v = lw_table_find(&race->order.sync_vars, sizeof *v, key);
     bool is_new;
 
     if (v != NULL && v->key != 0)
         return v;
     if (!make)
         return NULL;
-    v = race_table_add(&race->order.sync_vars, sizeof *v, key, &is_new);
-    race->short_of_memory |= v == NULL;
+    v = lw_table_add(&race->order.sync_vars, sizeof *v, key, &is_new);
+    race->chk->short_of_memory |= v == NULL;
     return v;
 }
 
@@ -653,10 +613,11 @@ void race_synchronize(struct race_access *ctx, unsigned lane, uint64_t at, unsig
 
 /* ---- instructions that are none of memory -------------------------------------------------------------- */
 
-bool chk_race_wants(const struct isa_insn *insn)
+static inline bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
     enum isa_space space = ISA_SPACE_GLOBAL;
 
+    (void)state, (void)program, (void)index;
     if (isa_op_info((enum isa_op)insn->op)->flags & ISA_F_MEMORY) {
         (void)isa_op_access((enum isa_op)insn->op, &space);
         return space != ISA_SPACE_LOCAL && space != ISA_SPACE_CONST;
@@ -674,7 +635,7 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
 
         if (race->order.grids[i].block_id != b->block_id || race_lanes_of(race, b, w) == NULL)
             continue;
-        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->chk->short_of_memory);
         for (LW_EACH_BIT(l, lanes))
             race_join(race, &w->lane[l].vclock, vclock);
         race_vclock_drop(vclock);
@@ -705,11 +666,15 @@ static void lanes_free(struct chk_race *race, struct race_block *b, const struct
     }
 }
 
-void chk_race_insn(struct chk_race *race, const struct emu_hook_site *site)
+static void on_insn(void *state, const struct emu_hook_site *site)
 {
-    struct race_block *b = race_block_at(race, site->core, site->slot);
+    struct chk_race *race = state;
+    struct race_block *b;
     struct race_warp *w;
 
+    if (!wants(state, site->program, site->index, site->insn))
+        return;
+    b = race_block_at(race, site->core, site->slot);
     race_flush(race);
     if (b == NULL)
         return;
@@ -772,15 +737,18 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
 
         if (before->block_id != b->block_id || before->stream != g->stream || before->group)
             continue;
-        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->short_of_memory);
+        struct race_vclock *vclock = race_vclock_create(&over, 1, &race->chk->short_of_memory);
         race_join(race, &g->vclock, vclock);
         race_vclock_drop(vclock);
     }
     race_clock_advance(race);
 }
 
-void chk_race_pc_edited(struct chk_race *race)
+/** A debugger has moved a lane. */
+static void on_pc_edited(void *state)
 {
+    struct chk_race *race = state;
+
     race_phases_end(race);
     for (size_t i = 0; i < race->order.grid_count; i++) /* it may have left what its kernel can reach */
         race->order.grids[i].code.sync_free = false;
@@ -788,9 +756,9 @@ void chk_race_pc_edited(struct chk_race *race)
         race_filter_reads_forget(race);
 }
 
-void chk_race_mark_uninitialised(struct chk_race *race, uint64_t address, uint64_t bytes)
+static void mark_uninitialised(void *state, uint64_t address, uint64_t bytes)
 {
-    race_uninit_set(race, address, bytes, true);
+    race_uninit_set(state, address, bytes, true);
 }
 
 /** Whether what a kernel finds in global memory was filled in by somebody. */
@@ -813,8 +781,10 @@ static void fill_machine_event(struct chk_race *race, const struct emu_machine_e
     }
 }
 
-void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *event)
+static void on_machine_event(void *state, const struct emu_machine_event *event)
 {
+    struct chk_race *race = state;
+
     race_flush(race);
     fill_machine_event(race, event);
     if (event->kind == EMU_MACHINE_LAUNCH && event->grid->parent.grid != 0)
@@ -834,3 +804,9 @@ void chk_race_machine_event(struct chk_race *race, const struct emu_machine_even
             race_filter_reads_end(race, event->address - ISA_GLOBAL_BASE + event->size_bytes - 1, 0);
     }
 }
+
+const struct chk_observer chk_race_observer = {
+    .classes = 1u << CHK_CLASS_RACES, .past = CHK_PAST_NOTED, .state_bytes = sizeof(struct chk_race),
+    .begin = begin, .end = end, .wants = wants, .on_insn = on_insn, .on_access = race_on_access,
+    .on_alone = race_batch_begin, .on_block = on_block, .on_cta = race_on_cta, .on_warpsync = race_on_warpsync,
+    .on_pc_edited = on_pc_edited, .on_machine_event = on_machine_event, .mark_uninitialised = mark_uninitialised};

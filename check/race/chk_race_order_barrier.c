@@ -94,8 +94,8 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
         if (of_warp[x] > b->vc_block)
             entry[count++] =
                 (struct race_entry){race_key(RACE_VC_WARP, race_thread_of(b, &b->warp[x], 0)), of_warp[x]};
-    race->short_of_memory |= of_warp == NULL || entry == NULL;
-    vclock = race_vclock_create(entry, count, &race->short_of_memory);
+    race->chk->short_of_memory |= of_warp == NULL || entry == NULL;
+    vclock = race_vclock_create(entry, count, &race->chk->short_of_memory);
     free(entry);
     free(of_thread);
     return vclock;
@@ -136,7 +136,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
     if (w->vc_lanes == NULL)
         w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
     if (w->vc_lanes == NULL) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         w->vc_warp = race->order.clock; /* too much is known: nothing is found that is not there */
         return;
     }
@@ -150,9 +150,9 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
         memcpy(&w->vc_lanes[l * n], most, n * sizeof *most);
 }
 
-void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
-                       uint64_t lanes)
+void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
+    struct chk_race *race = state;
     struct race_block *b = race_block_at(race, core, slot);
 
     race_flush(race);
@@ -176,7 +176,7 @@ static void fences_arrived(struct chk_race *race, struct race_block *b)
         if (fenced == 0)
             continue;
         struct race_entry entry = {race_key(RACE_VC_WARP, race_thread_of(b, w, 0)), fenced};
-        struct race_vclock *vclock = race_vclock_create(&entry, 1, &race->short_of_memory);
+        struct race_vclock *vclock = race_vclock_create(&entry, 1, &race->chk->short_of_memory);
         race_join(race, &b->vclock, vclock);
         race_vclock_drop(vclock);
     }
@@ -191,7 +191,7 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
     b->any_lane = false;
     if (b->any_fence && b->fenced == NULL) {
         b->fenced = calloc(b->warp_count, sizeof *b->fenced);
-        race->short_of_memory |= b->fenced == NULL;
+        race->chk->short_of_memory |= b->fenced == NULL;
     }
     for (unsigned i = 0; i < b->warp_count; i++) {
         struct race_warp *w = &b->warp[i];
@@ -260,7 +260,7 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     uint32_t *most = calloc(n, sizeof *most);
     if (b->vc_warps == NULL || most == NULL) {
         free(most);
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         b->vc_block = b->vc_shared = race->order.clock; /* too much is known: nothing is found that is not there */
         return;
     }
@@ -303,7 +303,7 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
     struct sync_clock all = {0};
 
     if (waits == NULL) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         b->vc_block = b->vc_shared = race->order.clock; /* as above */
         return;
     }
@@ -321,7 +321,7 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
             if (knew.time <= b->vc_block)
                 continue;
-            vclock = race_vclock_create(&knew, 1, &race->short_of_memory);
+            vclock = race_vclock_create(&knew, 1, &race->chk->short_of_memory);
             race_join(race, &all.vclock, vclock);
             race_vclock_drop(vclock);
         }
@@ -353,9 +353,9 @@ static bool come_whole(const struct race_block *b, const uint64_t *lanes, const 
     return true;
 }
 
-void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
-                  const uint64_t *lanes)
+void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes)
 {
+    struct chk_race *race = state;
     struct race_block *b = race_block_at(race, core, slot);
     struct race_barrier_clock *barrier;
     struct emu_barrier_arrivals arrivals;
@@ -434,7 +434,7 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_h
     struct race_barrier_clock *barrier = barrier_clock_of(b, (unsigned)id);
     uint64_t *tid = calloc(n, sizeof *tid);
     if (barrier == NULL || tid == NULL) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         free(tid);
         return;
     }

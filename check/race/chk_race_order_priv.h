@@ -122,15 +122,6 @@ struct race_sync_var {
     struct race_vclock *gpu, *cta;
     uint32_t cta_block_id;
 };
-/** A hash table of rows that begin with a key, 0 where a row is free. */
-struct race_table {
-    void *rows;
-    size_t count, capacity; /* a power of two, or 0 */
-};
-/** The row of @key, or the free row for it. NULL: the table has no rows yet. */
-void *race_table_find(const struct race_table *table, size_t row_bytes, uint64_t key);
-/** The row of @key; *@is_new: it was not there, and is all zero but for its key. NULL: no memory. */
-void *race_table_add(struct race_table *table, size_t row_bytes, uint64_t key, bool *is_new);
 /** Two sites that have a finding. */
 struct race_pair {
     uint64_t key; /* 0: free */

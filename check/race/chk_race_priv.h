@@ -19,7 +19,7 @@
  *   chk_race_spin_loop.c         loads that a loop waits for
  *   chk_race_report.c            kinds and messages
  *
- * The way of an access: chk_race_access(). A shared load may end in the filter of write-free intervals, a
+ * The way of an access: race_on_access(). A shared load may end in the filter of write-free intervals, a
  * global one in the batch. Then race_access_check(): the packed shadow, a deferred allocation, or by lanes:
  * deferred pages, wide, scattered, one by one. Races go to race_found(). After the check of a global load
  * its page may be filtered.
@@ -43,7 +43,7 @@ struct race_order_state {
     struct race_grid *grids; /* since the host's last launch began */
     size_t grid_count, grid_capacity;
     uint32_t host_launch; /* the host's last launch that began */
-    struct race_table sync_vars; /* of struct race_sync_var */
+    struct lw_table sync_vars; /* of struct race_sync_var */
     struct race_code *codes; /* of kernels that were launched */
     size_t code_count, code_capacity;
 };
@@ -77,7 +77,7 @@ struct race_filter_state {
 };
 /** Pairs of sites that have a finding. */
 struct race_pairs {
-    struct race_table table; /* of struct race_pair */
+    struct lw_table table; /* of struct race_pair */
     uint64_t last_key; /* of last_finding, which is of an access before; 0: none */
     int last_finding;
 };
@@ -95,7 +95,6 @@ struct chk_race {
     struct emu_machine *machine;
     uint64_t kinds;
     bool fast; /* lanes are checked together where that may be; false: the reference, each lane by itself */
-    bool short_of_memory;
     uint64_t access_count, lane_count; /* of checked accesses */
     race_chunk_fn *chunk[2], *short_chunk[2]; /* [it writes]: of RACE_CHUNK words, of fewer */
     struct race_order_state order;
@@ -137,22 +136,9 @@ static inline uint32_t race_clock_after(const struct chk_race *race, uint32_t co
 }
 /* ---- the checker's own -------------------------------------------------------------------------- */
 
-struct chk_race *chk_race_create(struct chk *chk);
-void chk_race_destroy(struct chk_race *race);
-bool chk_race_wants(const struct isa_insn *insn);
-void chk_race_insn(struct chk_race *race, const struct emu_hook_site *site);
-void chk_race_access(struct chk_race *race, const struct emu_hook_access *access);
-void chk_race_block(struct chk_race *race, struct emu_core *core, unsigned slot, bool begins);
-void chk_race_cta(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned id,
-                  const uint64_t *lanes);
-void chk_race_warpsync(struct chk_race *race, struct emu_core *core, unsigned slot, unsigned warp,
-                       uint64_t lanes);
-/** Does nothing else observe accesses of this instruction? */
-bool chk_race_alone(const struct chk *chk, const struct emu_program *program, uint32_t index);
-/** A debugger has moved a lane. */
-void chk_race_pc_edited(struct chk_race *race);
-void chk_race_machine_event(struct chk_race *race, const struct emu_machine_event *event);
-/** As chk_mark_uninitialised. */
-void chk_race_mark_uninitialised(struct chk_race *race, uint64_t address, uint64_t bytes);
+/** Of the hook. */
+void race_on_access(void *state, const struct emu_hook_access *access);
+void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes);
+void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes);
 
 #endif

@@ -224,7 +224,7 @@ static struct chk_finding *reported_before(const struct race_access *ctx, uint32
 
     if (race->pairs.last_key == key) /* what was reported once is reported for good */
         return &race->chk->findings[race->pairs.last_finding];
-    const struct race_pair *pair = race_table_find(&race->pairs.table, sizeof *pair, key);
+    const struct race_pair *pair = lw_table_find(&race->pairs.table, sizeof *pair, key);
     if (pair == NULL || pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
         return NULL;
     race->pairs.last_key = key;
@@ -322,14 +322,14 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
 {
     struct chk_race *race = ctx->race;
     const struct emu_hook_access *a = ctx->access;
-    struct chk_finding f = {.kind = kind, .address = at, .allocation = "", .count = 1};
+    struct chk_finding f = chk_finding_of(kind, 1);
     const char *space = at >= ISA_GLOBAL_BASE ? "global" : "shared";
     const struct emu_grid *grid = emu_grid_find(race->machine, ctx->block->grid);
     struct lw_buffer text;
 
-    chk_location_at(race->chk, ctx->block->grid, ctx->block->linear, a->at.warp,
-                 UINT64_C(1) << lane,
-                 race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
+    f.address = at;
+    chk_location_at(race->chk, ctx->block->grid, ctx->block->linear, a->at.warp, UINT64_C(1) << lane,
+                    race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
     if (f.other.kernel[0] == '\0') /* its launch is over and gone */
@@ -381,11 +381,9 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
             lw_printf(&text.sink, "; %s", remedy(ctx, other, line));
         break;
     }
-    f.message = text.text != NULL ? text.text : "";
-    pair->finding = chk_add(race->chk, &f);
+    pair->finding = chk_add_text(race->chk, &f, &text);
     pair->access = race->access_count;
     pair->counted = race->lane_count;
-    lw_buffer_fini(&text);
 }
 
 /** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
@@ -448,9 +446,9 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (!(race->kinds >> kind & 1) || is_one_left_out(ctx, lane, at, &other))
         return;
     const uint64_t key = key_of(ctx->site, site, kind);
-    struct race_pair *pair = race_table_add(&race->pairs.table, sizeof(struct race_pair), key, &is_new);
+    struct race_pair *pair = lw_table_add(&race->pairs.table, sizeof(struct race_pair), key, &is_new);
     if (pair == NULL) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return;
     }
     if (is_new) {

@@ -492,7 +492,7 @@ static void leave(struct chk_race *race, struct race_range *r)
                 if (cells != NULL)
                     race_deferred_page_flush(race, cells, page);
                 if (cells == NULL || cells->hot == NULL) {
-                    race->short_of_memory = true;
+                    race->chk->short_of_memory = true;
                     break;
                 }
             }

@@ -5,6 +5,7 @@
 
 #include "check/chk_priv.h"
 
+struct chk_race;
 struct race_access;
 struct race_block;
 

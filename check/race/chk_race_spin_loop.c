@@ -178,7 +178,7 @@ bool race_waits_for(struct chk_race *race, uint32_t site)
         free(race->sites.spin);
         race->sites.spin = calloc(text, sizeof *race->sites.spin);
         race->sites.spin_program = race->sites.spin != NULL ? race->sites.program : NULL;
-        race->short_of_memory |= race->sites.spin == NULL;
+        race->chk->short_of_memory |= race->sites.spin == NULL;
     }
     if (race->sites.spin != NULL && race->sites.spin[index] != UNKNOWN)
         return race->sites.spin[index] == YES;

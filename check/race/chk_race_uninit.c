@@ -22,7 +22,7 @@ static size_t find(const struct chk_race *race, uint64_t address)
 static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t end)
 {
     if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_capacity, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {
-        race->short_of_memory = true;
+        race->chk->short_of_memory = true;
         return false;
     }
     memmove(race->shadow.uninit + at + 1, race->shadow.uninit + at, (race->shadow.uninit_count - at) * sizeof *race->shadow.uninit);

@@ -18,7 +18,7 @@ static void put_pattern(const char *key, const char *text, struct lw_sink *out)
         text += bytes != 0 ? bytes : 1;
     }
     lw_printf(out, ", %s: ", key);
-    lw_put_json(out, pattern.text != NULL ? pattern.text : "");
+    lw_put_json(out, lw_buffer_text(&pattern));
     lw_buffer_fini(&pattern);
 }
 

@@ -110,24 +110,27 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
     put_text(chk, run, false, out);
 }
 
-/** A sentence, in which files have the same names. */
-static void json_text(const struct chk *chk, const char *text, struct lw_sink *out)
+/** A sentence, in which files have the same names, in the form that @put writes. */
+static void put_message(const struct chk *chk, const char *text, void (*put)(struct lw_sink *, const char *), struct lw_sink *out)
 {
     struct lw_buffer room;
 
     lw_buffer_init(&room);
     chk_report_text(chk, text, &room.sink);
-    lw_put_json(out, room.text != NULL ? room.text : "");
+    put(out, lw_buffer_text(&room));
     lw_buffer_fini(&room);
 }
-static void xml_text(const struct chk *chk, const char *text, struct lw_sink *out)
-{
-    struct lw_buffer room;
 
-    lw_buffer_init(&room);
-    chk_report_text(chk, text, &room.sink);
-    put_xml(out, room.text != NULL ? room.text : "");
-    lw_buffer_fini(&room);
+/** The same of a finding, as chk_print, without its place. */
+static void put_finding(const struct chk *chk, const struct chk_finding *f, void (*put)(struct lw_sink *, const char *),
+                        struct lw_sink *out)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    put_line(f, &text.sink);
+    put_message(chk, lw_buffer_text(&text), put, out);
+    lw_buffer_fini(&text);
 }
 
 /** Of a function by the compiler's name, and by the one that people write. */
@@ -181,7 +184,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     lw_put_json(out, run);
     lw_put(out, ",\n  \"ended\": ");
     if (chk->ended != NULL)
-        json_text(chk, chk->ended, out);
+        put_message(chk, chk->ended, lw_put_json, out);
     else
         lw_put(out, "null");
     lw_put(out, ",\n  \"signal\": ");
@@ -196,7 +199,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_printf(out, "%s\n    {\"kind\": \"%s\", \"class\": \"%s\", \"message\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name,
                   chk_class_names[chk_kinds[f->kind].group]);
-        json_text(chk, f->message, out);
+        put_message(chk, f->message, lw_put_json, out);
         lw_put(out, ",\n     \"place\": ");
         json_location(chk, &f->location, out);
         if (f->other.kernel[0] != '\0') {
@@ -216,7 +219,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
         lw_put_json(out, chk_report_file(chk, c->file));
         lw_printf(out, ", \"line\": %u, \"passed\": %s, \"message\": ", c->line,
                   !c->came ? "null" : c->failed == NULL ? "true" : "false");
-        json_text(chk, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "", out);
+        put_message(chk, !c->came ? NOT_REACHED : c->failed != NULL ? c->failed : "", lw_put_json, out);
         lw_put(out, "}");
     }
     lw_put(out, "\n  ]\n}\n");
@@ -233,33 +236,22 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
         lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: an option, not a file */
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
-            continue;
-        }
-        if (c->failed == NULL) {
+        } else if (c->failed == NULL) {
             lw_put(out, "/>\n");
-            continue;
+        } else {
+            lw_put(out, ">\n      <failure type=\"check\" message=\"");
+            put_message(chk, c->failed, put_xml, out);
+            lw_put(out, "\"/>\n    </testcase>\n");
         }
-        lw_put(out, ">\n      <failure type=\"check\" message=\"");
-        xml_text(chk, c->failed, out);
-        lw_put(out, "\"/>\n    </testcase>\n");
     }
 }
 
-static unsigned failed_checks(const struct chk *chk)
+static unsigned count_checks(const struct chk *chk, bool failed, bool came)
 {
     unsigned n = 0;
 
     for (size_t i = 0; i < chk->check_count; i++)
-        n += chk->checks[i].failed != NULL;
-    return n;
-}
-
-static unsigned skipped_checks(const struct chk *chk)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < chk->check_count; i++)
-        n += !chk->checks[i].came;
+        n += (chk->checks[i].failed != NULL) == failed && chk->checks[i].came == came;
     return n;
 }
 
@@ -345,12 +337,12 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     put_xml(out, run);
     lw_printf(out, "\" tests=\"%u\" failures=\"%u\" errors=\"%u\" skipped=\"%u\">\n",
               failures + lw_popcount(without_finding) + (unsigned)chk->check_count + (chk->ended_kind != NULL),
-              failures + failed_checks(chk), chk->ended_kind != NULL, skipped_checks(chk));
+              failures + count_checks(chk, true, true), chk->ended_kind != NULL, count_checks(chk, false, false));
     junit_checks(chk, out);
     if (chk->ended_kind != NULL) {
         lw_printf(out, "    <testcase classname=\"run\" name=\"end\">\n      <error type=\"%s\" message=\"",
                   chk->ended_kind);
-        xml_text(chk, chk->ended, out);
+        put_message(chk, chk->ended, put_xml, out);
         lw_put(out, "\"/>\n    </testcase>\n");
     }
     for (LW_EACH_BIT(k, without_finding))
@@ -359,7 +351,6 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     /* readers keep one case of a name */
     struct numbered *all = numbers_of(chk);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
-        struct lw_buffer text;
         char room[ISA_SYMBOL_BYTES];
 
         if (f->suppressed)
@@ -377,15 +368,10 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
         }
         if (all != NULL && all[i].number != 0)
             lw_printf(out, " (%u)", all[i].number + 1);
-        lw_put(out, "\">\n      <failure type=\"");
-        lw_put(out, chk_kinds[f->kind].name);
-        lw_put(out, "\" message=\"");
-        xml_text(chk, f->message, out);
+        lw_printf(out, "\">\n      <failure type=\"%s\" message=\"", chk_kinds[f->kind].name);
+        put_message(chk, f->message, put_xml, out);
         lw_put(out, "\">");
-        lw_buffer_init(&text);
-        put_line(f, &text.sink);
-        xml_text(chk, text.text != NULL ? text.text : "", out);
-        lw_buffer_fini(&text);
+        put_finding(chk, f, put_xml, out);
         lw_put(out, "</failure>\n    </testcase>\n");
     }
     free(all);
@@ -447,7 +433,7 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
 {
     for (unsigned i = 0; i < location->call_count; i++) {
         const struct chk_call *call = &location->calls[i];
-        struct lw_buffer one, text;
+        struct lw_buffer one;
         char room[ISA_SYMBOL_BYTES];
 
         if (call->line == 0)
@@ -455,12 +441,9 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
         lw_buffer_init(&one);
         put_physical(chk, call->file, call->line, &one.sink);
         lw_put(&one.sink, ", \"message\": {\"text\": ");
-        lw_buffer_init(&text);
-        lw_printf(&text.sink, "%s is %s here",
-                  call->function[0] != '\0' ? isa_symbol_text(call->function, room) : "a function",
-                  call->called ? "called" : "inlined");
-        lw_put_json(&one.sink, text.text != NULL ? text.text : "");
-        lw_buffer_fini(&text);
+        lw_printf_json(&one.sink, "%s is %s here",
+                       call->function[0] != '\0' ? isa_symbol_text(call->function, room) : "a function",
+                       call->called ? "called" : "inlined");
         lw_put(&one.sink, "}}");
         put_new(&one, related);
     }
@@ -493,8 +476,6 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
     lw_put_json(out, version);
     lw_put(out, ", \"rules\": [");
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++) {
-        struct lw_buffer text;
-
         lw_printf(out, "%s\n      {\"id\": \"%s\", \"shortDescription\": {\"text\": ",
                   k == 0 ? "" : ",", chk_kinds[k].name);
         lw_put_json(out, chk_kinds[k].summary);
@@ -502,13 +483,10 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         if (chk_former_names[k] != NULL)
             lw_printf(out, ", \"deprecatedIds\": [\"%s\"]", chk_former_names[k]);
         lw_put(out, ",\n       \"help\": {\"text\": ");
-        lw_buffer_init(&text);
-        lw_printf(&text.sink, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
-        lw_put_json(out, text.text != NULL ? text.text : "");
-        lw_buffer_fini(&text);
+        lw_printf_json(out, "Wrong: %s\nRight: %s", chk_kinds[k].wrong, chk_kinds[k].right);
         lw_put(out, "}}");
     }
-    if (failed_checks(chk) != 0)
+    if (count_checks(chk, true, true) != 0)
         lw_put(out, ",\n      {\"id\": \"check\", \"shortDescription\": {\"text\": "
                     "\"a check of the launch file has failed\"}}");
     lw_put(out, "\n    ]}},\n");
@@ -523,13 +501,9 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_buffer_fini(&folder);
     }
     /* of several files of a commit each is of a category: all but the last part */
-    struct lw_buffer id;
-    lw_buffer_init(&id);
-    lw_printf(&id.sink, "lanewise/%s/", chk_report_file(chk, run));
     lw_put(out, "    \"automationDetails\": {\"id\": ");
-    lw_put_json(out, id.text != NULL ? id.text : "lanewise/");
+    lw_printf_json(out, "lanewise/%s/", chk_report_file(chk, run));
     lw_put(out, "},\n");
-    lw_buffer_fini(&id);
     lw_printf(out, "    \"invocations\": [{\"executionSuccessful\": %s",
               chk->ended == NULL ? "true" : "false");
     if (chk->signal != NULL) {
@@ -541,7 +515,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, ", \"toolExecutionNotifications\": [");
     if (chk->ended != NULL) {
         lw_put(out, "{\"level\": \"error\", \"message\": {\"text\": ");
-        json_text(chk, chk->ended, out);
+        put_message(chk, chk->ended, lw_put_json, out);
         lw_put(out, "}");
         if (chk->ended_at.line != 0) {
             lw_put(out, ", \"locations\": [");
@@ -557,16 +531,11 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "]");
     lw_put(out, "}],\n    \"results\": [");
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
-        struct lw_buffer text;
-
         lw_printf(out, "%s\n      {\"ruleId\": \"%s\", \"ruleIndex\": %u, \"level\": \"%s\", "
                        "\"message\": {\"text\": ",
                   i == 0 ? "" : ",", chk_kinds[f->kind].name, (unsigned)f->kind,
                   chk_kinds[f->kind].group == CHK_CLASS_PERFORMANCE ? "warning" : "error");
-        lw_buffer_init(&text);
-        put_line(f, &text.sink);
-        json_text(chk, text.text != NULL ? text.text : "", out);
-        lw_buffer_fini(&text);
+        put_finding(chk, f, lw_put_json, out);
         lw_put(out, "}");
         if (shown(&f->location).line != 0) {
             lw_put(out, ",\n       \"locations\": [");
@@ -586,7 +555,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
             continue;
         lw_printf(out, "%s\n      {\"ruleId\": \"check\", \"ruleIndex\": %u, \"level\": \"error\", "
                        "\"message\": {\"text\": ", comma, (unsigned)CHK_KIND_COUNT);
-        json_text(chk, c->failed, out);
+        put_message(chk, c->failed, lw_put_json, out);
         lw_put(out, "},\n       \"locations\": [");
         if (c->line != 0) {
             put_physical(chk, c->file, c->line, out);

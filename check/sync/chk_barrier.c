@@ -45,19 +45,10 @@ struct chk_barrier {
     const struct chk_regions *regions_last;
 };
 
-struct chk_barrier *chk_barrier_create(struct chk *chk)
+static void end(void *state)
 {
-    struct chk_barrier *b = calloc(1, sizeof *b);
+    struct chk_barrier *barrier = state;
 
-    if (b != NULL)
-        b->chk = chk;
-    return b;
-}
-
-void chk_barrier_destroy(struct chk_barrier *barrier)
-{
-    if (barrier == NULL)
-        return;
     for (size_t i = 0; i < barrier->count; i++) {
         struct state *s = barrier->states[i];
 
@@ -71,7 +62,6 @@ void chk_barrier_destroy(struct chk_barrier *barrier)
         chk_regions_destroy(barrier->regions[i]);
     free(barrier->regions);
     free(barrier->states);
-    free(barrier);
 }
 
 /** What instructions of a program do; NULL: no memory. */
@@ -94,12 +84,14 @@ static inline const struct chk_regions *regions_of(struct chk_barrier *b, const 
     return b->regions_last != NULL && b->regions_last->program == program ? b->regions_last : regions_find(b, program);
 }
 
-bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index)
+static bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
+    struct chk_barrier *barrier = state;
     const uint64_t kinds = barrier->chk->options.kinds;
     const struct chk_regions *r = regions_of(barrier, program);
     const uint8_t does = r != NULL ? r->does[index] : 0;
 
+    (void)insn;
     if (does & CHK_DOES_CROSS && (does & CHK_DOES_REGION) == 0)
         return kinds >> CHK_CROSS_LOCATIONS & 1;
     return (does & CHK_DOES_REGION) != 0 ||
@@ -126,10 +118,11 @@ static struct state *state_of(struct chk_barrier *b, const struct emu_core *core
     return b->last = b->states[b->count++] = s;
 }
 
-void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot)
+static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
 {
-    struct state *s = state_of(barrier, core, slot);
+    struct state *s = state_of(state, core, slot);
 
+    (void)begins;
     if (s == NULL)
         return;
     *s = (struct state){.core = core, .slot = slot, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
@@ -216,14 +209,16 @@ static void follow(struct chk_barrier *barrier, struct state *s, const struct ch
         chk_paths_insn(s->paths, site);
 }
 
-void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *site)
+/** Barriers, branches that decide about them, cross-lane operations and exits. */
+static void on_insn(void *state, const struct emu_hook_site *site)
 {
-    struct state *s = state_of(barrier, site->core, site->slot);
+    struct chk_barrier *barrier = state;
     const struct chk_regions *r = regions_of(barrier, site->program);
     const uint64_t lanes = site->split_lanes & site->lanes;
     const unsigned does = r != NULL ? r->does[site->index] : 0;
+    struct state *s = does != 0 && wants(state, site->program, site->index, site->insn) ? state_of(barrier, site->core, site->slot) : NULL;
 
-    if (s == NULL || does == 0)
+    if (s == NULL)
         return;
     if (does & CHK_DOES_REGION) {
         follow(barrier, s, r, site);
@@ -232,7 +227,7 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *s
     }
     if (lanes == 0)
         return;
-    const struct chk_arrival now = {.pc = emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES,
+    const struct chk_arrival now = {.pc = chk_site_pc(site),
                                     .block = site->block, .lanes = lanes, .grid = site->grid->sequence,
                                     .warp = site->warp};
     if (does & CHK_DOES_CROSS) {
@@ -263,19 +258,22 @@ void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *s
 static void find(struct chk *chk, enum chk_kind kind, const char *message,
                  const struct chk_arrival *at, const struct chk_arrival *other)
 {
-    struct chk_finding f = {.kind = kind, .message = message, .allocation = "", .count = 1};
+    struct chk_finding f = chk_finding_of(kind, 1);
 
+    f.message = message;
     chk_location_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.location);
     chk_location_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
     (void)chk_add(chk, &f);
 }
 
 /** Of a barrier with a count, who comes is the program's own business: there only places differ. */
-void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot, unsigned id)
+static void on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *all)
 {
+    struct chk_barrier *barrier = state;
     struct chk *chk = barrier->chk;
     struct state *s = state_of(barrier, core, slot);
 
+    (void)all;
     if (s == NULL || !s->at[id].used)
         return;
     const bool explained = !s->at[id].counted && s->follows && !s->lost && chk_paths_converge(s->paths, &s->came, &s->left);
@@ -295,11 +293,12 @@ void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigne
     s->at[id].used = s->at[id].differs = false;
 }
 
-bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
+bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang)
 {
+    const struct chk_barrier *barrier = chk_state(chk, &chk_barrier_observer);
     bool reported = false;
 
-    for (size_t i = 0; i < barrier->count; i++) {
+    for (size_t i = 0; barrier != NULL && i < barrier->count; i++) {
         struct state *s = barrier->states[i];
 
         if (s->follows && !s->lost && s->came.count != 0 && s->came.at[0].grid == hang->grid &&
@@ -309,15 +308,19 @@ bool chk_barrier_hang(struct chk_barrier *barrier, const struct emu_hang *hang)
     return reported;
 }
 
-void chk_barrier_pc_edited(struct chk_barrier *barrier)
+/** A debugger has moved a lane: what blocks that run have done says nothing any more of branches. */
+static void on_pc_edited(void *state)
 {
+    struct chk_barrier *barrier = state;
+
     for (size_t i = 0; i < barrier->count; i++)
         barrier->states[i]->lost = true;
 }
 
-void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
-                          unsigned warp, uint64_t lanes)
+/** Lanes of a warp, each other's members, have met. */
+static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
+    struct chk_barrier *barrier = state;
     struct state *s = state_of(barrier, core, slot);
 
     if (s == NULL || warp >= s->arrivals_capacity)
@@ -338,3 +341,9 @@ void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, un
                  "sees the others' values", &here, &other);
     }
 }
+
+const struct chk_observer chk_barrier_observer = {
+    .kinds = UINT64_C(1) << CHK_CROSS_LOCATIONS | UINT64_C(1) << CHK_BARRIER_LOCATIONS |
+             UINT64_C(1) << CHK_BARRIER_EXITED | UINT64_C(1) << CHK_BARRIER_DIVERGENCE,
+    .past = CHK_PAST_NOTED, .state_bytes = sizeof(struct chk_barrier), .end = end, .wants = wants, .on_insn = on_insn,
+    .on_block = on_block, .on_cta = on_cta, .on_warpsync = on_warpsync, .on_pc_edited = on_pc_edited};

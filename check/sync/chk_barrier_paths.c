@@ -394,7 +394,7 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
 /** @inside waits in a region in which @outside does not, or at another time. */
 static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
-    struct chk_finding f = {.kind = CHK_BARRIER_DIVERGENCE, .allocation = "", .count = 1};
+    struct chk_finding f = chk_finding_of(CHK_BARRIER_DIVERGENCE, 1);
     const struct chk_arrival *here = arrival_of(m->came, inside), *there = arrival_of(m->came, outside);
     const struct chk_region *r = &p->regions->region[region];
     const bool both = is_in(p, outside, region);
@@ -440,9 +440,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
         lw_put(&text.sink, out == 1 ? " takes the other way and " : " take the other way and ");
         put_others(p, m, outside, out, &f.location, &text.sink);
     }
-    f.message = text.text != NULL ? text.text : "";
-    (void)chk_add(p->chk, &f);
-    lw_buffer_fini(&text);
+    (void)chk_add_text(p->chk, &f, &text);
 }
 
 /** Of what was reported when a barrier completed: more is more of the same. */

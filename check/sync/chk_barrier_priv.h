@@ -64,21 +64,5 @@ bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came
 /** The same of one that never completes, of a resident block that hangs. True: something was reported. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
-struct chk_barrier;
-/** NULL: no memory. */
-struct chk_barrier *chk_barrier_create(struct chk *chk);
-void chk_barrier_destroy(struct chk_barrier *barrier);
-/** Barriers, branches that decide about them, cross-lane operations and exits: the hook's function, for those that
- *  chk_barrier_wants. */
-bool chk_barrier_wants(struct chk_barrier *barrier, const struct emu_program *program, uint32_t index);
-void chk_barrier_insn(struct chk_barrier *barrier, const struct emu_hook_site *site);
-void chk_barrier_block(struct chk_barrier *barrier, struct emu_core *core, unsigned slot);
-void chk_barrier_cta(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
-                     unsigned id);
-/** Lanes of a warp, each other's members, have met. */
-void chk_barrier_warpsync(struct chk_barrier *barrier, struct emu_core *core, unsigned slot,
-                          unsigned warp, uint64_t lanes);
-/** A debugger has moved a lane: what blocks that run have done says nothing any more of branches. */
-void chk_barrier_pc_edited(struct chk_barrier *barrier);
 
 #endif
