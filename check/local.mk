@@ -14,7 +14,7 @@ liblanewise_a_SOURCES += %D%/init/chk_init_priv.h %D%/init/chk_init.c %D%/init/c
 liblanewise_a_SOURCES += %D%/arith/chk_fp_taint_priv.h %D%/arith/chk_library_priv.h %D%/arith/chk_arith.c \
 	%D%/arith/chk_fp_taint.c %D%/arith/chk_library.c
 liblanewise_a_SOURCES += %D%/race/chk_race_access_wide_body.h %D%/race/chk_race_priv.h %D%/race/chk_race_access_priv.h %D%/race/chk_race_filter_priv.h \
-	%D%/race/chk_race_order_priv.h %D%/race/chk_race_shadow_priv.h %D%/race/chk_race_access.c \
+	%D%/race/chk_race_order_priv.h %D%/race/chk_race_shadow_priv.h %D%/race/chk_race_access.c %D%/race/chk_race_plain.c \
 	%D%/race/chk_race_access_wide.c %D%/race/chk_race_batch.c \
 	%D%/race/chk_race_defer.c %D%/race/chk_race_filter_reads.c \
 	%D%/race/chk_race_filter_shared.c %D%/race/chk_race_order.c %D%/race/chk_race_order_barrier.c \

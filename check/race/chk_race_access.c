@@ -1,188 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: what an access meets in the shadow. docs/explanation/race-detection.md */
+/* Race checker: the way of an access, and the check of its lanes together; of each by itself: chk_race_plain.c. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
-
-static inline enum race_level level_of(uint32_t site)
-{
-    return (enum race_level)(site >> RACE_LEVEL_SHIFT);
-}
-
-/** The level at which two threads are one. */
-static inline enum race_level level_between(const struct race_access *ctx, uint32_t self_tid, uint32_t tid)
-{
-    if (self_tid >> RACE_THREAD_BITS != tid >> RACE_THREAD_BITS)
-        return RACE_GRID;
-    return (self_tid & ((1 << RACE_THREAD_BITS) - 1)) / ctx->block->width ==
-                   (tid & ((1 << RACE_THREAD_BITS) - 1)) / ctx->block->width
-               ? RACE_WARP
-               : RACE_BLOCK;
-}
-
-/** Both accesses are strong, and each is in the other's scope: they cannot race. */
-static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, uint32_t site)
-{
-    if (!(ctx->site & site & RACE_STRONG))
-        return false;
-    return ((ctx->site | site) & RACE_CTA) == 0 ||
-           self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
-}
-
-/** An access meets an atomic write that nothing orders before it: nor need it order the weak write
- *  before that. Whoever knows the atomic one knows both. */
-static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
-                       unsigned lane, uint64_t at)
-{
-    const uint32_t time = *race_at(cells, RACE_WEAK + RACE_CLOCK, i);
-    const uint32_t tid = *race_at(cells, RACE_WEAK + RACE_TID, i);
-
-    if (time <= ctx->vc_floor)
-        return;
-    const enum race_order order = race_ordered_one(ctx, lane, tid, time);
-    if (order != RACE_ORDERED)
-        race_found(ctx, lane, at, tid, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
-}
-
-/** What PTX calls observation order: the strong write of the cell's record, and with atomics all of the
- *  record, was read by an atomic or strong read that is ordered before what @lane does now. */
-static bool was_observed(const struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
-                         unsigned lane)
-{
-    const uint32_t tid = *race_at(cells, RACE_W + RACE_TID, i);
-    const uint32_t site = *race_at(cells, RACE_W + RACE_SITE, i);
-    const uint32_t reader = *race_at(cells, RACE_R + RACE_TID, i);
-    const uint32_t read = *race_at(cells, RACE_R + RACE_SITE, i);
-    const uint32_t read_time = *race_at(cells, RACE_R + RACE_CLOCK, i);
-    const enum race_level level = level_of(site);
-
-    if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
-        (level == RACE_GRID && site & RACE_CTA))
-        return false; /* not each atomic has read what was before it, or not in its scope */
-    if (level != RACE_THREAD &&
-        race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
-        return true;
-    /* a strong read in the record happened after the write */
-    if (read_time == 0 || !(read & RACE_STRONG) ||
-        ((site | read) & RACE_CTA && tid >> RACE_THREAD_BITS != reader >> RACE_THREAD_BITS))
-        return false;
-    return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
-}
-
-/** Are two threads of one warp, or block, of which a record's level says that there is another one? */
-static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
-{
-    const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
-
-    if (level < RACE_BLOCK || self_tid >> RACE_THREAD_BITS != tid >> RACE_THREAD_BITS)
-        return false;
-    return level == RACE_GRID || (self_tid & thread) / ctx->block->width == (tid & thread) / ctx->block->width;
-}
-
-/** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
- *  orders them. */
-static bool check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
-                  unsigned lane, uint64_t at)
-{
-    const uint32_t self_tid = ctx->self_tid + lane;
-    uint32_t tid = *race_at(cells, k + RACE_TID, i), site = *race_at(cells, k + RACE_SITE, i);
-    uint32_t time = *race_at(cells, k + RACE_CLOCK, i);
-    enum race_order order = race_ordered(ctx, lane, cells, i, k);
-
-    if (order == RACE_ORDERED)
-        return false;
-    if (k == RACE_W && site & RACE_STRONG)
-        check_weak(ctx, cells, i, lane, at);
-    /* volatile accesses race in no formal sense, but are reported by kinds of their own */
-    const bool strong = both_strong(ctx, self_tid, tid, site) && !race_two_sizes(ctx, site);
-    const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
-    if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
-        return false;
-    if (level_of(site) != RACE_THREAD) { /* which of the two that are kept? */
-        const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
-        const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
-
-        if (ordered || (is_near(ctx, self_tid, tid, level_of(site)) &&
-                        race_ordered_one(ctx, lane, tid_2, time_2) != RACE_ORDERED)) {
-            tid = tid_2;
-            time = time_2;
-            site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
-                   (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
-        }
-        if (is_near(ctx, self_tid, tid, level_of(site))) /* it alone, then: the other is in order */
-            site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
-    }
-    if (is_reported)
-        race_found(ctx, lane, at, tid, time, site, k == RACE_W, order);
-    return order == RACE_UNORDERED;
-}
-
-/** The record @k of a cell, of reads or strong writes: @self_tid is added, or is all. */
-static void shadow_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k,
-                 uint32_t self_tid, bool merge)
-{
-    uint32_t *tid = race_at(cells, k + RACE_TID, i), *site = race_at(cells, k + RACE_SITE, i);
-    uint32_t level = RACE_THREAD, how = ctx->site;
-
-    if (merge) {
-        uint32_t between = *tid == self_tid ? RACE_THREAD : level_between(ctx, self_tid, *tid);
-        level = *site >> RACE_LEVEL_SHIFT;
-        level = level > between ? level : between;
-        if (between == level && level != RACE_THREAD) {
-            *race_at(cells, k + RACE_CLOCK_2, i) = *race_at(cells, k + RACE_CLOCK, i);
-            *race_at(cells, k + RACE_TID_2, i) = *tid;
-            *race_at(cells, k + RACE_SITE_2, i) = *site;
-        }
-        /* strong is what both are */
-        how = (ctx->site & ~(uint32_t)RACE_HOW) | (ctx->site & *site & (uint32_t)RACE_HOW) |
-              ((ctx->site | *site) & RACE_CTA);
-    }
-    *race_at(cells, k + RACE_CLOCK, i) = ctx->race->order.clock;
-    *tid = self_tid;
-    *site = how | level << RACE_LEVEL_SHIFT;
-}
-
-static void update_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane)
-{
-    const bool merge =
-        *race_at(cells, RACE_R + RACE_CLOCK, i) > ctx->vc_floor &&
-        ((ctx->plain &&
-          *race_at(cells, RACE_R + RACE_TID, i) >> RACE_THREAD_BITS != ctx->block->block_id) ||
-         race_ordered(ctx, lane, cells, i, RACE_R) == RACE_UNORDERED);
-
-    shadow_update(ctx, cells, i, RACE_R, ctx->self_tid + lane, merge);
-}
-
-static void check_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane,
-                       uint64_t at)
-{
-    if (*race_at(cells, RACE_W + RACE_CLOCK, i) > ctx->vc_floor)
-        (void)check_record(ctx, cells, i, RACE_W, lane, at);
-    update_read(ctx, cells, i, lane);
-}
-
-static void check_write(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane,
-                        uint64_t at)
-{
-    bool merge = false;
-
-    if (*race_at(cells, RACE_W + RACE_CLOCK, i) > ctx->vc_floor) {
-        uint32_t site = *race_at(cells, RACE_W + RACE_SITE, i);
-        merge = check_record(ctx, cells, i, RACE_W, lane, at) && (ctx->site & site & RACE_STRONG) != 0;
-    }
-    if (*race_at(cells, RACE_R + RACE_CLOCK, i) > ctx->vc_floor)
-        (void)check_record(ctx, cells, i, RACE_R, lane, at);
-    /* an atomic does not stand for what came before it: another's atomic races with that alone */
-    const bool strong = (ctx->site & RACE_STRONG) != 0;
-    if (strong && !(*race_at(cells, RACE_W + RACE_SITE, i) & RACE_STRONG))
-        for (unsigned k = RACE_CLOCK; k <= RACE_SITE; k++)
-            *race_at(cells, RACE_WEAK + k, i) = *race_at(cells, RACE_W + k, i);
-    shadow_update(ctx, cells, i, RACE_W, ctx->self_tid + lane, merge);
-    if (!strong || *race_at(cells, RACE_R + RACE_SITE, i) & RACE_STRONG)
-        *race_at(cells, RACE_R + RACE_CLOCK, i) = 0;
-}
-
-/* ---- many cells together ------------------------------------------------------------------------------ */
 
 /** All of @lanes read one word. False: nothing was done. */
 static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
@@ -193,13 +13,13 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
 
     if (wt > base &&
         (*race_at(cells, RACE_W + RACE_TID, i) >> RACE_THREAD_BITS != ctx->block->block_id ||
-         wt > ctx->vc_block || level_of(*race_at(cells, RACE_W + RACE_SITE, i)) == RACE_GRID))
+         wt > ctx->vc_block || race_level_of(*race_at(cells, RACE_W + RACE_SITE, i)) == RACE_GRID))
         return false;
-    update_read(ctx, cells, i, lw_lowest(lanes));
+    race_update_read(ctx, cells, i, lw_lowest(lanes));
     if ((lanes & (lanes - 1)) == 0)
         return true;
     /* the other lanes: nothing orders them with the first */
-    if (level_of(*site) <= RACE_WARP) {
+    if (race_level_of(*site) <= RACE_WARP) {
         *race_at(cells, RACE_R + RACE_CLOCK_2, i) = ctx->race->order.clock;
         *race_at(cells, RACE_R + RACE_TID_2, i) = *tid;
         *race_at(cells, RACE_R + RACE_SITE_2, i) = *site;
@@ -239,8 +59,8 @@ bool race_access_location(struct race_access *ctx, struct race_page_shadow *cell
     if (!race_stores_same(ctx, lanes))
         return false;
     if (!rewrites(ctx, cells, 0, 1, lw_lowest(lanes), at))
-        check_write(ctx, cells, 0, lw_lowest(lanes), at);
-    shadow_update(ctx, cells, 0, RACE_W, ctx->self_tid + 63 - (unsigned)__builtin_clzll(lanes), false);
+        race_check_cell(ctx, cells, 0, lw_lowest(lanes), at);
+    race_update(ctx, cells, 0, RACE_W, ctx->self_tid + 63 - (unsigned)__builtin_clzll(lanes), false);
     return true;
 }
 
@@ -248,105 +68,7 @@ void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, u
 {
     ctx->vc_floor = ctx->block->vc_floor;
     ctx->race->lane_count++;
-    if (ctx->write)
-        check_write(ctx, cells, 0, lane, at);
-    else
-        check_read(ctx, cells, 0, lane, at);
-}
-
-/** The shadow of a block's shared memory, the last block's if that will do: what a record has of it is from before
- *  the start of this one. False: no memory. */
-static bool shared_cells(struct chk_race *race, struct race_block *b)
-{
-    struct emu_block_view view;
-
-    if (!emu_block_view(b->core, b->slot, &view)) {
-        race->chk->short_of_memory = true;
-        return false;
-    }
-    /* A block that began before the last one ended would take that one's records for its own time's. */
-    if (race->shadow.spare_shared.hot != NULL && race->shadow.spare_shared.shift == 2 && race->shadow.spare_clock <= b->start &&
-        race->shadow.spare_shared.count == (view.shared_bytes + 3) / 4) {
-        b->shared = race->shadow.spare_shared;
-        race->shadow.spare_shared = (struct race_page_shadow){0};
-        return true;
-    }
-    if (!race_page_shadow_create(&b->shared, view.shared_bytes, &race->shadow.bytes)) {
-        race->chk->short_of_memory = true;
-        return false;
-    }
-    race->shadow.most = race->shadow.bytes > race->shadow.most ? race->shadow.bytes : race->shadow.most;
-    return true;
-}
-
-/** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
-static inline struct race_page_shadow *cells_at(struct race_access *ctx, uint64_t at, unsigned bytes,
-                                   uint32_t *first, uint32_t *count)
-{
-    struct chk_race *race = ctx->race;
-    struct race_block *b = ctx->block;
-    struct race_page_shadow *cells;
-    uint64_t offset;
-
-    if (at >= ISA_GLOBAL_BASE) {
-        offset = at - ISA_GLOBAL_BASE;
-        if (race->packed.range_count != 0)
-            race_packed_leave(race, offset);
-        cells = race_shadow_cached(&race->shadow, offset);
-        if (race->filter.any_page)
-            race_filter_reads_end(race, offset,
-                            ctx->write ? 0 : ctx->site & (uint32_t)lw_mask(RACE_SITE_BITS));
-        race->chk->short_of_memory |= cells == NULL && offset >> 36 == 0;
-        if (cells != NULL && cells->valid_epoch != race->shadow.epoch)
-            race_deferred_page_flush(race, cells, offset);
-        offset &= (1 << RACE_PAGE_SHIFT) - 1;
-        ctx->vc_floor = b->vc_floor;
-        ctx->vc_block = b->vc_block;
-    } else if (at >= ISA_SHARED_BASE && at < ISA_LOCAL_BASE) {
-        offset = at - ISA_SHARED_BASE;
-        cells = &b->shared;
-        if (cells->hot == NULL && !shared_cells(race, b))
-            return NULL;
-        ctx->vc_floor = race_max(b->start, b->vc_shared); /* all that the block's barriers made known */
-        ctx->vc_block = b->vc_shared;
-    } else {
-        return NULL;
-    }
-    if (cells == NULL || cells->hot == NULL ||
-        (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
-        return NULL;
-    if (bytes < 4 && cells->shift != 0) {
-        if (!race_page_shadow_split(cells, &race->shadow.bytes)) {
-            race->chk->short_of_memory = true;
-            return NULL;
-        }
-        if (at >= ISA_GLOBAL_BASE)
-            race_shadow_is_valid(&race->shadow, cells, at - ISA_GLOBAL_BASE);
-    }
-    *first = (uint32_t)(offset >> cells->shift);
-    *count = bytes >> cells->shift;
-    return offset + bytes <= (uint64_t)cells->count << cells->shift ? cells : NULL;
-}
-
-void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at)
-{
-    const enum emu_access_kind kind = ctx->access->kind;
-    uint32_t first, count;
-    struct race_page_shadow *cells = cells_at(ctx, at, ctx->access->bytes, &first, &count);
-
-    if (cells == NULL)
-        return;
-    ctx->race->lane_count++;
-    for (uint32_t i = first; i < first + count; i++) {
-        if (ctx->write)
-            check_write(ctx, cells, i, lane, at);
-        else
-            check_read(ctx, cells, i, lane, at);
-    }
-    if (ctx->synchronizes)
-        race_synchronize(ctx, lane, at,
-                         isa_mod_get(ctx->access->at.insn, ISA_MOD_MORDER),
-                         kind != EMU_ACCESS_STORE, ctx->write);
+    race_check_cell(ctx, cells, 0, lane, at);
 }
 
 /** May a read be kept for later, if its page is one? */
@@ -478,16 +200,16 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
     } else if (!p->run && ctx->write && !alone &&
                race_stores_same(ctx, lanes)) {
         const unsigned last = 63 - (unsigned)__builtin_clzll(lanes);
-        struct race_page_shadow *cells = cells_at(ctx, p->address, bytes, &first, &count);
+        struct race_page_shadow *cells = race_cells_at(ctx, p->address, bytes, &first, &count);
         if (!rewrites(ctx, cells, first, count, lw_lowest(lanes), p->address)) {
             race_access_at(ctx, lw_lowest(lanes), p->address);
-            cells = cells_at(ctx, p->address, bytes, &first, &count);
+            cells = race_cells_at(ctx, p->address, bytes, &first, &count);
         }
         for (uint32_t i = first; cells != NULL && i < first + count; i++)
-            shadow_update(ctx, cells, i, RACE_W, ctx->self_tid + last, false);
+            race_update(ctx, cells, i, RACE_W, ctx->self_tid + last, false);
         return;
     } else if (!p->run && !ctx->write && !(alone && shared)) {
-        struct race_page_shadow *cells = cells_at(ctx, p->address, bytes, &first, &count);
+        struct race_page_shadow *cells = race_cells_at(ctx, p->address, bytes, &first, &count);
         if (cells != NULL && cells->shift != 0) {
             bool all = true;
             for (uint32_t i = first; i < first + count; i++)
@@ -498,7 +220,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
     } else if ((p->run || alone) && lanes == (lw_mask(p->last + 1u) & ~lw_mask(p->first))) {
         for (; lane + (RACE_CHUNK >> shift) <= p->last + 1u; lane += RACE_CHUNK >> shift) {
             uint64_t at = p->address + (uint64_t)(lane - p->first) * bytes;
-            struct race_page_shadow *cells = cells_at(ctx, at, bytes, &first, &count);
+            struct race_page_shadow *cells = race_cells_at(ctx, at, bytes, &first, &count);
             if (cells != NULL && cells->shift != 0 && first + RACE_CHUNK <= cells->count &&
                 ctx->race->chunk[ctx->write](ctx, cells, first, ctx->self_tid + lane, shift, ctx->vc_floor,
                                                RACE_CHUNK))
@@ -512,7 +234,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
         if (shared && lanes != 0) { /* what comes of others' blocks is looked at with others of its kind */
             const unsigned words = (p->last + 1u - lane) << shift;
             struct race_page_shadow *cells =
-                cells_at(ctx, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
+                race_cells_at(ctx, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
             if (cells != NULL && cells->shift != 0 && first + words <= cells->count &&
                 ctx->race->short_chunk[ctx->write](ctx, cells, first, ctx->self_tid + lane, shift, ctx->vc_floor, words))
                 return;
@@ -521,21 +243,6 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
     for (LW_EACH_BIT(l, lanes))
         address[l] = p->address + (p->run ? (l - p->first) * bytes : 0);
     each_lane(ctx, address, lanes);
-}
-
-/** The plain form of each_lane and piece. */
-static void lane_by_lane(struct race_access *ctx, uint64_t lanes)
-{
-    const struct emu_hook_access *access = ctx->access;
-
-    for (LW_EACH_BIT(l, access->piece_count == 0 ? lanes : 0))
-        race_access_at(ctx, (unsigned)l, access->address[l]);
-    for (unsigned k = 0; k < access->piece_count; k++) {
-        const struct emu_addr_segment *p = &access->piece[k];
-
-        for (LW_EACH_BIT(l, lanes & lw_mask(p->last + 1u) & ~lw_mask(p->first)))
-            race_access_at(ctx, (unsigned)l, p->address + (p->run ? (l - p->first) * access->bytes : 0));
-    }
 }
 
 void race_access_replay(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
@@ -627,7 +334,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
     race->access_count++;
     for (uint64_t at = address; at < address + bytes; at += WORD) {
         uint32_t first, count;
-        struct race_page_shadow *cells = cells_at(&ctx, at, WORD, &first, &count);
+        struct race_page_shadow *cells = race_cells_at(&ctx, at, WORD, &first, &count);
 
         if (cells == NULL) { /* no access to that page yet */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
@@ -636,9 +343,9 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         race->lane_count++;
         for (uint32_t i = first; i < first + count; i++) {
             if (*race_at(cells, RACE_W + RACE_CLOCK, i) > ctx.vc_floor)
-                (void)check_record(&ctx, cells, i, RACE_W, lane, at);
+                (void)race_check_record(&ctx, cells, i, RACE_W, lane, at);
             if (*race_at(cells, RACE_R + RACE_CLOCK, i) > ctx.vc_floor)
-                (void)check_record(&ctx, cells, i, RACE_R, lane, at);
+                (void)race_check_record(&ctx, cells, i, RACE_R, lane, at);
         }
     }
 }
@@ -655,12 +362,10 @@ void race_access_check(struct race_access *ctx)
         race_defer_allocation(ctx, count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address))
         return;
     if (!ctx->race->fast)
-        lane_by_lane(ctx, rest);
+        race_access_plain(ctx, rest);
     else if (count == 0)
         each_lane(ctx, access->address, rest);
-    else if (count == 1)
-        piece(ctx, &access->piece[0], rest);
-    for (unsigned k = 0; ctx->race->fast && count > 1 && k < count; k++) {
+    for (unsigned k = 0; ctx->race->fast && k < count; k++) {
         const struct emu_addr_segment *p = &access->piece[k];
 
         piece(ctx, p, rest & lw_mask(p->last + 1u) & ~lw_mask(p->first));

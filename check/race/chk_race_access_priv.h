@@ -37,6 +37,28 @@ static inline bool race_is_whole_warp(const struct race_access *ctx)
     return ctx->access->piece_count != 0 &&
            ctx->access->at.lanes == lw_mask(ctx->block->width);
 }
+/* ---- the plain path (chk_race_plain.c) --------------------------------- */
+
+static inline enum race_level race_level_of(uint32_t site)
+{
+    return (enum race_level)(site >> RACE_LEVEL_SHIFT);
+}
+/** One lane by itself; all of @lanes so. */
+void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
+void race_access_plain(struct race_access *ctx, uint64_t lanes);
+/** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
+struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes, uint32_t *first, uint32_t *count);
+/** Its parts, for cell @i of @cells: meets the record @k, true: nothing orders the two; becomes the record @k, with
+ *  what is there (@merge) or alone; is recorded as a read; is checked and recorded as what the access does. */
+bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
+                       unsigned lane, uint64_t at);
+void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k, uint32_t self_tid,
+                 bool merge);
+void race_update_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane);
+void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned lane, uint64_t at);
+
+/* ---- what is faster (chk_race_access.c) -------------------------------- */
+
 /** Lanes with a word each: their cells are prefetched before one is used. What is new, and what other blocks have
  *  only read, needs no look at clocks. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
@@ -45,9 +67,7 @@ void race_access_check(struct race_access *ctx);
 /** Called before a lane frees an object: for races, a store to all its bytes. */
 void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
                     uint64_t address, uint64_t bytes);
-/** One lane by itself. */
-void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
-/** The same of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
+/** One lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
 /** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);

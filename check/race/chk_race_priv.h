@@ -3,11 +3,12 @@
  * The race checker: FastTrack (Flanagan and Freund, PLDI 2009) for barriers, warps and scopes.
  * docs/explanation/race-detection.md explains it. Files:
  *
+ *   chk_race_plain.c             the check of a lane against the records of its cells: the reference, to read first
  *   chk_race_batch.c             accesses that the interpreter logs; they are checked in batches
  *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change nothing
  *   chk_race_filter_shared.c     the same: shared memory in barrier intervals without a write
  *   chk_race_defer.c             reads of what nothing has written yet: deferred
- *   chk_race_access.c            the check of a lane against the records of its cells: the reference; scattered words
+ *   chk_race_access.c            the way of an access; lanes together: one word, consecutive words, scattered words
  *   chk_race_access_wide.c       the same for consecutive words together
  *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
