@@ -14,6 +14,20 @@ static bool wanted(const struct chk *chk, int kind)
     return kind >= 0 && (chk->options.kinds >> kind & 1) != 0;
 }
 
+void *chk_slot_find(struct chk_slots *slots, const struct emu_core *core, unsigned slot, size_t bytes)
+{
+    for (size_t i = 0; i < slots->count; i++)
+        if (slots->at[i]->core == core && slots->at[i]->slot == slot)
+            return slots->last = slots->at[i];
+    struct chk_slot *s = bytes != 0 ? calloc(1, bytes) : NULL;
+    if (s == NULL || !lw_grow(&slots->at, &slots->room, slots->count + 1, sizeof *slots->at)) {
+        free(s);
+        return NULL;
+    }
+    *s = (struct chk_slot){core, slot};
+    return slots->last = slots->at[slots->count++] = s;
+}
+
 bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
@@ -303,7 +317,9 @@ void chk_destroy(struct chk *chk)
     chk_files_destroy(chk->files);
     free(chk->findings);
     free(chk->sites);
-    free(chk->cores);
+    for (size_t i = 0; i < chk->slots.count; i++)
+        free(chk->slots.at[i]);
+    free(chk->slots.at);
     free(chk->checks);
     free(chk);
 }

@@ -184,13 +184,6 @@ static void on_replay_end(struct emu_hooks *hooks, bool same)
     count(chk);
 }
 
-static void remove_hooks(struct chk *chk)
-{
-    enum lw_status status = emu_machine_set_hooks(chk->machine, NULL, NULL);
-
-    (void)status; /* to take them away cannot fail */
-}
-
 static bool is_enabled(const struct chk *chk, const struct chk_observer *is)
 {
     uint64_t kinds = is->kinds;
@@ -241,7 +234,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
 void chk_hooks_end(struct chk *chk)
 {
     if (chk->hooks.on_access != NULL)
-        remove_hooks(chk);
+        (void)!emu_machine_set_hooks(chk->machine, NULL, NULL); /* to take them away cannot fail */
     FOR_ACTIVE(o, chk, end)
         end(o);
     chk->active_count = 0;

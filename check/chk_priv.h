@@ -46,11 +46,25 @@ struct chk_site {
     uint64_t line[2];           /* of both sides, with the calls that hold them: equal where those are; 0: no line */
     int finding;                /* its index, or CHK_DROPPED */
 };
-/** A core that blocks have been seen on, in slots below @slots. */
-struct chk_core {
+/** What a record of a slot, whose blocks come one after the other, begins with. */
+struct chk_slot {
     const struct emu_core *core;
-    unsigned slots;
+    unsigned slot;
 };
+/** Records of slots that had blocks; owned. */
+struct chk_slots {
+    struct chk_slot **at;
+    size_t count, room;
+    struct chk_slot *last; /* that was requested */
+};
+/** The record of a slot. If there is none: one of @bytes, zeros; with 0 bytes, and without memory, NULL. */
+void *chk_slot_find(struct chk_slots *slots, const struct emu_core *core, unsigned slot, size_t bytes);
+static inline void *chk_slot_at(struct chk_slots *slots, const struct emu_core *core, unsigned slot, size_t bytes)
+{
+    struct chk_slot *s = slots->last;
+
+    return s != NULL && s->core == core && s->slot == slot ? s : chk_slot_find(slots, core, slot, bytes);
+}
 
 /** What the hook's caller is to do. A check that single-steps a warp sets it in chk->look. */
 enum chk_look {
@@ -105,8 +119,7 @@ extern const struct chk_observer chk_init_observer, chk_arith_observer, chk_boun
 
 struct chk {
     struct emu_machine *machine;
-    struct chk_core *cores;
-    size_t core_count, core_capacity;
+    struct chk_slots slots; /* that blocks have been seen in */
     struct emu_fault_filter filter;
     struct emu_machine_listener listener;
     struct emu_hooks hooks;

@@ -273,8 +273,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/** Instructions with a line, or those without one of functions that are called. */
-static struct chk_line_entry *collect(const struct chk_counters *counters, bool lines, size_t *count)
+struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count)
 {
     size_t most = 0, n = 0;
 
@@ -306,31 +305,12 @@ static struct chk_line_entry *collect(const struct chk_counters *counters, bool 
     return entries;
 }
 
-struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count)
-{
-    return collect(counters, true, count);
-}
-
-struct chk_line_entry *chk_lineless(const struct chk_counters *counters, size_t *count)
-{
-    return collect(counters, false, count);
-}
-
-size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from)
+size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file)
 {
     size_t to = from;
 
-    while (to < count && entries[to].line == entries[from].line &&
+    while (to < count && (file || entries[to].line == entries[from].line) &&
            strcmp(entries[to].file, entries[from].file) == 0)
-        to++;
-    return to;
-}
-
-size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from)
-{
-    size_t to = from;
-
-    while (to < count && strcmp(entries[to].file, entries[from].file) == 0)
         to++;
     return to;
 }

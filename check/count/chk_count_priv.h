@@ -64,13 +64,11 @@ struct chk_line_entry {
     uint32_t line, index;
     const struct chk_counts *counts;
 };
-/** All of them, by file, line, program and index; NULL: no memory, or (@count 0) none. */
-struct chk_line_entry *chk_lines(const struct chk_counters *counters, size_t *count);
-/** Those without a line of functions that are no kernels: a compiler's own; by program and index. */
-struct chk_line_entry *chk_lineless(const struct chk_counters *counters, size_t *count);
-/** Index past the entries of one line that begin at @from; the same of a file. */
-size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from);
-size_t chk_file_end(const struct chk_line_entry *entries, size_t count, size_t from);
+/** All of them, by file, line, program and index; or (@lines false) those without a line of functions that are no
+ *  kernels: a compiler's own; by program and index. NULL: no memory, or (@count 0) none. */
+struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
+/** Index past the entries of one line, or one @file, that begin at @from. */
+size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
 /** Add to a sum: its kernel is that of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);
 /** Sums of a line's entries [from, to). */

@@ -273,7 +273,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
 {
     const struct chk_counters *counters = chk_state(chk, &chk_count_observer);
     size_t count;
-    struct chk_line_entry *e = chk_lines(counters, &count);
+    struct chk_line_entry *e = chk_lines(counters, true, &count);
     bool good = e != NULL && !chk->short_of_memory;
 
     for (size_t i = 0; i < counters->count && good; i++)
@@ -286,7 +286,7 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
         struct totals lines = {0}, branches = {0};
         char *path = real(e[file].file, e[file].counts);
 
-        end = chk_file_end(e, count, file);
+        end = chk_line_end(e, count, file, true);
         /* a test's name has no blanks */
         lw_printf(out, "TN:%s%s\nSF:%s\n", chk->signal != NULL ? "ended_by_" : chk->broken_off ? "broken_off" : "",
                   chk->signal != NULL ? chk->signal : "", path != NULL ? path : e[file].file);
@@ -296,14 +296,14 @@ enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out,
             return LW_FAIL(err, LW_ENOMEM, "no memory for coverage");
         }
         for (size_t at = file, next; at < end; at = next) {
-            next = chk_line_end(e, end, at);
+            next = chk_line_end(e, end, at, false);
             put_branches(e, at, next, &branches, out);
         }
         lw_printf(out, "BRF:%u\nBRH:%u\n", branches.found, branches.hit);
         for (size_t at = file, next; at < end; at = next) {
             uint64_t lanes;
 
-            next = chk_line_end(e, end, at);
+            next = chk_line_end(e, end, at, false);
             lanes = line_lanes(e, at, next);
             if (lanes == UINT64_MAX) {
                 free(e);

@@ -169,8 +169,7 @@ void chk_lint(struct chk *chk)
 
     for (unsigned pass = 0; counters != NULL && pass < 2; pass++) {
         size_t count = 0;
-        struct chk_line_entry *e = pass == 0 ? chk_lines(counters, &count)
-                                             : chk_lineless(counters, &count);
+        struct chk_line_entry *e = chk_lines(counters, pass == 0, &count);
         uint64_t *key = calloc(count + 1, sizeof *key);
 
         chk->short_of_memory = chk->short_of_memory || e == NULL || key == NULL;
@@ -179,7 +178,7 @@ void chk_lint(struct chk *chk)
                 if (chk->options.kinds >> lints[k].kind & 1 && weight_of(k, &e[i]) != 0)
                     key[i] = chk_inline_key(e[i].counts->object, e[i].index);
         for (size_t at = 0, next; e != NULL && key != NULL && at < count; at = next) {
-            next = pass == 0 ? chk_line_end(e, count, at) : lineless_end(e, count, at);
+            next = pass == 0 ? chk_line_end(e, count, at, false) : lineless_end(e, count, at);
             for (size_t k = 0; k < LW_COUNT_OF(lints); k++)
                 if (chk->options.kinds >> lints[k].kind & 1)
                     look_by_calls(chk, k, e, at, next, key);

@@ -90,7 +90,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     lw_printf(out, "\n%s%s\n%s", e[from].file,
               source.data == NULL ? " (cannot be read: its lines are left out)" : "", head);
     while (at < end) {
-        size_t next = chk_line_end(e, end, at);
+        size_t next = chk_line_end(e, end, at, false);
         struct chk_tally sum = chk_line_sum(e, at, next);
 
         text = NULL;
@@ -112,7 +112,7 @@ static enum lw_status put_counters(const struct chk_counters *counters, const ch
                                    struct lw_sink *out, struct lw_error *err)
 {
     size_t count;
-    struct chk_line_entry *e = chk_lines(counters, &count);
+    struct chk_line_entry *e = chk_lines(counters, true, &count);
     uint64_t all = 0, lanes = 0, with_line;
 
     if (e == NULL || counters->chk->short_of_memory) {
@@ -136,7 +136,7 @@ static enum lw_status put_counters(const struct chk_counters *counters, const ch
     if (note != NULL)
         lw_printf(out, "%s\n", note);
     for (size_t file = 0, end; file < count; file = end) {
-        end = chk_file_end(e, count, file);
+        end = chk_line_end(e, count, file, true);
         if (!used || chk_line_sum(e, file, end).times != 0)
             put_file(e, file, end, all, out);
     }

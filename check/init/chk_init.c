@@ -9,18 +9,9 @@
 
 static struct init_block *block_at(struct chk_init *init, const struct emu_core *core, unsigned slot)
 {
-    struct init_block *b = init->last;
+    struct init_block *b = chk_slot_at(&init->blocks, core, slot, 0);
 
-    if (b != NULL && b->core == core && b->slot == slot)
-        return b->live ? b : NULL;
-    for (size_t i = 0; i < init->block_count; i++) {
-        b = init->blocks[i];
-        if (b->core == core && b->slot == slot) {
-            init->last = b;
-            return b->live ? b : NULL;
-        }
-    }
-    return NULL;
+    return b != NULL && b->live ? b : NULL;
 }
 
 static void warp_free(struct init_warp *w)
@@ -44,26 +35,6 @@ static void block_fini(struct init_block *b)
     free(b);
 }
 
-/** The record of a slot, made at its first block; NULL: no memory. */
-static struct init_block *slot_of(struct chk_init *init, const struct emu_core *core, unsigned slot)
-{
-    struct init_block *b;
-
-    for (size_t i = 0; i < init->block_count; i++)
-        if (init->blocks[i]->core == core && init->blocks[i]->slot == slot)
-            return init->blocks[i];
-    b = calloc(1, sizeof *b);
-    if (b == NULL || !lw_grow(&init->blocks, &init->block_capacity, init->block_count + 1,
-                              sizeof *init->blocks)) {
-        free(b);
-        return NULL;
-    }
-    b->core = core;
-    b->slot = slot;
-    init->blocks[init->block_count++] = b;
-    return b;
-}
-
 /** NULL: no memory. */
 static const struct init_program *program_of(struct chk_init *init, const struct emu_program *program)
 {
@@ -84,7 +55,7 @@ static const struct init_program *program_of(struct chk_init *init, const struct
     free(p->live);
     free(p->plan);
 lost:
-    init->chk->short_of_memory = true;
+    init->memory.chk->short_of_memory = true;
     return NULL;
 }
 static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
@@ -114,7 +85,7 @@ static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
 
     if (w != NULL)
         return w;
-    if (!emu_warp_view(core, b->slot, warp, &view) || (w = calloc(1, sizeof *w)) == NULL)
+    if (!emu_warp_view(core, b->is.slot, warp, &view) || (w = calloc(1, sizeof *w)) == NULL)
         goto lost;
     w->vregs = view.vreg_count;
     w->v = calloc(2 * ((size_t)w->vregs + 1), sizeof *w->v);
@@ -128,7 +99,7 @@ static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
     return w;
 lost:
     warp_free(w);
-    init->chk->short_of_memory = true;
+    init->memory.chk->short_of_memory = true;
     return NULL;
 }
 
@@ -185,7 +156,7 @@ static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_
             w->s[s] = init_set_has(&live[kernel->first], isa_reg_number(&one)) ? ~0u : 0;
             w->s_from[s] = w->s[s] != 0 ? unread_register(init, INIT_SCALAR + s) : 0;
         }
-        emu_hooks_single_step(core, b->slot, i, true);
+        emu_hooks_single_step(core, b->is.slot, i, true);
     }
 }
 
@@ -193,10 +164,10 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
 {
     struct chk_init *init = state;
     struct emu_block_view view;
-    struct init_block *b = slot_of(init, core, slot);
+    struct init_block *b = chk_slot_at(&init->blocks, core, slot, sizeof *b);
 
     if (b == NULL || !emu_block_view(core, slot, &view)) {
-        init->chk->short_of_memory |= b == NULL;
+        init->memory.chk->short_of_memory |= b == NULL;
         return;
     }
     for (unsigned i = 0; i < b->warp_capacity; i++) {
@@ -206,7 +177,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     b->live = begins;
     if (!begins)
         return;
-    b->width = emu_machine_config(init->chk->machine)->warp_width;
+    b->width = emu_machine_config(init->memory.chk->machine)->warp_width;
     if (b->warp_capacity < view.warp_count) {
         struct init_warp **warps = calloc(view.warp_count, sizeof(struct init_warp *));
         struct init_local **locals = calloc(view.warp_count, sizeof *locals);
@@ -214,7 +185,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
             free(warps);
             free(locals);
             b->live = false;
-            init->chk->short_of_memory = true;
+            init->memory.chk->short_of_memory = true;
             return;
         }
         for (unsigned i = 0; i < b->warp_capacity; i++)
@@ -250,12 +221,12 @@ static void on_replay_end(void *state, bool same)
 {
     struct chk_init *init = state;
 
-    for (size_t i = 0; same && i < init->block_count; i++) {
-        const struct init_block *b = init->blocks[i];
+    for (size_t i = 0; same && i < init->blocks.count; i++) {
+        const struct init_block *b = (const struct init_block *)init->blocks.at[i];
 
         for (unsigned w = 0; b->live && w < b->warp_count; w++)
             if (b->warp[w] != NULL)
-                emu_hooks_single_step((struct emu_core *)(uintptr_t)b->core, b->slot, w, true);
+                emu_hooks_single_step((struct emu_core *)(uintptr_t)b->is.core, b->is.slot, w, true);
     }
 }
 
@@ -274,7 +245,7 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         return from;
     if (at >= ISA_GLOBAL_BASE) {
         o.where = INIT_GLOBAL;
-        o.address = emu_allocation_at(init->chk->machine, at, &allocation, &inside)
+        o.address = emu_allocation_at(init->memory.chk->machine, at, &allocation, &inside)
                         ? allocation.address
                         : at;
     } else if (at >= ISA_LOCAL_BASE) {
@@ -384,7 +355,7 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
 
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c, lane, &low);
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c + 1u, lane, &high);
-    if (!emu_texture_get(init->chk->machine, high << 32 | (uint32_t)low, &texture))
+    if (!emu_texture_get(init->memory.chk->machine, high << 32 | (uint32_t)low, &texture))
         return; /* it faults */
     bytes = texture.bits / 8;
     for (unsigned k = 0; k < 4; k++) {
@@ -524,7 +495,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
     if (b == NULL)
         return;
     if (w != NULL) {
-        init->chk->look = CHK_LOOK_STEPS;
+        init->memory.chk->look = CHK_LOOK_STEPS;
         check_address(init, w, a);
         switch (a->kind) {
         case EMU_ACCESS_STORE: store(init, b, w, a); break;
@@ -547,7 +518,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
     }
     if (loads && init_access_undefined(&init->memory, b, a) != 0) {
         if (warp_track(init, b, a->at.core, a->at.warp) != NULL)
-            init->chk->look = CHK_LOOK_REPEATED;
+            init->memory.chk->look = CHK_LOOK_REPEATED;
         return;
     }
     /* what is defined stays so, whatever a warp without undefined registers does there */
@@ -827,7 +798,7 @@ static void shuffle(struct chk_init *init, struct init_block *b, const struct em
     if (plan != NULL && site->warp < b->warp_count && b->warp[site->warp] == NULL &&
         init_rules_reads_absent(plan, site) && warp_track(init, b, site->core, site->warp) != NULL) {
         emu_hooks_single_step(site->core, site->slot, site->warp, true);
-        init->chk->look = CHK_LOOK_REPEATED;
+        init->memory.chk->look = CHK_LOOK_REPEATED;
     }
 }
 
@@ -872,7 +843,7 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
             origin[k / 4] = init_mark_get(m, init_mark_key(NULL, 0, 0, in + k));
             if (origin[k / 4] != 0)
                 continue;
-            if (emu_allocation_at(init->chk->machine, in, &a, &inside))
+            if (emu_allocation_at(init->memory.chk->machine, in, &a, &inside))
                 o.address = a.address;
             origin[k / 4] = init_origin_add(init, &o);
         }
@@ -893,7 +864,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     switch (event->kind) {
     case EMU_MACHINE_ALLOC:
         /* module variables begin as the program says */
-        if (emu_allocation_at(init->chk->machine, event->address, &a, &inside) && inside &&
+        if (emu_allocation_at(init->memory.chk->machine, event->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, event->address, event->size_bytes, false);
         break;
@@ -918,21 +889,13 @@ static void mark_uninitialised(void *state, uint64_t address, uint64_t bytes)
     init_memory_range(&((struct chk_init *)state)->memory, address, bytes, false);
 }
 
-static bool begin(void *state)
-{
-    struct chk_init *init = state;
-
-    init->memory.chk = init->chk;
-    return true;
-}
-
 static void end(void *state)
 {
     struct chk_init *init = state;
 
-    for (size_t i = 0; i < init->block_count; i++)
-        block_fini(init->blocks[i]);
-    free(init->blocks);
+    for (size_t i = 0; i < init->blocks.count; i++)
+        block_fini((struct init_block *)init->blocks.at[i]);
+    free(init->blocks.at);
     for (size_t i = 0; i < init->program_count; i++) {
         free(init->programs[i].live);
         free(init->programs[i].plan);
@@ -944,6 +907,6 @@ static void end(void *state)
 
 const struct chk_observer chk_init_observer = {
     .classes = 1u << CHK_CLASS_UNINITIALISED, .past = CHK_PAST_NOTED, .state_bytes = sizeof(struct chk_init),
-    .begin = begin, .end = end, .wants = wants, .on_insn = on_insn, .on_access = on_access, .on_step = on_step,
+    .end = end, .wants = wants, .on_insn = on_insn, .on_access = on_access, .on_step = on_step,
     .on_stepped = on_stepped, .on_block = on_block, .on_replay_end = on_replay_end,
     .on_machine_event = on_machine_event, .mark_uninitialised = mark_uninitialised};

@@ -93,7 +93,7 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
             continue;
         look_at_descriptor(init, b, site, (unsigned)l, descriptor);
         const uint64_t entry = lw_get64(bytes);
-        const struct emu_program *program = emu_machine_program_at(init->chk->machine, entry);
+        const struct emu_program *program = emu_machine_program_at(init->memory.chk->machine, entry);
         const struct isa_function *f =
             program == NULL ? NULL
                             : isa_object_function_at(emu_program_object(program),

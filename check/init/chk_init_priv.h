@@ -69,8 +69,8 @@ struct init_local {
 };
 /** A slot of a core: the block in it. */
 struct init_block {
-    const struct emu_core *core;
-    unsigned slot, warp_count, warp_capacity, width;
+    struct chk_slot is;
+    unsigned warp_count, warp_capacity, width;
     uint32_t grid;
     uint64_t block;
     bool live;
@@ -165,11 +165,8 @@ struct init_result {
 };
 
 struct chk_init {
-    struct chk *chk;
-    struct init_memory memory;
-    struct init_block **blocks;
-    size_t block_count, block_capacity;
-    struct init_block *last; /* the last one used */
+    struct init_memory memory; /* begins with the checker */
+    struct chk_slots blocks; /* of struct init_block */
     struct init_result result;
     bool pending;
     struct init_program *programs;

@@ -14,7 +14,7 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
     }
     if (!lw_grow(&init->origins, &init->origin_capacity, init->origin_count + 2,
                  sizeof *init->origins)) {
-        init->chk->short_of_memory = true;
+        init->memory.chk->short_of_memory = true;
         return 0;
     }
     if (init->origin_count == 0)
@@ -23,23 +23,14 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
     return (uint32_t)init->origin_count++;
 }
 
-static const struct isa_line *line_at(const struct isa_object *object, const struct emu_program *program,
-                                      uint64_t pc, uint32_t *index)
-{
-    *index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
-    return isa_object_line_at(object, *index);
-}
-
 /** "k.cl:8", or "pc 0x100000040" without a line. */
 static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
 {
-    const struct emu_program *program = emu_machine_program_at(init->chk->machine, pc);
-    const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    uint32_t index;
-    const struct isa_line *line = object != NULL ? line_at(object, program, pc, &index) : NULL;
+    struct chk_location location;
 
-    if (line != NULL && line->file < object->file_count)
-        lw_printf(out, "%s:%u", chk_file_plain(init->chk, object->files[line->file]), line->line);
+    chk_location_at(init->memory.chk, 0, 0, 0, 0, pc, &location);
+    if (location.file[0] != '\0')
+        lw_printf(out, "%s:%u", location.file, location.line);
     else
         lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
 }
@@ -68,22 +59,20 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
 static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
                      struct lw_sink *out, const char **allocation)
 {
-    const struct emu_program *program = emu_machine_program_at(init->chk->machine, o->pc);
+    const struct emu_program *program = emu_machine_program_at(init->memory.chk->machine, o->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
     const struct isa_variable *v;
     struct emu_allocation a;
     uint64_t offset = 0;
     int64_t die;
-    uint32_t index = 0;
+    const uint32_t index = program != NULL ? (uint32_t)((o->pc - emu_program_base(program)) / ISA_WORD_BYTES) : 0;
     bool inside;
 
     *allocation = "";
     char room[ISA_SYMBOL_BYTES];
-    if (object != NULL)
-        (void)line_at(object, program, o->pc, &index);
     switch ((enum init_where)o->where) {
     case INIT_GLOBAL:
-        if (emu_allocation_at(init->chk->machine, o->address, &a, &inside)) {
+        if (emu_allocation_at(init->memory.chk->machine, o->address, &a, &inside)) {
             *allocation = a.name;
             lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an allocation",
                       isa_symbol_text(a.name, room), a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
@@ -147,10 +136,10 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
     char room[ISA_SYMBOL_BYTES];
     struct lw_buffer text;
 
-    if ((init->chk->options.kinds >> kind & 1) == 0)
+    if ((init->memory.chk->options.kinds >> kind & 1) == 0)
         return;
     f.address = address;
-    chk_location_of(init->chk, site, lanes, &f.location);
+    chk_location_of(init->memory.chk, site, lanes, &f.location);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s depends on an uninitialised value: ", use);
     describe(init, o, true, &text.sink, &f.allocation);
@@ -159,10 +148,10 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         put_location(init, o->pc, &text.sink);
     }
     /* The buffers of a launch by options begin as zeros, which a counter most often is meant to do. */
-    if (kind == CHK_UNINIT_ATOMIC && init->chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
+    if (kind == CHK_UNINIT_ATOMIC && init->memory.chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
         lw_printf(&text.sink, "; where it is to begin as zeros, give it contents: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));
-    (void)chk_add_text(init->chk, &f, &text);
+    (void)chk_add_text(init->memory.chk, &f, &text);
 }
 
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
@@ -171,10 +160,10 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
     struct emu_allocation a;
     bool inside;
 
-    if (!(init->chk->options.kinds >> CHK_UNINIT_OUTPUT & 1))
+    if (!(init->memory.chk->options.kinds >> CHK_UNINIT_OUTPUT & 1))
         return;
     f.count = init_memory_count(&init->memory, address, bytes, &f.address);
-    if (f.count == 0 || !emu_allocation_at(init->chk->machine, f.address, &a, &inside))
+    if (f.count == 0 || !emu_allocation_at(init->memory.chk->machine, f.address, &a, &inside))
         return;
     uint32_t from = init_mark_get(&init->memory, init_mark_key(NULL, 0, 0, f.address));
     struct lw_buffer text;
@@ -190,8 +179,8 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
                   f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }
-    f.location.file = init->chk->host_file;
-    f.location.line = init->chk->host_line;
+    f.location.file = init->memory.chk->host_file;
+    f.location.line = init->memory.chk->host_line;
     f.allocation = a.name;
-    (void)chk_add_text(init->chk, &f, &text);
+    (void)chk_add_text(init->memory.chk, &f, &text);
 }

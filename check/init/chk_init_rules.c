@@ -75,7 +75,7 @@ struct look {
 
 static uint64_t pc_of(const struct emu_hook_site *site)
 {
-    return emu_program_base(site->program) + (uint64_t)site->index * ISA_WORD_BYTES;
+    return chk_site_pc(site);
 }
 
 static uint64_t value_of(const struct look *k, enum isa_reg_class c, unsigned r, unsigned words)
@@ -828,7 +828,7 @@ void init_rules_apply(struct chk_init *init, const struct init_warp *w, const st
     const unsigned flags = isa_op_info((enum isa_op)site->insn->op)->flags;
     const enum rule rule = (enum rule)plan->rule;
     const struct look k = {.w = w, .plan = plan, .site = site,
-                           .width = emu_machine_config(init->chk->machine)->warp_width};
+                           .width = emu_machine_config(init->memory.chk->machine)->warp_width};
     uint64_t undefined;
 
     out->lanes = flags & ISA_F_SCALAR ? site->split_lanes : site->lanes;

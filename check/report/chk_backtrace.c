@@ -6,29 +6,18 @@ enum { REG_RETURN = 0, REG_STACK = 2 };
 
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot)
 {
-    size_t i = 0;
-
-    while (i < chk->core_count && chk->cores[i].core != core)
-        i++;
-    if (i == chk->core_count) {
-        if (!lw_grow(&chk->cores, &chk->core_capacity, i + 1, sizeof *chk->cores))
-            return; /* callers are not known then */
-        chk->cores[chk->core_count++] = (struct chk_core){.core = core};
-    }
-    if (chk->cores[i].slots <= slot)
-        chk->cores[i].slots = slot + 1;
+    (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory callers are not known */
 }
 
 /** Where a block is; NULL: nowhere that is known. */
-static const struct emu_core *core_of(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned *slot)
+static const struct chk_slot *slot_of(const struct chk *chk, uint32_t sequence, uint64_t block)
 {
     struct emu_block_view view;
 
-    for (size_t i = 0; i < chk->core_count; i++)
-        for (*slot = 0; *slot < chk->cores[i].slots; ++*slot)
-            if (emu_block_view(chk->cores[i].core, *slot, &view) && view.grid->sequence == sequence &&
-                view.block == block)
-                return chk->cores[i].core;
+    for (size_t i = 0; i < chk->slots.count; i++)
+        if (emu_block_view(chk->slots.at[i]->core, chk->slots.at[i]->slot, &view) && view.grid->sequence == sequence &&
+            view.block == block)
+            return chk->slots.at[i];
     return NULL;
 }
 
@@ -55,21 +44,23 @@ static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned 
     const struct emu_hook_site *at = chk->at;
 
     return at != NULL && at->core == core && at->slot == slot && at->warp == warp && (at->lanes >> lane & 1) != 0 &&
-           emu_program_base(at->program) + (uint64_t)at->index * ISA_WORD_BYTES == pc;
+           chk_site_pc(at) == pc;
 }
 
 unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, location->pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    unsigned slot = 0, count = 0;
-    const struct emu_core *core = location->lanes != 0 ? core_of(chk, location->grid, location->block_number, &slot) : NULL;
+    unsigned count = 0;
+    const struct chk_slot *is = location->lanes != 0 ? slot_of(chk, location->grid, location->block_number) : NULL;
     const unsigned lane = location->lanes != 0 ? lw_lowest(location->lanes) : 0, warp = location->warp;
     struct emu_split_view split;
     uint64_t sp = 0, pc = location->pc;
 
-    if (core == NULL || object == NULL)
+    if (is == NULL || object == NULL)
         return 0;
+    const struct emu_core *core = is->core;
+    const unsigned slot = is->slot;
     /* what is reported later than it was done is of a stack that is gone */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;

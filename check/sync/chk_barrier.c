@@ -20,8 +20,7 @@ struct warp_arrivals {
 };
 /** A resident block. */
 struct state {
-    const struct emu_core *core;
-    unsigned slot;
+    struct chk_slot is;
     uint64_t ended; /* lanes */
     struct chk_arrival end; /* of the first that ended */
     struct {
@@ -37,9 +36,7 @@ struct state {
 };
 struct chk_barrier {
     struct chk *chk;
-    struct state **states;
-    size_t count, room;
-    struct state *last;
+    struct chk_slots states; /* of struct state */
     struct chk_regions **regions; /* of programs */
     size_t region_count, region_capacity;
     const struct chk_regions *regions_last;
@@ -49,8 +46,8 @@ static void end(void *state)
 {
     struct chk_barrier *barrier = state;
 
-    for (size_t i = 0; i < barrier->count; i++) {
-        struct state *s = barrier->states[i];
+    for (size_t i = 0; i < barrier->states.count; i++) {
+        struct state *s = (struct state *)barrier->states.at[i];
 
         free(s->arrivals);
         chk_paths_destroy(s->paths);
@@ -61,7 +58,7 @@ static void end(void *state)
     for (size_t i = 0; i < barrier->region_count; i++)
         chk_regions_destroy(barrier->regions[i]);
     free(barrier->regions);
-    free(barrier->states);
+    free(barrier->states.at);
 }
 
 /** What instructions of a program do; NULL: no memory. */
@@ -102,20 +99,10 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
 /** NULL: no memory. */
 static struct state *state_of(struct chk_barrier *b, const struct emu_core *core, unsigned slot)
 {
-    if (b->last != NULL && b->last->core == core && b->last->slot == slot)
-        return b->last;
-    for (size_t i = 0; i < b->count; i++)
-        if (b->states[i]->core == core && b->states[i]->slot == slot)
-            return b->last = b->states[i];
-    struct state *s = calloc(1, sizeof *s);
-    if (s == NULL || !lw_grow(&b->states, &b->room, b->count + 1, sizeof *b->states)) {
-        free(s);
-        b->chk->short_of_memory = true;
-        return NULL;
-    }
-    s->core = core;
-    s->slot = slot;
-    return b->last = b->states[b->count++] = s;
+    struct state *s = chk_slot_at(&b->states, core, slot, sizeof *s);
+
+    b->chk->short_of_memory |= s == NULL;
+    return s;
 }
 
 static void on_block(void *state, struct emu_core *core, unsigned slot, bool begins)
@@ -125,7 +112,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     (void)begins;
     if (s == NULL)
         return;
-    *s = (struct state){.core = core, .slot = slot, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
+    *s = (struct state){.is = s->is, .arrivals = s->arrivals, .arrivals_capacity = s->arrivals_capacity, .paths = s->paths,
                         .came = {s->came.at, 0, s->came.room}, .left = {s->left.at, 0, s->left.room}};
     if (s->arrivals != NULL)
         memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
@@ -298,12 +285,12 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang)
     const struct chk_barrier *barrier = chk_state(chk, &chk_barrier_observer);
     bool reported = false;
 
-    for (size_t i = 0; barrier != NULL && i < barrier->count; i++) {
-        struct state *s = barrier->states[i];
+    for (size_t i = 0; barrier != NULL && i < barrier->states.count; i++) {
+        struct state *s = (struct state *)barrier->states.at[i];
 
         if (s->follows && !s->lost && s->came.count != 0 && s->came.at[0].grid == hang->grid &&
             s->came.at[0].block == hang->block)
-            reported |= chk_paths_stuck(s->paths, &s->came, &s->left, s->core, s->slot);
+            reported |= chk_paths_stuck(s->paths, &s->came, &s->left, s->is.core, s->is.slot);
     }
     return reported;
 }
@@ -313,8 +300,8 @@ static void on_pc_edited(void *state)
 {
     struct chk_barrier *barrier = state;
 
-    for (size_t i = 0; i < barrier->count; i++)
-        barrier->states[i]->lost = true;
+    for (size_t i = 0; i < barrier->states.count; i++)
+        ((struct state *)barrier->states.at[i])->lost = true;
 }
 
 /** Lanes of a warp, each other's members, have met. */
