@@ -98,6 +98,22 @@ struct emu_access {
     struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
 
+/** What a step did with a convergence barrier. */
+struct emu_event_conv {
+    enum emu_conv_op op;
+    uint8_t reg;
+    bool soft;
+    uint64_t group;             /* number */
+    uint64_t arrived, released; /* lanes */
+    enum emu_release why;
+};
+/** The same with a CTA barrier. */
+struct emu_event_cta {
+    bool used, completed;
+    uint8_t id;
+    unsigned arrived, expected;
+    uint64_t generation;
+};
 /** What one step did. Pointers are borrowed until the next step on the same core. */
 struct emu_event {
     enum emu_event_kind kind;
@@ -122,20 +138,8 @@ struct emu_event {
     const struct emu_outcome *outcomes;
     unsigned outcome_count;
     uint64_t exited;
-    struct {
-        enum emu_conv_op op;
-        uint8_t reg;
-        bool soft;
-        uint64_t group;    /* number */
-        uint64_t arrived, released; /* lanes */
-        enum emu_release why;
-    } conv;
-    struct {
-        bool used, completed;
-        uint8_t id;
-        unsigned arrived, expected;
-        uint64_t generation;
-    } cta;
+    struct emu_event_conv conv;
+    struct emu_event_cta cta;
     /* memory */
     struct emu_access access[2];
     unsigned access_count;

@@ -723,19 +723,10 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     ev->outcomes = scratch->flow.outcome;
     ev->outcome_count = scratch->flow.count;
     ev->exited = scratch->flow.exited;
-    ev->conv.op = scratch->flow.op;
-    ev->conv.reg = scratch->flow.reg;
-    ev->conv.soft = scratch->flow.soft;
-    ev->conv.group = scratch->flow.group;
-    ev->conv.arrived = scratch->flow.arrived;
-    ev->conv.released = scratch->flow.released;
-    ev->conv.why = scratch->flow.released == 0 ? EMU_RELEASE_NONE : scratch->flow.why;
-    ev->cta.used = scratch->flow.cta_used;
-    ev->cta.completed = scratch->flow.cta_completed;
-    ev->cta.id = scratch->flow.cta_id;
-    ev->cta.arrived = scratch->flow.cta_arrived;
-    ev->cta.expected = scratch->flow.cta_expected;
-    ev->cta.generation = scratch->flow.cta_generation;
+    ev->conv = scratch->flow.conv;
+    if (ev->conv.released == 0)
+        ev->conv.why = EMU_RELEASE_NONE;
+    ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
         struct run found; /* anew: others may have freed it */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);

@@ -259,8 +259,8 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     if (form->flags & EMU_FORM_FLOW) {
         w->flow = NULL;
-        ev->cta.used = scratch->flow.cta_used;
-        ev->cta.completed = scratch->flow.cta_completed;
+        ev->cta.used = scratch->flow.cta.used;
+        ev->cta.completed = scratch->flow.cta.completed;
     }
     if (ev->grid_started && w->retired != before)
         ev->grid_started = emu_grid_begin(core->machine, block->grid);

@@ -187,6 +187,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
     const struct emu_dinsn *di = &step->insn[0];
     const bool is_signed = di->op == ISA_V_MULWIDE_S32 || di->op == ISA_V_MADWIDE_S32 ||
                            di->op == ISA_V_LEA_S32;
+    const uint64_t sign = di->op == ISA_V_SUB_U32 || di->op == ISA_V_SUB_U64 ? UINT64_MAX : 1; /* of b in a sum */
     struct affine_value a, b, c, d;
 
     if (step->special) { /* the block has one dimension */
@@ -203,22 +204,15 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
         put32(s, step->d, b.base, b.step);
         return true;
     case ISA_V_ADD_U32:
-        if (!get32(s, step->a, &a) || !x32(s, step, &b))
-            return false;
-        put32(s, step->d, a.base + b.base, a.step + b.step);
-        return true;
     case ISA_V_SUB_U32:
         if (!get32(s, step->a, &a) || !x32(s, step, &b))
             return false;
-        put32(s, step->d, a.base - b.base, a.step - b.step);
+        put32(s, step->d, a.base + sign * b.base, a.step + sign * b.step);
         return true;
     case ISA_V_MUL_U32:
-        if (!get32(s, step->a, &a) || !x32(s, step, &b) || !times(&a, &b, UINT32_MAX, &d))
-            return false;
-        put32(s, step->d, d.base, d.step);
-        return true;
     case ISA_V_MAD_U32:
-        if (!get32(s, step->a, &a) || !x32(s, step, &b) || !get32(s, step->c, &c) ||
+        c = (struct affine_value){0};
+        if (!get32(s, step->a, &a) || !x32(s, step, &b) || (di->op == ISA_V_MAD_U32 && !get32(s, step->c, &c)) ||
             !times(&a, &b, UINT32_MAX, &d))
             return false;
         put32(s, step->d, d.base + c.base, d.step + c.step);
@@ -254,14 +248,10 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
         put64(s, step->d, b.base, b.step);
         return true;
     case ISA_V_ADD_U64:
-        if (!get64(s, step->a, &a) || !x64(s, step, &b))
-            return false;
-        put64(s, step->d, a.base + b.base, a.step + b.step);
-        return true;
     case ISA_V_SUB_U64:
         if (!get64(s, step->a, &a) || !x64(s, step, &b))
             return false;
-        put64(s, step->d, a.base - b.base, a.step - b.step);
+        put64(s, step->d, a.base + sign * b.base, a.step + sign * b.step);
         return true;
     case ISA_V_MUL_U64:
     case ISA_V_MAD_U64:

@@ -49,6 +49,12 @@ void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread
     }
 }
 
+void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop)
+{
+    stop->kind = EMU_STOP_BREAK;
+    emu_fixed_thread_ref(w, w->running, &stop->place);
+}
+
 /** Its blocks were run one by one: no higher one has printed. */
 static bool runs_alone(const struct emu_grid *grid)
 {
@@ -520,8 +526,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
         struct emu_observer *seers = emu_fixed_watching(f, w, observers);
         if (seers != NULL || emu_split_divided(w)) {
             if (emu_fixed_at_breakpoint(w) && f->claims == NULL) {
-                stop->kind = EMU_STOP_BREAK;
-                emu_fixed_thread_ref(w, w->running, &stop->place);
+                emu_fixed_break(w, stop);
                 break;
             }
             status = emu_fixed_step(f, w, &ev, seers, stop, err);
@@ -535,8 +540,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             if (status != LW_OK)
                 return status;
         } else if (end == EMU_SLICE_BREAK) {
-            stop->kind = EMU_STOP_BREAK;
-            emu_fixed_thread_ref(w, w->running, &stop->place);
+            emu_fixed_break(w, stop);
             break;
         } else if (end == EMU_SLICE_FAULT) {
             emu_fixed_fault(w, stop);
@@ -807,17 +811,10 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     f->base.machine = machine;
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
-    if (!emu_resident_capacity(f, slots)) {
-        free(f->places);
-        free(f->free_numbers);
-        free(f);
-        return LW_FAIL(err, LW_ENOMEM, "engine");
-    }
-    status = emu_core_create(machine, slots + more, NULL, NULL, &f->core, err);
+    status = emu_resident_capacity(f, slots) ? emu_core_create(machine, slots + more, NULL, NULL, &f->core, err)
+                                             : LW_FAIL(err, LW_ENOMEM, "engine");
     if (status != LW_OK) {
-        free(f->places);
-        free(f->free_numbers);
-        free(f);
+        functional_destroy(&f->base);
         return status;
     }
     f->core->notes_itself = true;

@@ -132,6 +132,8 @@ void emu_fixed_refill(struct emu_functional *f);
 /** Ended blocks give their places to the next. */
 void emu_fixed_retire(struct emu_functional *f);
 void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread_ref *place);
+/** The warp's running split is at an instruction with a breakpoint. */
+void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);

@@ -50,6 +50,29 @@ static bool wanted(const struct want *want, const struct emu_event *ev)
                                        (p->lanes == 0 || (ev->split_lanes & p->lanes) != 0)));
 }
 
+/** How many instructions of the entry may run in one slice. */
+static uint64_t most_of(const struct emu_functional *f, const struct want *want, const struct emu_log_entry *e)
+{
+    const struct emu_log *log = f->base.machine->log;
+    uint64_t most = e->count - log->cursor.done;
+
+    if (want->front && log->front.at == log->cursor.at && most > log->front.done - log->cursor.done)
+        most = log->front.done - log->cursor.done;
+    return most < want->until - f->core->retired ? most : want->until - f->core->retired;
+}
+
+static enum lw_status slice_ended(const struct emu_functional *f, const struct emu_warp *w, enum emu_slice_end end,
+                                  struct emu_stop *stop, struct lw_error *err)
+{
+    if (end == EMU_SLICE_FAULT)
+        return diverged(f, err, "an instruction faults, but the log continues");
+    if (emu_consume_halt_request(f->base.machine))
+        stop->kind = EMU_STOP_OBSERVER;
+    if (end == EMU_SLICE_BREAK)
+        emu_fixed_break(w, stop);
+    return LW_OK;
+}
+
 /** The fixed order: up to what is left of the entry. */
 static enum lw_status run_order(struct emu_functional *f, const struct want *want,
                                 const struct emu_log_entry *e, struct emu_stop *stop,
@@ -70,8 +93,7 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
         if (!want->silent && !want->one && emu_fixed_at_breakpoint(w)) {
-            stop->kind = EMU_STOP_BREAK;
-            emu_fixed_thread_ref(w, w->running, &stop->place);
+            emu_fixed_break(w, stop);
             return LW_OK;
         }
         status = emu_fixed_step(f, w, ev, seers, stop, err);
@@ -88,23 +110,9 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
             emu_log_advance(log, 1);
         return LW_OK;
     }
-    uint64_t left = e->count - log->cursor.done;
-    if (want->front && log->front.at == log->cursor.at &&
-        left > log->front.done - log->cursor.done)
-        left = log->front.done - log->cursor.done;
-    if (left > want->until - f->core->retired)
-        left = want->until - f->core->retired;
-    enum emu_slice_end end = emu_fixed_slice(f, w, left);
+    enum emu_slice_end end = emu_fixed_slice(f, w, most_of(f, want, e));
     emu_log_advance(log, f->core->retired - mark.retired);
-    if (end == EMU_SLICE_FAULT)
-        return diverged(f, err, "an instruction faults, but the log continues");
-    if (emu_consume_halt_request(f->base.machine))
-        stop->kind = EMU_STOP_OBSERVER;
-    if (end == EMU_SLICE_BREAK) {
-        stop->kind = EMU_STOP_BREAK;
-        emu_fixed_thread_ref(w, w->running, &stop->place);
-    }
-    return LW_OK;
+    return slice_ended(f, w, end, stop, err);
 }
 
 static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_entry *e,
@@ -223,7 +231,7 @@ static enum lw_status run_slice(struct emu_functional *f, const struct want *wan
 {
     struct emu_log *log = f->base.machine->log;
     struct emu_mark mark = emu_fixed_mark(f);
-    uint64_t left = e->count - log->cursor.done, count, most = left;
+    uint64_t left = e->count - log->cursor.done, count;
     struct emu_warp *w;
     enum lw_status status = warp_of(f, e, &w, err);
 
@@ -241,22 +249,12 @@ static enum lw_status run_slice(struct emu_functional *f, const struct want *wan
             if (stop->kind == EMU_STOP_FAULT)
                 return diverged(f, err, "an instruction faults, but the log continues");
         } else {
-            if (want->front && log->front.at == log->cursor.at &&
-                most > log->front.done - log->cursor.done)
-                most = log->front.done - log->cursor.done;
-            if (most > want->until - f->core->retired)
-                most = want->until - f->core->retired;
-            enum emu_slice_end end = emu_warp_run_slice(&w, most, &count);
-            if (end == EMU_SLICE_FAULT)
-                return diverged(f, err, "an instruction faults, but the log continues");
-            if (emu_consume_halt_request(f->base.machine))
-                stop->kind = EMU_STOP_OBSERVER;
-            if (end == EMU_SLICE_BREAK) {
-                stop->kind = EMU_STOP_BREAK;
-                emu_fixed_thread_ref(w, w->running, &stop->place);
-            } else if (count == 0) {
+            enum emu_slice_end end = emu_warp_run_slice(&w, most_of(f, want, e), &count);
+            status = slice_ended(f, w, end, stop, err);
+            if (status != LW_OK)
+                return status;
+            if (end != EMU_SLICE_BREAK && count == 0)
                 return diverged(f, err, "nothing of the warp can run, but the log continues");
-            }
         }
     }
     count = f->core->retired - mark.retired;

@@ -206,8 +206,7 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     if (*status != LW_OK)
         return true;
     if (end == EMU_SLICE_BREAK) {
-        stop->kind = EMU_STOP_BREAK;
-        emu_fixed_thread_ref(w, w->running, &stop->place);
+        emu_fixed_break(w, stop);
     } else if (end == EMU_SLICE_FAULT) {
         emu_fixed_fault(w, stop);
     }

@@ -77,15 +77,8 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
 
 const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t number)
 {
-    size_t low = 0, high = pages->count;
+    const size_t low = lw_lower_bound(pages->page, pages->count, sizeof *pages->page, number);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pages->page[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < pages->count && pages->page[low].number == number ? &pages->page[low] : NULL;
 }
 

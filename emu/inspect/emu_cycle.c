@@ -285,14 +285,14 @@ static uint64_t starved(const struct emu_cycle *c, const struct emu_warp *w)
                                   w->split_in[EMU_SPLIT_SLEEPING]) & ~c->ran;
 }
 
-static bool same_schedule(const struct emu_cycle *c, const struct emu_warp *w)
+/** Does @put write of the warp what is in @kept? */
+static bool same_bytes(const struct emu_warp *w, void (*put)(struct emu_bytes *, const struct emu_warp *),
+                       const struct emu_bytes *kept)
 {
     struct emu_bytes now = {0};
-    bool equal;
 
-    put_schedule(&now, w);
-    equal = !now.failed && now.size == c->schedule.size &&
-            memcmp(now.data, c->schedule.data, now.size) == 0;
+    put(&now, w);
+    const bool equal = !now.failed && now.size == kept->size && memcmp(now.data, kept->data, now.size) == 0;
     emu_bytes_fini(&now);
     return equal;
 }
@@ -360,7 +360,7 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
         if (!same(k, &k->end, false) || !walk(k, WALK_MOST))
             goto cleanup;
     const bool by_order = k->ordered || (starved(c, w) != 0 && order != EMU_ORDER_CHOSEN);
-    proved = !by_order || (order == EMU_ORDER_OWN && !c->waits && same_schedule(c, w));
+    proved = !by_order || (order == EMU_ORDER_OWN && !c->waits && same_bytes(w, put_schedule, &c->schedule));
 cleanup:
     free(k->cached);
     free(k->now.local);
@@ -514,16 +514,8 @@ static uint32_t waits_at(const struct emu_cycle *c, const struct emu_warp *w)
 
 static bool same_control(const struct emu_cycle *c, const struct emu_warp *w)
 {
-    struct emu_bytes now = {0};
-    bool equal;
-
-    if (key_of(w) != c->key || c->regs.size != regs_bytes(w) || c->local.size != local_bytes(w))
-        return false;
-    put_control(&now, w);
-    equal = !now.failed && now.size == c->control.size &&
-            memcmp(now.data, c->control.data, now.size) == 0;
-    emu_bytes_fini(&now);
-    return equal;
+    return key_of(w) == c->key && c->regs.size == regs_bytes(w) && c->local.size == local_bytes(w) &&
+           same_bytes(w, put_control, &c->control);
 }
 
 enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,

@@ -512,9 +512,9 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
     uint64_t retired = w->retired, lane_retired = w->lane_retired;
     emu_count_run(w, di);
     if (w->flow != NULL) {
-        w->flow->cta_used = true;
-        w->flow->cta_id = (uint8_t)id;
-        w->flow->cta_expected = di->flags & EMU_D_COUNTED ? count : w->block->threads_live;
+        w->flow->cta.used = true;
+        w->flow->cta.id = (uint8_t)id;
+        w->flow->cta.expected = di->flags & EMU_D_COUNTED ? count : w->block->threads_live;
     }
     uint64_t active = on & emu_exec_mask(w);
     struct emu_reduction red = { di->index, lw_popcount(active),
@@ -524,7 +524,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
                       reduce ? &red : NULL, why, sizeof why);
     if (r == EMU_CTA_BAD) {
         if (w->flow != NULL)
-            w->flow->cta_used = false;
+            w->flow->cta.used = false;
         w->run_start = run_start;
         w->budget = budget;
         w->retired = retired;
@@ -534,9 +534,9 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
     }
     if (w->flow != NULL) {
         const struct emu_cta_barrier *c = &w->block->cta[id];
-        w->flow->cta_completed = r == EMU_CTA_COMPLETED;
-        w->flow->cta_arrived = r == EMU_CTA_COMPLETED ? w->flow->cta_expected : c->arrived;
-        w->flow->cta_generation = c->generation;
+        w->flow->cta.completed = r == EMU_CTA_COMPLETED;
+        w->flow->cta.arrived = r == EMU_CTA_COMPLETED ? w->flow->cta.expected : c->arrived;
+        w->flow->cta.generation = c->generation;
     }
     if (!wait)
         return di + 1;

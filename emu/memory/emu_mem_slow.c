@@ -120,51 +120,18 @@ unsigned emu_atype_bytes(unsigned atype)
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
 
-static float f32_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-static double f64_of(uint64_t bits)
-{
-    double f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-/* Results that are NaN are canonical (MACHINE 6). */
-static uint32_t bits_f32(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return f != f ? UINT32_C(0x7fffffff) : bits;
-}
-static uint64_t bits_f64(double f)
-{
-    uint64_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return f != f ? UINT64_C(0x7ff8000000000000) : bits;
-}
-/** min and max: a NaN gives way to a number, -0 is below +0. @sign: 1 for max. */
+/** min and max of bits: a NaN gives way to a number, -0 is below +0. */
 static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
 {
-    float x = f32_of(a), y = f32_of(b);
+    const float x = emu_f32_bits(a), y = emu_f32_bits(b);
 
-    if (x != x || y != y)
-        return x == x ? a : bits_f32(y);
-    if (x == y)
-        return max ? a & b : a | b; /* equal but for the sign of zero */
-    return (x < y) != max ? a : b;
+    return BITS_f32(max ? emu_max_f32_plain(x, y) : emu_min_f32_plain(x, y));
 }
 static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
 {
-    double x = f64_of(a), y = f64_of(b);
+    const double x = emu_f64_bits(a), y = emu_f64_bits(b);
 
-    if (x != x || y != y)
-        return x == x ? a : bits_f64(y);
-    if (x == y)
-        return max ? a & b : a | b;
-    return (x < y) != max ? a : b;
+    return BITS_f64(max ? emu_max_f64_plain(x, y) : emu_min_f64_plain(x, y));
 }
 
 /* One half, with bits 31:16 zero; both. */
@@ -174,7 +141,7 @@ static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
     float y = bf ? emu_f32_of_bf16(b & 0xffff) : emu_f32_of_f16(b);
 
     x = op == ISA_AOP_ADD ? x + y
-                          : f32_of(pick_f32(bits_f32(x), bits_f32(y), op == ISA_AOP_MAX));
+                          : emu_f32_bits(pick_f32(BITS_f32(x), BITS_f32(y), op == ISA_AOP_MAX));
     return bf ? emu_bf16_of_f32(x) : emu_f16_of_f32(x);
 }
 static uint32_t pick_halves(uint32_t a, uint32_t b, bool bf, unsigned op)
@@ -295,97 +262,55 @@ static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned t
     return changed != 0;
 }
 
-static bool run32(const struct emu_atomic_run *run, unsigned op, unsigned type)
-{
-    ATOMIC_LOCALS;
-    word32 changed = 0;
-    bool is_signed = type == ISA_ATYPE_S32, is_float = type == ISA_ATYPE_F32;
-
-    switch (op) {
-    case ISA_AOP_ADD:
-        if (is_float) {
-            ATOMIC_LOOP(word32, bits_f32(f32_of(m) + f32_of(x)));
-        }
-        ATOMIC_HOST(word32, __atomic_fetch_add, m + x);
-    case ISA_AOP_MIN:
-        if (is_float) {
-            ATOMIC_LOOP(word32, pick_f32(m, x, false));
-        }
-        if (is_signed) {
-            ATOMIC_LOOP(word32, (int32_t)m < (int32_t)x ? m : x);
-        }
-        ATOMIC_LOOP(word32, m < x ? m : x);
-    case ISA_AOP_MAX:
-        if (is_float) {
-            ATOMIC_LOOP(word32, pick_f32(m, x, true));
-        }
-        if (is_signed) {
-            ATOMIC_LOOP(word32, (int32_t)m > (int32_t)x ? m : x);
-        }
-        ATOMIC_LOOP(word32, m > x ? m : x);
-    case ISA_AOP_INC:
-        ATOMIC_LOOP(word32, m >= x ? 0 : m + 1);
-    case ISA_AOP_DEC:
-        ATOMIC_LOOP(word32, m == 0 || m > x ? x : m - 1);
-    case ISA_AOP_AND:
-        ATOMIC_HOST(word32, __atomic_fetch_and, m & x);
-    case ISA_AOP_OR:
-        ATOMIC_HOST(word32, __atomic_fetch_or, m | x);
-    case ISA_AOP_XOR:
-        ATOMIC_HOST(word32, __atomic_fetch_xor, m ^ x);
-    case ISA_AOP_EXCH:
-        ATOMIC_LOOP(word32, x);
-    default: /* cas: the operand is the comparand */
-        ATOMIC_LOOP(word32, m == x ? ROW_word32(c0, c1, l) : m);
+/* Words of 32 and of 64 bits. */
+#define RUN_WORDS(N)                                                                          \
+    static bool run##N(const struct emu_atomic_run *run, unsigned op, unsigned type)          \
+    {                                                                                         \
+        ATOMIC_LOCALS;                                                                        \
+        word##N changed = 0;                                                                  \
+        const bool is_signed = type == ISA_ATYPE_S##N, is_float = type == ISA_ATYPE_F##N;     \
+                                                                                              \
+        switch (op) {                                                                         \
+        case ISA_AOP_ADD:                                                                     \
+            if (is_float) {                                                                   \
+                ATOMIC_LOOP(word##N, BITS_f##N(emu_f##N##_bits(m) + emu_f##N##_bits(x)));     \
+            }                                                                                 \
+            ATOMIC_HOST(word##N, __atomic_fetch_add, m + x);                                  \
+        case ISA_AOP_MIN:                                                                     \
+            if (is_float) {                                                                   \
+                ATOMIC_LOOP(word##N, pick_f##N(m, x, false));                                 \
+            }                                                                                 \
+            if (is_signed) {                                                                  \
+                ATOMIC_LOOP(word##N, (int##N##_t)m < (int##N##_t)x ? m : x);                  \
+            }                                                                                 \
+            ATOMIC_LOOP(word##N, m < x ? m : x);                                              \
+        case ISA_AOP_MAX:                                                                     \
+            if (is_float) {                                                                   \
+                ATOMIC_LOOP(word##N, pick_f##N(m, x, true));                                  \
+            }                                                                                 \
+            if (is_signed) {                                                                  \
+                ATOMIC_LOOP(word##N, (int##N##_t)m > (int##N##_t)x ? m : x);                  \
+            }                                                                                 \
+            ATOMIC_LOOP(word##N, m > x ? m : x);                                              \
+        case ISA_AOP_INC:                                                                     \
+            ATOMIC_LOOP(word##N, m >= x ? 0 : m + 1);                                         \
+        case ISA_AOP_DEC:                                                                     \
+            ATOMIC_LOOP(word##N, m == 0 || m > x ? x : m - 1);                                \
+        case ISA_AOP_AND:                                                                     \
+            ATOMIC_HOST(word##N, __atomic_fetch_and, m & x);                                  \
+        case ISA_AOP_OR:                                                                      \
+            ATOMIC_HOST(word##N, __atomic_fetch_or, m | x);                                   \
+        case ISA_AOP_XOR:                                                                     \
+            ATOMIC_HOST(word##N, __atomic_fetch_xor, m ^ x);                                  \
+        case ISA_AOP_EXCH:                                                                    \
+            ATOMIC_LOOP(word##N, x);                                                          \
+        default: /* cas: the operand is the comparand */                                      \
+            ATOMIC_LOOP(word##N, m == x ? ROW_word##N(c0, c1, l) : m);                        \
+        }                                                                                     \
+        return changed != 0;                                                                  \
     }
-    return changed != 0;
-}
-
-static bool run64(const struct emu_atomic_run *run, unsigned op, unsigned type)
-{
-    ATOMIC_LOCALS;
-    word64 changed = 0;
-    bool is_signed = type == ISA_ATYPE_S64, is_float = type == ISA_ATYPE_F64;
-
-    switch (op) {
-    case ISA_AOP_ADD:
-        if (is_float) {
-            ATOMIC_LOOP(word64, bits_f64(f64_of(m) + f64_of(x)));
-        }
-        ATOMIC_HOST(word64, __atomic_fetch_add, m + x);
-    case ISA_AOP_MIN:
-        if (is_float) {
-            ATOMIC_LOOP(word64, pick_f64(m, x, false));
-        }
-        if (is_signed) {
-            ATOMIC_LOOP(word64, (int64_t)m < (int64_t)x ? m : x);
-        }
-        ATOMIC_LOOP(word64, m < x ? m : x);
-    case ISA_AOP_MAX:
-        if (is_float) {
-            ATOMIC_LOOP(word64, pick_f64(m, x, true));
-        }
-        if (is_signed) {
-            ATOMIC_LOOP(word64, (int64_t)m > (int64_t)x ? m : x);
-        }
-        ATOMIC_LOOP(word64, m > x ? m : x);
-    case ISA_AOP_INC:
-        ATOMIC_LOOP(word64, m >= x ? 0 : m + 1);
-    case ISA_AOP_DEC:
-        ATOMIC_LOOP(word64, m == 0 || m > x ? x : m - 1);
-    case ISA_AOP_AND:
-        ATOMIC_HOST(word64, __atomic_fetch_and, m & x);
-    case ISA_AOP_OR:
-        ATOMIC_HOST(word64, __atomic_fetch_or, m | x);
-    case ISA_AOP_XOR:
-        ATOMIC_HOST(word64, __atomic_fetch_xor, m ^ x);
-    case ISA_AOP_EXCH:
-        ATOMIC_LOOP(word64, x);
-    default:
-        ATOMIC_LOOP(word64, m == x ? ROW_word64(c0, c1, l) : m);
-    }
-    return changed != 0;
-}
+RUN_WORDS(32)
+RUN_WORDS(64)
 
 static void run_atomic(struct emu_warp *w, const struct emu_dinsn *di,
                        struct emu_atomic_run *run)

@@ -80,16 +80,18 @@ void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 /** Index of the first record whose address is above @address. */
 static size_t record_above(const struct emu_memory *memory, uint64_t address)
 {
-    size_t low = 0, high = memory->count;
+    return address == UINT64_MAX ? memory->count
+                                 : lw_lower_bound(memory->record, memory->count, sizeof *memory->record, address + 1);
+}
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (memory->record[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+/** Gives a new record its name, and the list room for it. False: no memory. */
+static bool name_record(struct emu_memory *memory, struct emu_alloc_record *fresh, const char *name)
+{
+    fresh->name = strdup(name);
+    if (fresh->name != NULL && lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof *fresh))
+        return true;
+    free(fresh->name);
+    return false;
 }
 
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, uint64_t address)
@@ -233,12 +235,8 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
                        (unsigned long long)size_bytes, name[0] ? " of " : "", name,
                        (unsigned long long)(memory->bytes >> 20));
     fresh.address = ISA_GLOBAL_BASE + offset;
-    fresh.name = strdup(name);
-    if (fresh.name == NULL ||
-        !lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof fresh)) {
-        free(fresh.name);
+    if (!name_record(memory, &fresh, name))
         return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
-    }
     uint64_t taken = pages_taken(size_bytes) * EMU_PAGE_BYTES;
     if (offset < memory->next_free)
         forget_freed(memory, fresh.address, taken);
@@ -541,12 +539,8 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
         if (in->bad || !record_fits(memory, p, end))
             return emu_state_bad(err, "an allocation");
         end = p->address - ISA_GLOBAL_BASE + pages_taken(p->size_bytes) * EMU_PAGE_BYTES;
-        fresh.name = strdup(name);
-        if (fresh.name == NULL ||
-            !lw_grow(&memory->record, &memory->capacity, memory->count + 1, sizeof fresh)) {
-            free(fresh.name);
+        if (!name_record(memory, &fresh, name))
             return LW_FAIL(err, LW_ENOMEM, "out of memory for the list of allocations");
-        }
         memory->record[memory->count++] = fresh;
         set_valid(memory, p);
         if ((fresh.flags & (EMU_ALLOC_HEAP | EMU_ALLOC_FREED)) == EMU_ALLOC_HEAP)

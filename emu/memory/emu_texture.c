@@ -106,13 +106,6 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 
 /* ---- which texel ------------------------------------------------------------------- */
 
-static float f32_of(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
 /** The largest integer that is not above @x, as far as it matters: NaN is 0, what is far away is
  *  outside. */
 static int64_t floor_of(float x)
@@ -138,7 +131,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
         if (t->height == 0) /* what tex1Dfetch does, whatever the edges */
             return at >= 0 && at < size ? at : -1;
     } else if (t->normalized_coords) {
-        float x = f32_of(bits);
+        float x = emu_f32_bits(bits);
         if (edge == EMU_TEXTURE_WRAP || edge == EMU_TEXTURE_MIRROR) {
             int64_t whole = floor_of(x);
             x = x - (float)whole >= 0 && x - (float)whole <= 1 ? x - (float)whole : 0;
@@ -147,7 +140,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
         }
         at = floor_of(x * (float)size);
     } else {
-        at = floor_of(f32_of(bits));
+        at = floor_of(emu_f32_bits(bits));
     }
     if (at >= 0 && at < size)
         return at;

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "emu/lane/emu_math_priv.h"
 #include "emu/print/emu_print_priv.h"
 
 struct spec {
@@ -211,31 +212,6 @@ static void put_float(struct work *w, const struct spec *spec, double value)
         w->used += (size_t)n < room ? (size_t)n : room;
 }
 
-static double half(uint16_t bits)
-{
-    unsigned exponent = bits >> 10 & 31;
-    uint64_t fraction = bits & 0x3ff, sign = (uint64_t)(bits >> 15) << 63, wide;
-    double value;
-
-    if (exponent == 0) {
-        value = (double)fraction / 16777216.0; /* 2^-24 */
-        memcpy(&wide, &value, sizeof wide);
-        wide |= sign;
-    } else {
-        uint64_t e = exponent == 31 ? 0x7ff : exponent + 1023 - 15;
-        wide = sign | e << 52 | fraction << 42;
-    }
-    memcpy(&value, &wide, sizeof value);
-    return value;
-}
-static double single(uint32_t bits)
-{
-    float f;
-
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
 static bool is_integer(char c)
 {
     return c != '\0' && strchr("diouxX", c) != NULL;
@@ -265,7 +241,7 @@ static bool put_vector(struct work *w, const struct spec *spec)
         else if (size == 8)
             put_float(w, spec, ((union { uint64_t u; double d; }){bits}).d);
         else
-            put_float(w, spec, size == 4 ? single((uint32_t)bits) : half((uint16_t)bits));
+            put_float(w, spec, (double)(size == 4 ? emu_f32_bits((uint32_t)bits) : emu_f32_of_f16((uint16_t)bits)));
     }
     return true;
 }

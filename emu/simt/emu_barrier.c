@@ -188,7 +188,7 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
     emu_flow_note(w, EMU_CONV_JOIN, reg, EMU_RELEASE_REJOIN);
     number = ++w->group_counter;
     if (w->flow != NULL)
-        w->flow->group = number;
+        w->flow->conv.group = number;
     if (others == 0) {
         b->lanes = lanes;
         b->number = number;
@@ -246,9 +246,9 @@ bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes
 
     emu_flow_note(w, EMU_CONV_ARRIVE, reg, EMU_RELEASE_ARRIVAL);
     if (w->flow != NULL) {
-        w->flow->soft = soft;
-        w->flow->arrived = waiting;
-        w->flow->group = waiting != 0 ? emu_breg_number(w, reg, lw_lowest(waiting)) : 0;
+        w->flow->conv.soft = soft;
+        w->flow->conv.arrived = waiting;
+        w->flow->conv.group = waiting != 0 ? emu_breg_number(w, reg, lw_lowest(waiting)) : 0;
     }
     if (emu_split_bsync_uncontended(w, reg, lanes, w->retired))
         return true;
@@ -410,7 +410,7 @@ bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         w->member[l] = member[l];
     emu_flow_note(w, EMU_CONV_WARPSYNC, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
-        w->flow->arrived = lanes;
+        w->flow->conv.arrived = lanes;
     split_end_slice(w)->pc = next;
     id = part_to_wait(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_WARPSYNC);
@@ -439,7 +439,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
         w->member[l] = member[l];
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_WARPSYNC);
     if (w->flow != NULL)
-        w->flow->arrived = lanes;
+        w->flow->conv.arrived = lanes;
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
@@ -670,7 +670,7 @@ enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lane
     complete = cta_complete(block, c);
     emu_flow_note(w, EMU_CONV_NONE, 0, EMU_RELEASE_CTA);
     if (w->flow != NULL)
-        w->flow->arrived = lanes;
+        w->flow->conv.arrived = lanes;
     if (wait) {
         split_end_slice(w)->pc = next;
         split = part_to_wait(w, split, lanes, &rest);

@@ -98,8 +98,8 @@ static void pop_finished(struct emu_warp *w)
                 if (got == e)
                     w->core->stats.reconvergences++;
                 if (w->flow != NULL) {
-                    w->flow->released |= s->lanes;
-                    w->flow->why = EMU_RELEASE_POP;
+                    w->flow->conv.released |= s->lanes;
+                    w->flow->conv.why = EMU_RELEASE_POP;
                 }
             }
             return;
@@ -135,21 +135,6 @@ static int depth_change(const struct emu_warp *w, uint32_t index)
     return insn->op == ISA_RET ? -1 : 0;
 }
 
-/** @a is pushed before, so is below, @b. Of equal sides the fall-through is on top, then the
- *  one with the lowest lane. */
-static bool below(const struct emu_warp *w, const struct split_side *a,
-                  const struct split_side *b, uint32_t next)
-{
-    enum emu_push_order order = w->core->machine->push_order;
-    unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
-
-    if (order != EMU_PUSH_FALL_THROUGH && n_a != n_b)
-        return order == EMU_PUSH_SMALLER ? n_a > n_b : n_a < n_b;
-    if ((a->target == next) != (b->target == next))
-        return b->target == next;
-    return lw_lowest(a->lanes) > lw_lowest(b->lanes);
-}
-
 /** The top's lanes diverge into sides, each a split at its target, by the branch before @next. */
 static void diverge(struct emu_warp *w, struct split_side *side, unsigned count, uint32_t next)
 {
@@ -170,12 +155,7 @@ static void diverge(struct emu_warp *w, struct split_side *side, unsigned count,
         e->pc = rpc;
         e->split = -1;
     }
-    for (unsigned i = 0; i < count; i++) {
-        unsigned k = i;
-        for (; k > 0 && below(w, &side[i], &side[order[k - 1]], next); k--)
-            order[k] = order[k - 1];
-        order[k] = (uint8_t)i;
-    }
+    emu_split_order_sides(side, count, next, w->core->machine->push_order, order);
     for (unsigned i = 0; i < count; i++) {
         const struct split_side *s = &side[order[i]];
         uint32_t at = depth + (s->target != next ? (uint32_t)change : 0);
@@ -200,12 +180,9 @@ static void stack_branch(struct emu_warp *w, const uint32_t *target, uint32_t ne
     struct split_side side[EMU_MAX_LANES];
     unsigned count, id = (unsigned)w->running;
     struct emu_split *s = split_end_slice(w);
-    uint64_t gone = 0;
+    uint64_t gone;
 
-    for (LW_EACH_BIT(l, s->lanes))
-        if (target[l] == EMU_TARGET_EXIT)
-            gone |= split_bit((unsigned)l);
-    count = emu_split_sides(s->lanes & ~gone, target, side);
+    count = emu_split_sides(s->lanes, target, side, &gone);
     if (gone != 0) {
         emu_split_bury(w, &id, gone);
         if (count != 0)

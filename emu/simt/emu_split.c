@@ -131,7 +131,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
     unsigned count;
 
     if (w->flow != NULL)
-        w->flow->released |= emu_split_lanes(w, ids);
+        w->flow->conv.released |= emu_split_lanes(w, ids);
     for (LW_EACH_BIT(id, ids)) { /* lowest id first: it survives */
         struct emu_split *s = &w->split[id];
         uint64_t same = kept;
@@ -289,29 +289,44 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_barriers_after_exit(w, lanes);
 }
 
-/** stack_like: true when @a is pushed before, so is below, @b. */
-static bool below(const struct split_side *a, const struct split_side *b, uint32_t next)
+/** Is @a pushed before, so below, @b? */
+static bool below(const struct split_side *a, const struct split_side *b, uint32_t next, enum emu_push_order push)
 {
     unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
 
-    if (n_a != n_b)
-        return n_a > n_b;
+    if (push != EMU_PUSH_FALL_THROUGH && n_a != n_b)
+        return push == EMU_PUSH_SMALLER ? n_a > n_b : n_a < n_b;
     if ((a->target == next) != (b->target == next))
         return b->target == next;
     return lw_lowest(a->lanes) > lw_lowest(b->lanes);
 }
 
-unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side)
+void emu_split_order_sides(const struct split_side *side, unsigned count, uint32_t next, enum emu_push_order push,
+                           uint8_t *order)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned k = i;
+        for (; k > 0 && below(&side[i], &side[order[k - 1]], next, push); k--)
+            order[k] = order[k - 1];
+        order[k] = (uint8_t)i;
+    }
+}
+
+unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side, uint64_t *gone)
 {
     unsigned count = 0;
 
+    *gone = 0;
     while (lanes != 0) {
         uint32_t to = target[lw_lowest(lanes)];
         uint64_t here = 0;
         for (LW_EACH_BIT(l, lanes))
             if (target[l] == to)
                 here |= split_bit((unsigned)l);
-        side[count++] = (struct split_side){.lanes = here, .target = to};
+        if (to == EMU_TARGET_EXIT)
+            *gone = here;
+        else
+            side[count++] = (struct split_side){.lanes = here, .target = to};
         lanes &= ~here;
     }
     return count;
@@ -335,22 +350,14 @@ static void cbar_branch(struct emu_warp *w, const uint32_t *target, uint32_t nex
     uint8_t order[EMU_MAX_LANES];
     unsigned count, id = (unsigned)w->running;
     struct emu_split *s = split_end_slice(w);
-    uint64_t gone = 0;
+    uint64_t gone;
 
-    for (LW_EACH_BIT(l, s->lanes))
-        if (target[l] == EMU_TARGET_EXIT)
-            gone |= split_bit((unsigned)l);
-    count = emu_split_sides(s->lanes & ~gone, target, side);
+    count = emu_split_sides(s->lanes, target, side, &gone);
     if (gone != 0)
         emu_split_bury(w, &id, gone);
     emu_split_part_sides(w, id, side, count);
     if (count > 1 && w->stacked) {
-        for (unsigned i = 0; i < count; i++) {
-            unsigned k = i;
-            for (; k > 0 && below(&side[i], &side[order[k - 1]], next); k--)
-                order[k] = order[k - 1];
-            order[k] = (uint8_t)i;
-        }
+        emu_split_order_sides(side, count, next, EMU_PUSH_SMALLER, order);
         for (unsigned i = 0; i < count; i++)
             w->split[side[order[i]].id].seq = ++w->seq_counter;
     }

@@ -156,17 +156,10 @@ struct emu_flow {
     struct emu_outcome outcome[EMU_MAX_LANES]; /* pc is filled by the caller from target */
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
-    uint64_t arrived, released, group, exited; /* released: of this warp */
-    /* Noted by the functions that do it: the operation, its register, and why lanes are released
-     * if any are. */
-    enum emu_conv_op op;
-    enum emu_release why;
-    uint8_t reg;
-    bool soft;
-    bool cta_used, cta_completed;
-    uint8_t cta_id;
-    unsigned cta_arrived, cta_expected;
-    uint64_t cta_generation;
+    uint64_t exited;
+    /* Noted by the functions that do it. conv.released: of this warp; conv.why: why lanes are released if any are. */
+    struct emu_event_conv conv;
+    struct emu_event_cta cta;
 };
 /** A step begins operation @op on convergence register @reg; lanes that it makes ready are so
  *  because of @why. */
@@ -174,9 +167,9 @@ static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsign
                                  enum emu_release why)
 {
     if (w->flow != NULL) {
-        w->flow->op = op;
-        w->flow->reg = (uint8_t)reg;
-        w->flow->why = why;
+        w->flow->conv.op = op;
+        w->flow->conv.reg = (uint8_t)reg;
+        w->flow->conv.why = why;
     }
 }
 /** Fill outcome and target from the table: where the lanes @m of a step are now. */
@@ -230,7 +223,7 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
         s->seq = ++w->seq_counter;
         s->flags = 0;
         if (w->flow != NULL)
-            w->flow->released = waiting;
+            w->flow->conv.released = waiting;
     }
     return true;
 }
@@ -343,8 +336,13 @@ struct split_side {
     uint32_t target;
     unsigned id;
 };
-/** Group @lanes by target, by ascending lowest lane; returns how many sides. */
-unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side);
+/** Group @lanes by target, by ascending lowest lane; returns how many sides. *@gone: those that go to
+ *  EMU_TARGET_EXIT, which are in none. */
+unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side, uint64_t *gone);
+/** The sides in the order in which they are pushed: the last one is on top, and runs first. Of equal sides the
+ *  fall-through to @next is on top, then the one with the lowest lane. */
+void emu_split_order_sides(const struct split_side *side, unsigned count, uint32_t next, enum emu_push_order push,
+                           uint8_t *order);
 /** Make each side of split @id a split, at its target; side[].id gets the ids. */
 void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
                           unsigned count);
