@@ -375,14 +375,20 @@ bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *o
     return out->grid != NULL &&
            dbg->engine->ops->locate(dbg->engine, out->grid->sequence, out->block, &out->core,
                                     &out->slot) &&
-           (dbg->looking || live_lanes(out->core, out->slot, out->warp) != 0);
+           (dbg->looking || live_lanes(DBG_AT(out)) != 0);
+}
+
+bool dbg_lane_locate(const struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_warp *warp,
+                     struct emu_split_view *split)
+{
+    return dbg_warp_locate(dbg, id, warp) && emu_lane_where(DBG_AT(warp), lane, split);
 }
 
 bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
                    struct emu_warp_view *view)
 {
     return dbg_warp_locate(dbg, id, warp) &&
-           emu_warp_view(warp->core, warp->slot, warp->warp, view);
+           emu_warp_view(DBG_AT(warp), view);
 }
 
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
@@ -435,7 +441,7 @@ void dbg_thread_state(const struct dbg *dbg, const struct dbg_thread *thread,
         struct dbg_warp warp;
 
         if (dbg_warp_view(dbg, thread->id, &warp, &view) &&
-            emu_lane_where(warp.core, warp.slot, warp.warp, thread->lane, &split)) {
+            emu_lane_where(DBG_AT(&warp), thread->lane, &split)) {
             state = emu_split_state_name(split.state);
             splits = view.split_count;
         }

@@ -16,6 +16,8 @@ struct dbg_warp {
     uint64_t block;
     unsigned slot, warp;
 };
+/** A warp (struct dbg_warp *, struct emu_event *) as the first three arguments of the functions of emu/. */
+#define DBG_AT(warp_at) (warp_at)->core, (warp_at)->slot, (warp_at)->warp
 
 /** The focus lane of a thread, where it is not simply the lowest live one. */
 struct dbg_watch_lane {
@@ -161,6 +163,9 @@ struct dbg {
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Core and slot of a resident thread; false when it is gone. Makes the block's state. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
+/** The same, and the split of one of its lanes; false where that lane has ended, too. */
+bool dbg_lane_locate(const struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_warp *warp,
+                     struct emu_split_view *split);
 /** The same, and the warp's state. */
 bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
                    struct emu_warp_view *view);

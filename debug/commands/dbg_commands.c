@@ -15,9 +15,11 @@ enum lw_status dbg_too_long(struct lw_error *err)
     return LW_FAIL(err, LW_EUSAGE, "the command is too long");
 }
 
-enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size,
+enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size, const char *takes,
                                 struct lw_error *err)
 {
+    if (takes != NULL && first >= call->argc)
+        return LW_FAIL(err, LW_EUSAGE, "%s", takes);
     return lw_args_join(call->argc, call->argv, first, text, size) ? LW_OK : dbg_too_long(err);
 }
 

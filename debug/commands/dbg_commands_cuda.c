@@ -81,8 +81,8 @@ static void rows_devices(struct list *list)
     if (!on_axis(list, DBG_AXIS_DEVICE, 0, 0))
         return;
     if (dbg_thread_at(list->dbg, 0, &thread) && dbg_warp_locate(list->dbg, thread.id, &where)) {
-        (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NSMID, thread.lane, &sms);
-        (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_NWARPID, thread.lane, &warps);
+        (void)!emu_special_read(DBG_AT(&where), ISA_SR_NSMID, thread.lane, &sms);
+        (void)!emu_special_read(DBG_AT(&where), ISA_SR_NWARPID, thread.lane, &warps);
     }
     dbg_cell(&list->row, "*");
     dbg_cell(&list->row, "0");
@@ -175,7 +175,7 @@ static void lanes_of(struct list *list, const struct dbg_thread *thread)
 
         if ((view.launched >> lane & 1) == 0 || !has_lane(list, grid, thread->location.warp, lane, index))
             continue;
-        live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
+        live = emu_lane_where(DBG_AT(&warp), lane, &split);
         dbg_cell(&list->row, "%s", thread->id == list->focus.id && lane == list->focus.lane ? "*" : "");
         dbg_cell(&list->row, "%u", lane);
         dbg_cell(&list->row, "%s",
@@ -353,7 +353,7 @@ static void rows_threads(struct list *list)
                               (uint64_t)thread.location.warp * width + lane;
 
             if (!has_lane(list, grid, thread.location.warp, lane, index) ||
-                (!whole && !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split)))
+                (!whole && !emu_lane_where(DBG_AT(&warp), lane, &split)))
                 continue;
             if (range.grid == grid && range.pc == split.pc && number == range.last + 1) {
                 range.last = number;

@@ -48,7 +48,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
 static enum lw_status go_along(const struct lw_call *call, const char *axis, struct lw_error *err)
 {
     char text[512], operands[480];
-    enum lw_status status = dbg_operand_text(call, 1, operands, sizeof operands, err);
+    enum lw_status status = dbg_operand_text(call, 1, operands, sizeof operands, NULL, err);
 
     if (status != LW_OK)
         return status;
@@ -59,7 +59,7 @@ static enum lw_status go_along(const struct lw_call *call, const char *axis, str
 static enum lw_status do_lanewise(const struct lw_call *call, struct lw_error *err)
 {
     char text[512];
-    enum lw_status status = dbg_operand_text(call, 1, text, sizeof text, err);
+    enum lw_status status = dbg_operand_text(call, 1, text, sizeof text, NULL, err);
 
     return status != LW_OK ? status : go(call->context, text, true, call->out, err);
 }
@@ -247,11 +247,9 @@ static enum lw_status do_lane(const struct lw_call *call, struct lw_error *err)
         return LW_FAIL(err, LW_EUSAGE, "lane takes the number of a lane, or `where` and an expression");
     if (strcmp(call->argv[1], "where") != 0)
         return go_along(call, "lane", err);
-    if (call->argc < 3)
-        return LW_FAIL(err, LW_EUSAGE, "lane where takes an expression, as in `lane where v0 == 3`");
-    if (!lw_args_join(call->argc, call->argv, 2, text, sizeof text))
-        return dbg_too_long(err);
-    return lane_where(call->context, text, call->out, err);
+    enum lw_status status = dbg_operand_text(call, 2, text, sizeof text,
+                                             "lane where takes an expression, as in `lane where v0 == 3`", err);
+    return status != LW_OK ? status : lane_where(call->context, text, call->out, err);
 }
 
 /* clang-format off */

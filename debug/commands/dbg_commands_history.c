@@ -201,14 +201,11 @@ static enum lw_status do_origin(const struct lw_call *call, struct lw_error *err
     struct dbg *dbg = call->context;
     struct dbg_thread thread;
     char text[512];
-    enum lw_status status;
+    enum lw_status status = dbg_operand_text(call, 1, text, sizeof text,
+                                             "origin takes a register, a variable or memory: origin PLACE", err);
 
-    if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "origin takes a register, a variable or memory: origin "
-                       "PLACE");
-    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
-        return dbg_too_long(err);
-    status = queried(dbg, &thread, err);
+    if (status == LW_OK)
+        status = queried(dbg, &thread, err);
     return status != LW_OK ? status
                            : dbg_origin(dbg, thread.id, thread.lane, text, call->out, err);
 }

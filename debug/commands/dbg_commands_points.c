@@ -15,7 +15,7 @@ static enum lw_status condition_operand(const struct lw_call *call, int first, c
     if (strcmp(call->argv[first], "if") != 0 || first + 1 == call->argc)
         return LW_FAIL(err, LW_EUSAGE, "expected `if CONDITION` after %s, found \"%s\"", after,
                        call->argv[first]);
-    return dbg_operand_text(call, first + 1, condition, size, err);
+    return dbg_operand_text(call, first + 1, condition, size, NULL, err);
 }
 
 /* The words of a location: several if it is `*EXPRESSION` or names types, `scale(float *,
@@ -155,11 +155,10 @@ static enum lw_status do_condition(const struct lw_call *call, struct lw_error *
     unsigned id = 0;
     enum lw_status status = point_operand(call, &id, err);
 
-    if (status != LW_OK)
-        return status;
-    if (!lw_args_join(call->argc, call->argv, 2, condition, sizeof condition))
-        return dbg_too_long(err);
-    status = dbg_stoppoint_condition(call->context, id, condition, err);
+    if (status == LW_OK)
+        status = dbg_operand_text(call, 2, condition, sizeof condition, NULL, err);
+    if (status == LW_OK)
+        status = dbg_stoppoint_condition(call->context, id, condition, err);
     if (status == LW_OK)
         dbg_stoppoint_print(call->context, id, call->out);
     return status;

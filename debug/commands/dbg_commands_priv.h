@@ -11,8 +11,8 @@ extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_
     dbg_commands_frames, dbg_commands_focus;
 
 enum lw_status dbg_too_long(struct lw_error *err);
-/** The operands from @first on as one text. */
-enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size,
+/** The operands from @first on as one text. @takes: the error where there are none; NULL: there may be none. */
+enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size, const char *takes,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** A count as the only operand, 1 without. */
 enum lw_status dbg_one_count(const struct lw_call *call, uint64_t *count, struct lw_error *err);

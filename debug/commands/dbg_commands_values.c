@@ -49,12 +49,10 @@ static enum lw_status do_print(const struct lw_call *call, struct lw_error *err)
     int next = 1;
     enum lw_status status = format_parse(call, &next, &count, &format, &size, err);
 
+    if (status == LW_OK)
+        status = dbg_operand_text(call, next, text, sizeof text, "print takes an expression, as in `print v0 + 1`", err);
     if (status != LW_OK)
         return status;
-    if (next >= call->argc)
-        return LW_FAIL(err, LW_EUSAGE, "print takes an expression, as in `print v0 + 1`");
-    if (!lw_args_join(call->argc, call->argv, next, text, sizeof text))
-        return dbg_too_long(err);
     if (dbg_print_source(dbg, id, dbg_lane_get(dbg, id), text, format, false, call->out))
         return LW_OK;
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
@@ -85,13 +83,9 @@ static enum lw_status do_plane(const struct lw_call *call, struct lw_error *err)
     char text[1024];
     enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status != LW_OK)
-        return status;
-    if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "plane takes an expression, as in `plane v0`");
-    if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
-        return dbg_too_long(err);
-    return dbg_print_lanes(dbg, thread.id, text, dbg->colour, call->out, err);
+    if (status == LW_OK)
+        status = dbg_operand_text(call, 1, text, sizeof text, "plane takes an expression, as in `plane v0`", err);
+    return status != LW_OK ? status : dbg_print_lanes(dbg, thread.id, text, dbg->colour, call->out, err);
 }
 
 static enum lw_status do_set(const struct lw_call *call, struct lw_error *err)
@@ -102,13 +96,9 @@ static enum lw_status do_set(const struct lw_call *call, struct lw_error *err)
     int first = call->argc > 1 && strcmp(call->argv[1], "var") == 0 ? 2 : 1;
     enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status != LW_OK)
-        return status;
-    if (first >= call->argc)
-        return LW_FAIL(err, LW_EUSAGE, "set takes an assignment, as in `set v0 = 7`");
-    if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
-        return dbg_too_long(err);
-    return dbg_assign(dbg, thread.id, thread.lane, text, err);
+    if (status == LW_OK)
+        status = dbg_operand_text(call, first, text, sizeof text, "set takes an assignment, as in `set v0 = 7`", err);
+    return status != LW_OK ? status : dbg_assign(dbg, thread.id, thread.lane, text, err);
 }
 
 static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t address,
@@ -175,13 +165,10 @@ static enum lw_status do_x(const struct lw_call *call, struct lw_error *err)
     enum lw_status status = format_parse(call, &next, &count, &format, &size, err);
     unsigned bytes;
 
-    if (status != LW_OK)
-        return status;
-    if (next >= call->argc)
-        return LW_FAIL(err, LW_EUSAGE, "x takes an address, as in `x /8xw 0x200000000000`");
-    if (!lw_args_join(call->argc, call->argv, next, text, sizeof text))
-        return dbg_too_long(err);
-    status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
+    if (status == LW_OK)
+        status = dbg_operand_text(call, next, text, sizeof text, "x takes an address, as in `x /8xw 0x200000000000`", err);
+    if (status == LW_OK)
+        status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
     if (format == 's')
@@ -255,7 +242,7 @@ static uint64_t lanes_on(struct dbg *dbg, const struct dbg_thread *thread, const
 
     if (!dbg_warp_locate(dbg, thread->id, &warp))
         return 0;
-    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    count = emu_split_views(DBG_AT(&warp), splits, EMU_MAX_LANES);
     if (count < 2 || count > EMU_MAX_LANES)
         return 0;
     for (unsigned i = 0; i < count; i++)

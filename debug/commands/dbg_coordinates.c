@@ -148,8 +148,8 @@ void dbg_hardware_ids(struct dbg *dbg, const struct dbg_thread *thread, uint64_t
     *warp = thread->location.warp;
     if (!dbg_warp_locate(dbg, thread->id, &where))
         return;
-    (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_SMID, thread->lane, sm);
-    (void)!emu_special_read(where.core, where.slot, where.warp, ISA_SR_WARPID, thread->lane, warp);
+    (void)!emu_special_read(DBG_AT(&where), ISA_SR_SMID, thread->lane, sm);
+    (void)!emu_special_read(DBG_AT(&where), ISA_SR_WARPID, thread->lane, warp);
 }
 
 void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, unsigned which,

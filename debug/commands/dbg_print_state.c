@@ -80,7 +80,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
         lw_printf(out, ", plan %s", emu_tag_plan_names[config->tag_plan]);
     lw_put(out, "\n");
     for (unsigned r = 0; r < view.vreg_count; r++) {
-        if (!emu_reg_tag(warp.core, warp.slot, warp.warp, r, &tag) || tag.kind == EMU_TAG_V)
+        if (!emu_reg_tag(DBG_AT(&warp), r, &tag) || tag.kind == EMU_TAG_V)
             continue;
         char name[24];
         fold = tag.fold;
@@ -99,13 +99,12 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     lw_put(out, "  vectors: ");
     for (unsigned r = 0; r < view.vreg_count; r++) {
         unsigned last = r;
-        bool paired = r > 0 && emu_reg_tag(warp.core, warp.slot, warp.warp, r - 1, &tag) &&
+        bool paired = r > 0 && emu_reg_tag(DBG_AT(&warp), r - 1, &tag) &&
                       tag.pair;
-        if (paired || !emu_reg_tag(warp.core, warp.slot, warp.warp, r, &tag) ||
-            tag.kind != EMU_TAG_V)
+        if (paired || !emu_reg_tag(DBG_AT(&warp), r, &tag) || tag.kind != EMU_TAG_V)
             continue;
         while (last + 1 < view.vreg_count &&
-               emu_reg_tag(warp.core, warp.slot, warp.warp, last + 1, &tag) &&
+               emu_reg_tag(DBG_AT(&warp), last + 1, &tag) &&
                tag.kind == EMU_TAG_V)
             last++;
         lw_printf(out, last > r ? "%sv%u..v%u" : "%sv%u", between, r, last);
@@ -137,15 +136,14 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
         struct emu_split_view split = {0};
         uint64_t tid[3] = {0};
         char text[40];
-        bool live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
+        bool live = emu_lane_where(DBG_AT(&warp), lane, &split);
         bool active = live && (view.exec >> lane & 1) != 0 &&
                       (thread.location.lanes >> lane & 1) != 0;
 
         if ((view.launched >> lane & 1) == 0)
             continue;
         for (unsigned i = 0; i < 3; i++)
-            (void)!emu_special_read(warp.core, warp.slot, warp.warp,
-                                    (enum isa_special)(ISA_SR_TID_X + i), lane, &tid[i]);
+            (void)!emu_special_read(DBG_AT(&warp), (enum isa_special)(ISA_SR_TID_X + i), lane, &tid[i]);
         snprintf(text, sizeof text, "(%llu,%llu,%llu)", (unsigned long long)tid[0],
                  (unsigned long long)tid[1], (unsigned long long)tid[2]);
         dim(dbg, !active, out);
@@ -168,7 +166,7 @@ static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_s
 {
     enum { SHOWN = 200 };
     struct emu_stack_view entry[SHOWN];
-    unsigned count = emu_stack_views(warp->core, warp->slot, warp->warp, entry, SHOWN);
+    unsigned count = emu_stack_views(DBG_AT(warp), entry, SHOWN);
 
     if (count > SHOWN)
         lw_printf(out, "  stack of %u entries, the lowest %u:\n", count, (unsigned)SHOWN);
@@ -200,7 +198,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
 
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_locate(dbg, id, &warp))
         return dbg_exited(dbg, id, err);
-    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+    count = emu_split_views(DBG_AT(&warp), splits, EMU_MAX_LANES);
     lw_printf(out, "  split  state       %-*s  pc\n", mask, "lanes");
     for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++) {
         const struct emu_split_view *split = &splits[i];
@@ -228,8 +226,7 @@ static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
                              const struct emu_warp_view *view, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
-    unsigned count = emu_split_views(warp->core, warp->slot, warp->warp, splits,
-                                     EMU_MAX_LANES);
+    unsigned count = emu_split_views(DBG_AT(warp), splits, EMU_MAX_LANES);
     struct dbg_convergence it = {0};
     bool any = false;
 

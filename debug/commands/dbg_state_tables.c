@@ -126,7 +126,7 @@ static void rows_warps(struct dbg_row *row)
 
         if (!dbg_warp_view(row->dbg, thread.id, &warp, &view))
             continue;
-        (void)emu_lane_where(warp.core, warp.slot, warp.warp, thread.lane, &split);
+        (void)emu_lane_where(DBG_AT(&warp), thread.lane, &split);
         dbg_cell(row, "%llu", (unsigned long long)thread.id);
         dbg_cell(row, "%u", thread.location.grid);
         dbg_cell_index(row, thread.block_index);
@@ -155,15 +155,14 @@ static void rows_lanes(struct dbg_row *row)
     for (unsigned lane = 0; lane < width; lane++) {
         struct emu_split_view split = {0};
         uint32_t tid[3] = {0};
-        bool live = emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split);
+        bool live = emu_lane_where(DBG_AT(&warp), lane, &split);
 
         if ((view.launched >> lane & 1) == 0)
             continue;
         for (unsigned i = 0; i < 3; i++) {
             uint64_t value = 0;
 
-            (void)!emu_special_read(warp.core, warp.slot, warp.warp,
-                                    (enum isa_special)(ISA_SR_TID_X + i), lane, &value);
+            (void)!emu_special_read(DBG_AT(&warp), (enum isa_special)(ISA_SR_TID_X + i), lane, &value);
             tid[i] = (uint32_t)value;
         }
         dbg_cell(row, "%llu", (unsigned long long)thread.id);
@@ -195,7 +194,7 @@ static void rows_splits(struct dbg_row *row)
 
         if (!dbg_warp_locate(row->dbg, thread.id, &warp))
             continue;
-        count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
+        count = emu_split_views(DBG_AT(&warp), splits, EMU_MAX_LANES);
         for (unsigned s = 0; s < count && s < EMU_MAX_LANES; s++) {
             dbg_cell(row, "%llu", (unsigned long long)thread.id);
             dbg_cell(row, "%u", splits[s].id);
@@ -222,8 +221,7 @@ bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_vie
             unsigned lane = lw_lowest(view->live & ~it->seen);
 
             it->number = it->waiting = 0;
-            it->lanes = emu_barrier_group(warp->core, warp->slot, warp->warp, it->reg, lane,
-                                          &it->number) &
+            it->lanes = emu_barrier_group(DBG_AT(warp), it->reg, lane, &it->number) &
                         view->live;
             it->seen |= it->lanes | UINT64_C(1) << lane;
             if (it->lanes == 0)
@@ -265,9 +263,7 @@ static void rows_barriers(struct dbg_row *row)
 
         if (!dbg_warp_view(row->dbg, thread.id, &warp, &view))
             continue;
-        count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
-        if (count > EMU_MAX_LANES)
-            count = EMU_MAX_LANES;
+        count = emu_split_views(DBG_AT(&warp), splits, EMU_MAX_LANES);
         for (unsigned s = 0; s < count; s++)
             if (splits[s].state == EMU_SPLIT_CTA && splits[s].barrier < ISA_CTA_BARRIER_COUNT)
                 waiting[splits[s].barrier] |= splits[s].lanes;

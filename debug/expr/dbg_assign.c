@@ -13,7 +13,7 @@ static void store_register(struct dbg_expr *e, const struct dbg_operand *o, uint
     if (!dbg_expr_warp(e))
         return;
     if (o->kind != DBG_TARGET_V && o->kind != DBG_TARGET_P &&
-        emu_warp_view(e->warp.core, e->warp.slot, e->warp.warp, &view) &&
+        emu_warp_view(DBG_AT(&e->warp), &view) &&
         view.split_count > 1) {
         dbg_expr_fail(
             e, LW_ESTATE,
@@ -24,17 +24,15 @@ static void store_register(struct dbg_expr *e, const struct dbg_operand *o, uint
     if (o->kind == DBG_TARGET_P) {
         uint64_t mask = 0;
 
-        (void)!emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, ISA_REG_P, o->number, 0,
-                            &mask);
+        (void)!emu_reg_read(DBG_AT(&e->warp), ISA_REG_P, o->number, 0, &mask);
         mask &= ~(UINT64_C(1) << o->lane);
         bits = mask | (uint64_t)(bits != 0) << o->lane;
     }
     if (!emu_reg_write(
-            e->warp.core, e->warp.slot, e->warp.warp, reg_class, o->number, o->lane,
+            DBG_AT(&e->warp), reg_class, o->number, o->lane,
             o->kind == DBG_TARGET_P || o->kind == DBG_TARGET_EXEC ? bits : bits & UINT32_MAX,
             e->err) ||
-        (o->pair && !emu_reg_write(e->warp.core, e->warp.slot, e->warp.warp, reg_class,
-                                   o->number + 1, o->lane, bits >> 32, e->err)))
+        (o->pair && !emu_reg_write(DBG_AT(&e->warp), reg_class, o->number + 1, o->lane, bits >> 32, e->err)))
         e->status = e->err != NULL && e->err->status != LW_OK ? e->err->status : LW_ERANGE;
 }
 

@@ -29,6 +29,14 @@ bool dbg_expr_take(struct dbg_expr *e, const char *token)
     return true;
 }
 
+bool dbg_expr_close(struct dbg_expr *e, const char *token)
+{
+    if (dbg_expr_take(e, token))
+        return true;
+    dbg_expr_fail(e, LW_EUSAGE, "a %s is missing in \"%s\"", token, e->text);
+    return false;
+}
+
 static void operand(struct dbg_expr *e, struct dbg_operand *o);
 
 void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o)
@@ -340,8 +348,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 
             e->at++;
             index = dbg_expr_value(e);
-            if (!dbg_expr_take(e, "]"))
-                dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
+            dbg_expr_close(e, "]");
             *o = array;
             dbg_typed_index(e, o, (int64_t)dbg_value_u64(&index));
         } else {
@@ -376,16 +383,14 @@ static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, un
 
     if (dbg_expr_take(e, "[")) {
         inner = address_expression(e);
-        if (!dbg_expr_take(e, "]"))
-            dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
+        dbg_expr_close(e, "]");
         if (e->status == LW_OK && dbg_value_is_float(&inner))
             dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
         if (e->status == LW_OK)
             dbg_expr_load(e, o, type, bytes, dbg_value_u64(&inner));
     } else if (dbg_expr_take(e, "(")) {
         inner = dbg_expr_value(e);
-        if (!dbg_expr_take(e, ")"))
-            dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+        dbg_expr_close(e, ")");
         inner = dbg_value_convert(&inner, type);
         o->value = bytes < 4 ? dbg_scalar(type, bytes, inner.bits) : inner;
     } else {
@@ -406,8 +411,7 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_skip(e);
     if (dbg_expr_take(e, "(")) {
         operand(e, o);
-        if (!dbg_expr_take(e, ")"))
-            dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+        dbg_expr_close(e, ")");
         parts(e, o);
         return;
     }

@@ -13,8 +13,8 @@ static uint64_t active_lanes(struct dbg_expr *e)
     struct emu_warp_view view;
 
     if (e->dry || !dbg_expr_warp(e) ||
-        !emu_warp_view(e->warp.core, e->warp.slot, e->warp.warp, &view) ||
-        !emu_lane_where(e->warp.core, e->warp.slot, e->warp.warp, e->lane, &split))
+        !emu_warp_view(DBG_AT(&e->warp), &view) ||
+        !emu_lane_where(DBG_AT(&e->warp), e->lane, &split))
         return 0;
     return split.lanes & view.exec;
 }
@@ -78,8 +78,7 @@ static void reduce(struct dbg_expr *e, enum reduction which, struct dbg_operand 
     }
     e->lane = own;
     e->reducing = false;
-    if (!dbg_expr_take(e, ")"))
-        dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+    dbg_expr_close(e, ")");
     if (which < SUM)
         result = which == BALLOT ? dbg_value_make(DBG_U64, hits)
                                  : dbg_value_make(DBG_S32, which == COUNT ? lw_popcount(hits)
@@ -105,8 +104,7 @@ static void in_lane(struct dbg_expr *e, struct dbg_operand *o)
         e->lane = (unsigned)dbg_value_u64(&lane);
     dbg_expr_plain(o, dbg_expr_value(e));
     e->lane = own;
-    if (!dbg_expr_take(e, ")"))
-        dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+    dbg_expr_close(e, ")");
 }
 
 /* sizeof(type), sizeof(expression): nothing is read. */

@@ -87,10 +87,8 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
 
     if (e->dry || !dbg_expr_warp(e))
         return;
-    if (!emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, reg_class, o->number, o->lane,
-                      &low) ||
-        (o->pair && !emu_reg_read(e->warp.core, e->warp.slot, e->warp.warp, reg_class,
-                                  o->number + 1, o->lane, &high))) {
+    if (!emu_reg_read(DBG_AT(&e->warp), reg_class, o->number, o->lane, &low) ||
+        (o->pair && !emu_reg_read(DBG_AT(&e->warp), reg_class, o->number + 1, o->lane, &high))) {
         dbg_expr_fail(e, LW_ERANGE, "register %u of lane %u does not exist here", o->number,
                       o->lane);
         return;
@@ -114,8 +112,7 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     }
     o->value = dbg_value_make(DBG_U64, 0);
     if (!e->dry && dbg_expr_warp(e))
-        o->value.bits = emu_barrier_group(e->warp.core, e->warp.slot, e->warp.warp,
-                                          (unsigned)number, e->lane, NULL);
+        o->value.bits = emu_barrier_group(DBG_AT(&e->warp), (unsigned)number, e->lane, NULL);
     return true;
 }
 
@@ -309,8 +306,7 @@ bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o)
     } else {
         dbg_expr_plain(o, dbg_value_make(DBG_U32, built_in_word(e, "work_dim", 0)));
     }
-    if (!dbg_expr_take(e, ")"))
-        dbg_expr_fail(e, LW_EUSAGE, "a ) is missing in \"%s\"", e->text);
+    dbg_expr_close(e, ")");
     return true;
 }
 
@@ -345,8 +341,7 @@ static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operan
         return false;
     info = isa_special_info((enum isa_special)sr);
     if (!e->dry && dbg_expr_warp(e) &&
-        !emu_special_read(e->warp.core, e->warp.slot, e->warp.warp, (enum isa_special)sr,
-                          e->lane, &value))
+        !emu_special_read(DBG_AT(&e->warp), (enum isa_special)sr, e->lane, &value))
         dbg_expr_fail(e, LW_ERANGE, "%s cannot be read for lane %u", full, e->lane);
     o->value = dbg_value_make(info->width == 64 ? DBG_U64 : DBG_U32, value);
     return true;
@@ -354,75 +349,41 @@ static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operan
 
 static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
-    static const char *const names[] = {
-        "pc",   "lane",  "warp",      "block",      "grid",       "active",      "live",
-        "exec", "split", "hit_lanes", "fault_code", "fault_addr", "fault_lanes", "retired"};
+    static const struct {
+        const char *name;
+        enum dbg_target kind;
+        enum dbg_type type;
+    } states[] = {
+        {"pc", DBG_TARGET_PC, DBG_U64},           {"lane", DBG_TARGET_LANE, DBG_U32},
+        {"warp", DBG_TARGET_NONE, DBG_U32},       {"block", DBG_TARGET_NONE, DBG_U64},
+        {"grid", DBG_TARGET_NONE, DBG_U64},       {"active", DBG_TARGET_NONE, DBG_U64},
+        {"live", DBG_TARGET_NONE, DBG_U64},       {"exec", DBG_TARGET_EXEC, DBG_U64},
+        {"split", DBG_TARGET_NONE, DBG_U32},      {"hit_lanes", DBG_TARGET_NONE, DBG_U64},
+        {"fault_code", DBG_TARGET_NONE, DBG_U32}, {"fault_addr", DBG_TARGET_NONE, DBG_U64},
+        {"fault_lanes", DBG_TARGET_NONE, DBG_U64}, {"retired", DBG_TARGET_NONE, DBG_U64},
+    };
     const struct dbg_stop *stop = &e->dbg->stop;
+    const struct emu_fault *fault = stop->thread == e->id && stop->kind == DBG_STOP_FAULT ? &stop->fault : NULL;
     struct emu_split_view split = {0};
     struct emu_warp_view view = {0};
     size_t which = 0;
-    bool mine, here = true;
 
-    while (which < LW_COUNT_OF(names) && strcmp(names[which], name) != 0)
+    while (which < LW_COUNT_OF(states) && strcmp(states[which].name, name) != 0)
         which++;
-    if (which == LW_COUNT_OF(names))
+    if (which == LW_COUNT_OF(states))
         return false;
-    o->kind = which == 0 ? DBG_TARGET_PC : which == 1 ? DBG_TARGET_LANE : DBG_TARGET_NONE;
-    if (which == 7)
-        o->kind = DBG_TARGET_EXEC;
-    o->value = dbg_value_make(
-        which == 1 || which == 2 || which == 8 || which == 10 ? DBG_U32 : DBG_U64, 0);
+    o->kind = states[which].kind;
+    o->value = dbg_value_make(states[which].type, 0);
     if (e->dry || !dbg_expr_warp(e))
         return true;
-    mine = stop->thread == e->id;
-    here = emu_lane_where(e->warp.core, e->warp.slot, e->warp.warp, e->lane, &split);
-    (void)!emu_warp_view(e->warp.core, e->warp.slot, e->warp.warp, &view);
-    switch (which) {
-    case 0:
-        if (!here)
-            dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
-        o->value.bits = split.pc;
-        break;
-    case 1:
-        o->value.bits = e->lane;
-        break;
-    case 2:
-        o->value.bits = e->warp.warp;
-        break;
-    case 3:
-        o->value.bits = e->warp.block;
-        break;
-    case 4:
-        o->value.bits = e->warp.grid->sequence;
-        break;
-    case 5:
-        o->value.bits = split.lanes & view.exec;
-        break;
-    case 6:
-        o->value.bits = view.live;
-        break;
-    case 7:
-        o->value.bits = view.exec;
-        break;
-    case 8:
-        o->value.bits = split.id;
-        break;
-    case 9:
-        o->value.bits = mine ? stop->hit_lanes : 0;
-        break;
-    case 10:
-        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.kind : 0;
-        break;
-    case 11:
-        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? dbg_fault_address(&stop->fault) : 0;
-        break;
-    case 12:
-        o->value.bits = mine && stop->kind == DBG_STOP_FAULT ? stop->fault.lanes : 0;
-        break;
-    default:
-        o->value.bits = view.retired;
-        break;
-    }
+    if (!emu_lane_where(DBG_AT(&e->warp), e->lane, &split) && o->kind == DBG_TARGET_PC)
+        dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
+    (void)!emu_warp_view(DBG_AT(&e->warp), &view);
+    const uint64_t values[LW_COUNT_OF(states)] = { /* in their order */
+        split.pc, e->lane, e->warp.warp, e->warp.block, e->warp.grid->sequence, split.lanes & view.exec, view.live,
+        view.exec, split.id, stop->thread == e->id ? stop->hit_lanes : 0, fault != NULL ? fault->kind : 0,
+        fault != NULL ? dbg_fault_address(fault) : 0, fault != NULL ? fault->lanes : 0, view.retired};
+    o->value.bits = values[which];
     return true;
 }
 
@@ -456,9 +417,9 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
         return true;
     e->at++;
     index = dbg_expr_value(e);
-    if (!dbg_expr_take(e, "]"))
-        dbg_expr_fail(e, LW_EUSAGE, "a ] is missing in \"%s\"", e->text);
-    else if (dbg_value_is_float(&index))
+    if (!dbg_expr_close(e, "]"))
+        return true;
+    if (dbg_value_is_float(&index))
         dbg_expr_fail(e, LW_EUSAGE, "%s[...] takes an integer, not a float", name);
     else if (!e->dry && dbg_value_u64(&index) >= buffer.count)
         dbg_expr_fail(e, LW_ERANGE, "%s has %llu elements: there is no %s[%lld]", name,

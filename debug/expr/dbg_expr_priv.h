@@ -90,6 +90,8 @@ void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
 /** Skips @token and the blanks before it, if it comes next. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
+/** The same of a closing bracket, which must be there: else the expression fails. */
+bool dbg_expr_close(struct dbg_expr *e, const char *token);
 /** The value of a whole expression; of operators in front of a value, as an operand. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o);

@@ -28,7 +28,7 @@ static bool read_reg(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
 
     *value = 0;
     return dbg_warp_locate(dbg, id, &warp) &&
-           emu_reg_read(warp.core, warp.slot, warp.warp, ISA_REG_V, number, lane, value);
+           emu_reg_read(DBG_AT(&warp), ISA_REG_V, number, lane, value);
 }
 
 static bool writes(const struct isa_insn *insn, unsigned number)
@@ -122,8 +122,7 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     const struct isa_debug *debug;
     int64_t die;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+    if (!dbg_lane_locate(dbg, id, lane, &warp, &split))
         return false;
     if (function == NULL)
         function = called(dbg, split.pc);

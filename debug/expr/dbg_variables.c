@@ -19,8 +19,7 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     struct dbg_warp warp;
     unsigned frame;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+    if (!dbg_lane_locate(dbg, id, lane, &warp, &split))
         return false;
     if (!dbg_where_is(dbg, split.pc, out) || out->object->debug == NULL)
         return false;

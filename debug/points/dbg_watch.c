@@ -313,9 +313,8 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
     if (w->memory && w->scope == DBG_SCOPE_ALL)
         return dbg_mem_access(dbg, id, lane, w->low, data, w->bytes, false) == w->bytes;
     if (w->memory)
-        return emu_mem_peek(warp->core, warp->slot, warp->warp, w->lane, w->low, data,
-                            w->bytes) == w->bytes;
-    if (!emu_warp_view(warp->core, warp->slot, warp->warp, &view))
+        return emu_mem_peek(DBG_AT(warp), w->lane, w->low, data, w->bytes) == w->bytes;
+    if (!emu_warp_view(DBG_AT(warp), &view))
         return false;
     if (w->window == 0xF0)
         return w->low + w->bytes <= 4 * (uint64_t)view.vreg_count;
@@ -640,8 +639,7 @@ static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, 
 
     if (!dbg_warp_locate(dbg, touch->thread, &warp))
         return;
-    count = emu_split_views(warp.core, warp.slot, warp.warp, splits, EMU_MAX_LANES);
-    count = count < EMU_MAX_LANES ? count : EMU_MAX_LANES;
+    count = emu_split_views(DBG_AT(&warp), splits, EMU_MAX_LANES);
     for (unsigned i = 0; i < count; i++)
         parts += (splits[i].lanes & touch->lanes) != 0;
     for (unsigned i = 0; i < count && parts > 1; i++) {

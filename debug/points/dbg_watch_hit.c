@@ -109,7 +109,7 @@ static uint32_t read_word(const struct dbg_watched *w, const struct bank *bank, 
     uint64_t value = 0;
 
     if (register_at(w, offset, &cls, &number, &lane, &shift))
-        (void)!emu_reg_read(bank->core, bank->slot, bank->warp, cls, number, lane, &value);
+        (void)!emu_reg_read(DBG_AT(bank), cls, number, lane, &value);
     return (uint32_t)(value >> shift);
 }
 
@@ -143,9 +143,9 @@ bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out
     if (!dbg_warp_locate(dbg, w->id, &warp))
         return false;
     if (w->memory)
-        return emu_mem_peek(warp.core, warp.slot, warp.warp, w->lane, w->low, out, w->bytes) ==
+        return emu_mem_peek(DBG_AT(&warp), w->lane, w->low, out, w->bytes) ==
                w->bytes;
-    read_registers(w, &(struct bank){warp.core, warp.slot, warp.warp}, out);
+    read_registers(w, &(struct bank){DBG_AT(&warp)}, out);
     return true;
 }
 
@@ -273,8 +273,7 @@ static void memory_values(const struct dbg_watched *w, const struct emu_event *e
 {
     touch->bytes = w->bytes;
     memset(touch->new_bytes, 0, w->bytes);
-    (void)emu_mem_peek(ev->core, ev->slot, ev->warp, lw_lowest(touch->lanes), w->low,
-                       touch->new_bytes, w->bytes);
+    (void)emu_mem_peek(DBG_AT(ev), lw_lowest(touch->lanes), w->low, touch->new_bytes, w->bytes);
     memcpy(touch->old_bytes, touch->new_bytes, w->bytes);
     for (unsigned i = 0; i < ev->access_count; i++) {
         const struct emu_access *access = &ev->access[i];
@@ -339,7 +338,7 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
 static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
 {
     const struct dbg_watch *watch = dbg->watch;
-    struct bank bank = {ev->core, ev->slot, ev->warp};
+    struct bank bank = {DBG_AT(ev)};
     size_t low;
 
     if (id < watch->registers[0].start || id > watch->registers[watch->register_count - 1].start)
@@ -502,6 +501,6 @@ void dbg_watch_hit_begin(struct dbg *dbg)
 
         memset(w->last, 0, sizeof w->last); /* as a warp begins that is not here yet */
         if (dbg_warp_locate(dbg, w->id, &warp))
-            read_registers(w, &(struct bank){warp.core, warp.slot, warp.warp}, w->last);
+            read_registers(w, &(struct bank){DBG_AT(&warp)}, w->last);
     }
 }

@@ -158,8 +158,7 @@ static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, u
     struct dbg_warp warp;
     enum lw_status status = dbg_history_move(trace->dbg, at, err);
 
-    *there = status == LW_OK && dbg_warp_locate(trace->dbg, trace->lane_ref.id, &warp) &&
-             emu_lane_where(warp.core, warp.slot, warp.warp, trace->lane_ref.lane, &split);
+    *there = status == LW_OK && dbg_lane_locate(trace->dbg, trace->lane_ref.id, trace->lane_ref.lane, &warp, &split);
     *pc = *there ? split.pc : 0;
     return status;
 }

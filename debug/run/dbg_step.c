@@ -11,7 +11,7 @@ enum { OWN_SLICES = 4096 }; /* of its own warp alone, before others run as well 
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
 {
-    return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, out);
+    return emu_lane_where(DBG_AT(&s->warp), s->lane, out);
 }
 
 static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_view *split,
@@ -45,10 +45,8 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
 
     switch (split->state) {
     case EMU_SPLIT_BLOCKED:
-        group = emu_barrier_group(s->warp.core, s->warp.slot, s->warp.warp, split->barrier,
-                                  s->lane, NULL);
-        count =
-            emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+        group = emu_barrier_group(DBG_AT(&s->warp), split->barrier, s->lane, NULL);
+        count = emu_split_views(DBG_AT(&s->warp), splits, EMU_MAX_LANES);
         for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
             if (splits[i].state == EMU_SPLIT_BLOCKED && splits[i].barrier == split->barrier)
                 there |= splits[i].lanes;
@@ -299,7 +297,7 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
         struct emu_split_view split, own;
         bool ran = false;
 
-        if (!emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, lane, &split) ||
+        if (!emu_lane_where(DBG_AT(&s->warp), lane, &split) ||
             !stepper_where(s, &own) || own.state == EMU_SPLIT_READY)
             return LW_OK;
         *lanes |= split.lanes;
@@ -329,8 +327,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
 
     *alone = false;
     while (more) {
-        unsigned count =
-            emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+        unsigned count = emu_split_views(DBG_AT(&s->warp), splits, EMU_MAX_LANES);
 
         more = false;
         for (unsigned i = 0; i < count && i < EMU_MAX_LANES && !more; i++)
@@ -374,7 +371,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
         /* A sleeper that is left alone wakes when its warp selects: time jumps. */
         if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
             s->dbg->engine->ops->instructions(s->dbg->engine) == before)
-            (void)!emu_warp_select(s->warp.core, s->warp.slot, s->warp.warp);
+            (void)!emu_warp_select(DBG_AT(&s->warp));
     }
     if (s->in_past)
         s->others = others + s->dbg->engine->ops->instructions(s->dbg->engine) - before;
@@ -587,7 +584,7 @@ static bool spins(struct dbg_stepper *s)
         dbg_spin_forget(dbg);
         return false;
     }
-    return emu_core_has_cycle(s->warp.core, s->warp.slot, s->warp.warp, dbg->spin);
+    return emu_core_has_cycle(DBG_AT(&s->warp), dbg->spin);
 }
 
 /* The lane's pc; true if that ends the step: a breakpoint hit there, an exit, an
@@ -604,7 +601,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
         return dbg_finish_stop(s->dbg, DBG_STOP_STEP, stop, err);
     *pc = split.pc;
     if (dbg_breakpoint_inserted(s->dbg, split.pc) &&
-        emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view) &&
+        emu_warp_view(DBG_AT(&s->warp), &view) &&
         dbg_arrived(s->dbg, s->id, split.pc, split.lanes & view.exec, stop))
         return LW_OK;
     if (s->dbg->engine->interrupted) {

@@ -8,7 +8,7 @@ static uint64_t company(const struct dbg_stepper *s)
 {
     struct emu_split_view split;
 
-    return emu_lane_where(s->warp.core, s->warp.slot, s->warp.warp, s->lane, &split)
+    return emu_lane_where(DBG_AT(&s->warp), s->lane, &split)
                ? split.lanes
                : 0;
 }
@@ -74,10 +74,10 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
     /* Without the lane, or if it is alone as before, there is nothing to report. */
     if ((lost >> s->lane & 1) != 0 || lost == 0)
         return;
-    if (emu_warp_view(s->warp.core, s->warp.slot, s->warp.warp, &view))
+    if (emu_warp_view(DBG_AT(&s->warp), &view))
         live = view.live;
     lw_buffer_init(&text);
-    count = emu_split_views(s->warp.core, s->warp.slot, s->warp.warp, splits, EMU_MAX_LANES);
+    count = emu_split_views(DBG_AT(&s->warp), splits, EMU_MAX_LANES);
     for (unsigned i = 0; i < count && i < EMU_MAX_LANES; i++)
         if ((splits[i].lanes & lost) != 0)
             part_count = part_add(s->dbg, parts, part_count, splits[i].pc, splits[i].lanes & lost);

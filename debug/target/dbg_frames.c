@@ -32,15 +32,14 @@ struct cursor {
 static bool read_reg(const struct dbg_warp *warp, unsigned lane, unsigned number,
                      uint64_t *value)
 {
-    return emu_reg_read(warp->core, warp->slot, warp->warp, ISA_REG_V, number, lane, value);
+    return emu_reg_read(DBG_AT(warp), ISA_REG_V, number, lane, value);
 }
 
 static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t cfa)
 {
     uint8_t raw[8] = {0};
 
-    (void)!emu_mem_peek(warp->core, warp->slot, warp->warp, lane,
-                        ISA_LOCAL_BASE + (uint32_t)(cfa - 8), raw, sizeof raw);
+    (void)!emu_mem_peek(DBG_AT(warp), lane, ISA_LOCAL_BASE + (uint32_t)(cfa - 8), raw, sizeof raw);
     return lw_get64(raw);
 }
 
@@ -79,8 +78,7 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     uint64_t sp = 0;
     unsigned count = 0;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+    if (!dbg_lane_locate(dbg, id, lane, &warp, &split))
         return 0;
     (void)!read_reg(&warp, lane, REG_STACK, &sp);
     at.pc = split.pc;
@@ -206,9 +204,8 @@ static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint6
     struct emu_warp_view view;
     struct dbg_warp warp;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split) ||
-        !emu_warp_view(warp.core, warp.slot, warp.warp, &view))
+    if (!dbg_lane_locate(dbg, id, lane, &warp, &split) ||
+        !emu_warp_view(DBG_AT(&warp), &view))
         return false;
     *pc = split.pc;
     *retired = view.retired;

@@ -99,7 +99,7 @@ unsigned dbg_window_scalar(uint32_t offset)
 
 static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
 {
-    return emu_special_read(v->warp.core, v->warp.slot, v->warp.warp, sr, v->lane, value);
+    return emu_special_read(DBG_AT(&v->warp), sr, v->lane, value);
 }
 
 /* ---- windows of words -------------------------------------------------------------- */
@@ -140,40 +140,64 @@ static uint64_t builtin_read(const struct view *v, uint64_t offset)
     return value;
 }
 
+struct register_ref {
+    struct dbg_warp warp;
+    enum isa_reg_class of;
+    uint64_t number;
+    unsigned lane;
+};
+
+/* The register of a word in the windows F0, F1, F2 and F8; false: there is none. */
+static bool register_at(const struct view *v, unsigned window, uint64_t offset, struct register_ref *out)
+{
+    *out = (struct register_ref){v->warp, ISA_REG_V, offset / 4, v->lane};
+    switch (window) {
+    case 0xF0:
+        break;
+    case 0xF1:
+        out->number = offset / 256;
+        out->lane = (unsigned)(offset % 256 / 4);
+        break;
+    case 0xF2:
+        out->of = ISA_REG_S;
+        out->lane = 0;
+        break;
+    case 0xF8:
+        if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &out->warp))
+            return false;
+        out->number = dbg_window_scalar((uint32_t)offset);
+        out->of = out->number < ISA_SREG_COUNT ? ISA_REG_S : ISA_REG_V;
+        out->lane = out->of == ISA_REG_S ? 0 : (unsigned)(offset >> 32 & 0xff);
+        if (out->of == ISA_REG_V)
+            out->number = (offset & UINT32_MAX) / 4;
+        break;
+    default:
+        return false;
+    }
+    return out->number < (out->of == ISA_REG_S ? ISA_SREG_COUNT : ISA_VREG_COUNT);
+}
+
 /* One aligned word of the register-like windows. Words that name nothing read zero. */
 static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset)
 {
     struct emu_split_view split = {0};
     struct emu_warp_view warp = {0};
-    uint64_t value = 0, index;
+    struct register_ref reg;
+    struct view other = *v;
+    uint64_t value = 0, index = offset / 8;
 
+    if (register_at(v, window, offset, &reg)) {
+        (void)!emu_reg_read(DBG_AT(&reg.warp), reg.of, (unsigned)reg.number, reg.lane, &value);
+        return (uint32_t)value;
+    }
     switch (window) {
-    case 0xF0:
-        (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
-                            (unsigned)(offset / 4 < ISA_VREG_COUNT ? offset / 4 : ISA_VZ),
-                            v->lane, &value);
-        break;
-    case 0xF1:
-        if (offset / 256 < ISA_VREG_COUNT)
-            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
-                                (unsigned)(offset / 256), (unsigned)(offset % 256 / 4),
-                                &value);
-        break;
-    case 0xF2:
-        if (offset / 4 < ISA_SREG_COUNT)
-            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
-                                (unsigned)(offset / 4), 0, &value);
-        break;
     case 0xF3:
-        index = offset / 8;
-        (void)!emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp);
-        (void)!emu_lane_where(v->warp.core, v->warp.slot, v->warp.warp, v->lane, &split);
+        (void)!emu_warp_view(DBG_AT(&v->warp), &warp);
+        (void)!emu_lane_where(DBG_AT(&v->warp), v->lane, &split);
         if (index < ISA_PRED_COUNT)
-            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P,
-                                (unsigned)index, v->lane, &value);
+            (void)!emu_reg_read(DBG_AT(&v->warp), ISA_REG_P, (unsigned)index, v->lane, &value);
         else if (index >= 8 && index < 8 + ISA_PRED_COUNT)
-            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_SP,
-                                (unsigned)index - 8, v->lane, &value);
+            (void)!emu_reg_read(DBG_AT(&v->warp), ISA_REG_SP, (unsigned)index - 8, v->lane, &value);
         else if (index == 16)
             value = warp.exec;
         else if (index == 17)
@@ -188,30 +212,12 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
             value >>= 32;
         break;
     case 0xF5: value = builtin_read(v, offset); break;
-    case 0xFB: {
-        struct view other = *v;
-
+    case 0xFB:
         other.lane = (unsigned)(offset >> 32 & 0xff);
         if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other.warp) &&
             other.lane < emu_machine_config(v->dbg->machine)->warp_width)
             value = builtin_read(&other, offset & UINT32_MAX);
         break;
-    }
-    case 0xF8: {
-        struct dbg_warp other;
-
-        if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other))
-            break;
-        index = dbg_window_scalar((uint32_t)offset);
-        if (index < ISA_SREG_COUNT)
-            (void)!emu_reg_read(other.core, other.slot, other.warp, ISA_REG_S, (unsigned)index,
-                                0, &value);
-        else if ((offset & UINT32_MAX) / 4 < ISA_VREG_COUNT)
-            (void)!emu_reg_read(other.core, other.slot, other.warp, ISA_REG_V,
-                                (unsigned)((offset & UINT32_MAX) / 4),
-                                (unsigned)(offset >> 32 & 0xff), &value);
-        break;
-    }
     default:
         break;
     }
@@ -222,68 +228,32 @@ static bool whole_warp(const struct dbg_warp *of)
 {
     struct emu_warp_view warp;
 
-    return emu_warp_view(of->core, of->slot, of->warp, &warp) && warp.split_count == 1;
+    return emu_warp_view(DBG_AT(of), &warp) && warp.split_count == 1;
 }
 
 /* False where nothing can be written. */
 static bool word_write(const struct view *v, unsigned window, uint64_t offset, uint32_t word)
 {
+    const unsigned index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64), shift = offset % 8 == 4 ? 32 : 0;
+    const uint64_t kept = ~((uint64_t)UINT32_MAX << shift), put = (uint64_t)word << shift;
+    struct emu_warp_view warp;
+    struct register_ref reg;
     uint64_t value = 0;
-    unsigned index, shift;
-    struct dbg_warp other;
 
-    switch (window) {
-    case 0xF0:
-        return offset / 4 < ISA_VREG_COUNT &&
-               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
-                             (unsigned)(offset / 4), v->lane, word, NULL);
-    case 0xF1:
-        return offset / 256 < ISA_VREG_COUNT &&
-               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_V,
-                             (unsigned)(offset / 256), (unsigned)(offset % 256 / 4), word,
-                             NULL);
-    case 0xF2:
-        return whole_warp(&v->warp) && offset / 4 < ISA_SREG_COUNT &&
-               emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
-                             (unsigned)(offset / 4), 0, word, NULL);
-    case 0xF3:
-        index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64);
-        shift = offset % 8 == 4 ? 32 : 0;
-        if (index < ISA_PRED_COUNT) {
-            (void)!emu_reg_read(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P, index,
-                                v->lane, &value);
-            value = (value & ~((uint64_t)UINT32_MAX << shift)) | (uint64_t)word << shift;
-            return emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_P, index,
-                                 v->lane, value, NULL);
-        }
-        if (index >= 8 && index < 8 + ISA_PRED_COUNT)
-            return shift != 0 ||
-                   (whole_warp(&v->warp) && emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp,
-                                                   ISA_REG_SP, index - 8, v->lane, word, NULL));
-        if (index == 16 && whole_warp(&v->warp)) {
-            struct emu_warp_view warp;
-
-            if (!emu_warp_view(v->warp.core, v->warp.slot, v->warp.warp, &warp))
-                return false;
-            value = (warp.exec & ~((uint64_t)UINT32_MAX << shift)) | (uint64_t)word << shift;
-            return emu_reg_write(v->warp.core, v->warp.slot, v->warp.warp, ISA_REG_S,
-                                 ISA_S_EXEC, v->lane, value, NULL);
-        }
+    if (register_at(v, window, offset, &reg))
+        return (reg.of == ISA_REG_V || whole_warp(&reg.warp)) &&
+               emu_reg_write(DBG_AT(&reg.warp), reg.of, (unsigned)reg.number, reg.lane, word, NULL);
+    if (window != 0xF3)
         return false;
-    case 0xF8:
-        if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other))
-            return false;
-        index = dbg_window_scalar((uint32_t)offset);
-        if (index < ISA_SREG_COUNT)
-            return whole_warp(&other) && emu_reg_write(other.core, other.slot, other.warp, ISA_REG_S,
-                                                       index, 0, word, NULL);
-        return (offset & UINT32_MAX) / 4 < ISA_VREG_COUNT &&
-               emu_reg_write(other.core, other.slot, other.warp, ISA_REG_V,
-                             (unsigned)((offset & UINT32_MAX) / 4),
-                             (unsigned)(offset >> 32 & 0xff), word, NULL);
-    default:
-        return false;
+    if (index < ISA_PRED_COUNT) {
+        (void)!emu_reg_read(DBG_AT(&v->warp), ISA_REG_P, index, v->lane, &value);
+        return emu_reg_write(DBG_AT(&v->warp), ISA_REG_P, index, v->lane, (value & kept) | put, NULL);
     }
+    if (index >= 8 && index < 8 + ISA_PRED_COUNT)
+        return shift != 0 || (whole_warp(&v->warp) &&
+                              emu_reg_write(DBG_AT(&v->warp), ISA_REG_SP, index - 8, v->lane, word, NULL));
+    return index == 16 && whole_warp(&v->warp) && emu_warp_view(DBG_AT(&v->warp), &warp) &&
+           emu_reg_write(DBG_AT(&v->warp), ISA_REG_S, ISA_S_EXEC, v->lane, (warp.exec & kept) | put, NULL);
 }
 
 static uint64_t words_access(const struct view *v, unsigned window, uint64_t offset,
@@ -313,10 +283,8 @@ static uint64_t words_access(const struct view *v, unsigned window, uint64_t off
 static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64_t address,
                               void *data, uint64_t size, bool write, bool fill)
 {
-    uint64_t done = write ? emu_mem_poke(warp->core, warp->slot, warp->warp, lane, address,
-                                         data, size)
-                          : emu_mem_peek(warp->core, warp->slot, warp->warp, lane, address,
-                                         data, size);
+    uint64_t done = write ? emu_mem_poke(DBG_AT(warp), lane, address, data, size)
+                          : emu_mem_peek(DBG_AT(warp), lane, address, data, size);
 
     /* Debuggers read whole lines around what they want: the rest of a window is zeros. */
     if (!write && fill) {
@@ -326,6 +294,15 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     return done;
 }
 
+/* Where nothing is, zeros are read. */
+static uint64_t nothing(void *data, uint64_t size, bool write)
+{
+    if (write)
+        return 0;
+    memset(data, 0, size);
+    return size;
+}
+
 static uint64_t lane_access(const struct view *v, uint64_t offset, void *data, uint64_t size,
                             bool write)
 {
@@ -333,12 +310,8 @@ static uint64_t lane_access(const struct view *v, uint64_t offset, void *data, u
     struct dbg_warp warp;
 
     if (!dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &warp) ||
-        lane >= emu_machine_config(v->dbg->machine)->warp_width) {
-        if (write)
-            return 0;
-        memset(data, 0, size);
-        return size;
-    }
+        lane >= emu_machine_config(v->dbg->machine)->warp_width)
+        return nothing(data, size, write);
     return memory_access(&warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX), data, size,
                          write, true);
 }
@@ -363,12 +336,8 @@ static uint64_t shared_access(const struct view *v, uint64_t offset, void *data,
 {
     struct dbg_warp warp = v->warp;
 
-    if (!dbg_block_by_slot(v->dbg, offset >> 32 & 0xffffff, &warp)) {
-        if (write)
-            return 0;
-        memset(data, 0, size);
-        return size;
-    }
+    if (!dbg_block_by_slot(v->dbg, offset >> 32 & 0xffffff, &warp))
+        return nothing(data, size, write);
     return memory_access(&warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), data, size, write,
                          true);
 }
@@ -378,12 +347,8 @@ static uint64_t bank_access(const struct view *v, uint64_t offset, void *data, u
 {
     uint64_t bank = offset >> 32 & 0xffffff;
 
-    if (write)
-        return 0;
-    if (bank >= ISA_CONST_BANK_COUNT) {
-        memset(data, 0, size);
-        return size;
-    }
+    if (write || bank >= ISA_CONST_BANK_COUNT)
+        return nothing(data, size, write);
     return memory_access(&v->warp, v->lane,
                          ISA_CONST_BASE + bank * ISA_CONST_STRIDE + (offset & UINT32_MAX),
                          data, size, false, true);

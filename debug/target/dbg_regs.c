@@ -176,20 +176,17 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         /* A kernel may use fewer registers than the program's largest: those read zero. */
         for (unsigned lane = 0; lane < width; lane++) {
             value = 0;
-            (void)!emu_reg_read(warp.core, warp.slot, warp.warp, ISA_REG_V, reg->number, lane,
-                                &value);
+            (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_V, reg->number, lane, &value);
             lw_put32(bytes + 4 * lane, (uint32_t)value);
         }
         return LW_OK;
     case DBG_REG_SCALAR:
     case DBG_REG_PRED:
     case DBG_REG_SPRED:
-        (void)!emu_reg_read(warp.core, warp.slot, warp.warp, reg_class_of(reg->kind),
-                            reg->number, thread.lane, &value);
+        (void)!emu_reg_read(DBG_AT(&warp), reg_class_of(reg->kind), reg->number, thread.lane, &value);
         break;
     case DBG_REG_SPECIAL:
-        (void)!emu_special_read(warp.core, warp.slot, warp.warp,
-                                (enum isa_special)reg->number, thread.lane, &value);
+        (void)!emu_special_read(DBG_AT(&warp), (enum isa_special)reg->number, thread.lane, &value);
         break;
     case DBG_REG_EXEC:
         value = view.exec;
@@ -229,14 +226,13 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg->stop.fault.lanes : 0;
         break;
     case DBG_REG_BARRIER:
-        value = emu_barrier_group(warp.core, warp.slot, warp.warp, reg->number, thread.lane,
-                                  NULL);
+        value = emu_barrier_group(DBG_AT(&warp), reg->number, thread.lane, NULL);
         break;
     case DBG_REG_LANE_PCS:
         for (unsigned lane = 0; lane < width; lane++) {
             struct emu_split_view split = {0};
 
-            if (emu_lane_where(warp.core, warp.slot, warp.warp, lane, &split))
+            if (emu_lane_where(DBG_AT(&warp), lane, &split))
                 lw_put64(bytes + 8 * lane, split.pc);
         }
         return LW_OK;
@@ -252,11 +248,10 @@ enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool
     struct dbg_warp warp;
     enum lw_status status;
 
-    if (!dbg_warp_locate(dbg, id, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &before))
+    if (!dbg_lane_locate(dbg, id, lane, &warp, &before))
         return dbg_exited(dbg, id, err);
-    status = emu_pc_write(warp.core, warp.slot, warp.warp, lane, alone, pc, err);
-    if (status != LW_OK || !emu_lane_where(warp.core, warp.slot, warp.warp, lane, &after))
+    status = emu_pc_write(DBG_AT(&warp), lane, alone, pc, err);
+    if (status != LW_OK || !emu_lane_where(DBG_AT(&warp), lane, &after))
         return status;
     dbg->pc_changed = true;
     dbg_reported_lanes_moved(dbg, id, after.lanes);
@@ -299,20 +294,18 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
     switch (reg->kind) {
     case DBG_REG_VECTOR:
         for (unsigned lane = 0; ok && 4 * lane < size; lane++)
-            ok = emu_reg_write(warp.core, warp.slot, warp.warp, ISA_REG_V, reg->number, lane,
+            ok = emu_reg_write(DBG_AT(&warp), ISA_REG_V, reg->number, lane,
                                lw_get32((const uint8_t *)data + 4 * lane), err);
         break;
     case DBG_REG_EXEC:
-        ok = emu_reg_write(warp.core, warp.slot, warp.warp, ISA_REG_S, ISA_S_EXEC,
-                           thread.lane, value, err);
+        ok = emu_reg_write(DBG_AT(&warp), ISA_REG_S, ISA_S_EXEC, thread.lane, value, err);
         break;
     case DBG_REG_PC:
         return dbg_pc_set(dbg, id, thread.lane, true, value, err);
     case DBG_REG_LANE:
         return dbg_lane_set(dbg, id, (unsigned)value, err);
     default:
-        ok = emu_reg_write(warp.core, warp.slot, warp.warp, reg_class_of(reg->kind),
-                           reg->number, thread.lane, value, err);
+        ok = emu_reg_write(DBG_AT(&warp), reg_class_of(reg->kind), reg->number, thread.lane, value, err);
     }
     if (ok)
         return LW_OK;

@@ -59,7 +59,7 @@ static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const s
 
     *lane = (struct lane){.dbg = dbg, .lane = (unsigned)(address >> 32 & 0xff)};
     if (!dbg_warp_by_slot(dbg, address >> 40 & 0xffff, &warp) ||
-        !emu_lane_where(warp.core, warp.slot, warp.warp, lane->lane, &split) || !dbg_where_is(dbg, split.pc, &where))
+        !emu_lane_where(DBG_AT(&warp), lane->lane, &split) || !dbg_where_is(dbg, split.pc, &where))
         return false;
     lane->id = dbg_thread_id_of(dbg, warp.grid->sequence, warp.block, warp.warp);
     *debug = where.object->debug;
