@@ -295,14 +295,6 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     return status;
 }
 
-/** The first core from @core on that may not rest in this cycle; the count of cores: none. */
-static unsigned next_due(const struct tim_engine *e, unsigned core)
-{
-    while (core < e->config.core_count && e->tick_at[core] > e->now)
-        core++;
-    return core;
-}
-
 /** Are events filled in full, since observers read them? Do cores ask before an issue,
  *  since a step, a breakpoint or an observer, which may set one, may object? */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
@@ -337,7 +329,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     }
     while (e->at.core < e->config.core_count) {
         if (e->at.phase == TIM_AT_CORE) {
-            e->at.core = next_due(e, e->at.core);
+            e->at.core = tim_next_due(e, e->at.core);
             if (e->at.core == e->config.core_count)
                 break;
         }
@@ -950,6 +942,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         if (fine) {
             struct tim_core *core = e->core[c];
             core->tick_at = &e->tick_at[c];
+            core->any_poked = &e->poked;
             core->ended = on_block_ended;
             core->leaves = on_block_leaves;
             core->left = on_block_left;

@@ -29,6 +29,8 @@ struct tim_engine {
     struct tim_core **core;
     const struct tim_cycle *cycle; /* what makes one, for the cores of this machine */
     uint64_t *tick_at;           /* [core] the cycle in which it is asked whether it rests */
+    uint64_t due;                /* of the 64 cores around at.core, those that are ticked in this cycle; */
+    bool poked;                  /* but for some that have been poked since */
     struct tim_grid grid;
     struct tim_code **code;
     size_t code_count, code_capacity;
@@ -68,6 +70,34 @@ struct tim_engine {
     struct tim_trace *trace; /* NULL: none */
     uint64_t trace_rotation;     /* cycle in which its window opens, or closes; UINT64_MAX: neither any more */
 };
+
+/* ---- the cores of a cycle ------------------------------------------------------------------- */
+
+/** Of 64 cores from @first on, those that may not rest in this cycle. */
+static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
+{
+    const unsigned count = e->config.core_count - first < 64 ? e->config.core_count - first : 64;
+    uint64_t due = 0;
+
+    for (unsigned i = 0; i < count; i++) /* no branches: they would be mispredicted */
+        due |= (uint64_t)(e->tick_at[first + i] <= e->now) << i;
+    return due;
+}
+
+/** The first core from @core on that may not rest in this cycle; the count of cores: none. */
+static inline unsigned tim_next_due(struct tim_engine *e, unsigned core)
+{
+    const unsigned count = e->config.core_count;
+
+    for (; core < count; core = (core | 63) + 1) {
+        if (core % 64 == 0 || e->poked)
+            e->due = tim_cores_due(e, core & ~63u);
+        e->poked = false;
+        if (e->due >> core % 64 != 0)
+            return core + lw_lowest(e->due >> core % 64);
+    }
+    return count;
+}
 
 /** Bring the counters of all cores up to date. */
 void tim_engine_account(const struct tim_engine *engine);

@@ -18,6 +18,16 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
         core->sums[i] += core->each[i];
 }
 
+/** At the end of a tick: what this cycle and those after it count. */
+static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
+{
+    const unsigned *lasting = core->lasting;
+
+    if (lasting[TIM_LASTS_ACTIVE] != (core->blocks != 0) || lasting[TIM_LASTS_WARPS] != warps ||
+        lasting[TIM_LASTS_BARRIER] != at_barrier)
+        tim_core_last_on(core, warps, at_barrier, now);
+}
+
 /** Has the warp nothing under way? Once it has ended that stays so. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
@@ -40,6 +50,8 @@ static void end_block(struct tim_core *core, unsigned b)
 /** The reference, and in the window of a trace: a check of all warps. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
+    unsigned live = 0, at_barrier = 0;
+
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         const struct tim_warp *warp = &core->warp[w];
         if (tim_traces(core) && warp->reason != TIM_STALL_ISSUED) {
@@ -51,8 +63,8 @@ static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_
         }
         if (!warp->used)
             continue;
-        core->each[TIM_IDLE_WARPS] += !warp->ended;
-        core->each[TIM_IDLE_BARRIER] +=
-            !warp->ended && warp->split < 0 && warp->waits == TIM_STALL_BARRIER;
+        live += !warp->ended;
+        at_barrier += !warp->ended && warp->split < 0 && warp->waits == TIM_STALL_BARRIER;
     }
+    tim_core_last(core, live, at_barrier, now);
 }

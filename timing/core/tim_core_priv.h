@@ -200,9 +200,7 @@ struct tim_suspended {
     bool called;    /* it can continue, and the kernel management knows */
 };
 
-struct tim_pipe {
-    uint64_t free_at;
-};
+struct tim_pipe { uint64_t free_at; };
 
 /** Sets of 64 warps each, side by side: a cycle looks at most of them. The sets may_... hold all warps
  *  for which a phase may have something to do, and perhaps others. */
@@ -274,9 +272,9 @@ struct tim_flight {
 };
 
 /** The counters that a tick may change that changes nothing else. */
-enum tim_idle_count {
-    TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_ACTIVE, TIM_IDLE_WARPS, TIM_IDLE_BARRIER, TIM_IDLE_COUNTS
-};
+enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
+/** What is counted in each cycle, and seldom another value. */
+enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_COUNTS };
 
 /** A memory instruction that has accesses left. */
 struct tim_replay {
@@ -320,6 +318,7 @@ struct tim_core {
     unsigned moving;         /* blocks whose state is on its way */
     unsigned blocks;         /* resources in use */
     unsigned fetch_next;     /* loose round robin */
+    bool *any_poked;         /* the engine's, or `poked` */
     uint64_t *tick_at;       /* cycle in which it must be ticked or checked; the engine's, or tick_at_own */
     /* Cycles that are not ticked: tim_core_is_idle */
     uint64_t crowded;        /* more wakes than have room: no rest before this cycle */
@@ -327,6 +326,8 @@ struct tim_core {
     uint64_t counted;        /* the last cycle whose rest is in `sums` */
     uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counted, and each idle cycle after it */
     uint64_t sums[TIM_IDLE_COUNTS]; /* not in the counters yet: tim_core_account */
+    unsigned lasting[TIM_LASTS_COUNTS]; /* of each cycle from lasting_since on, not in the counters yet */
+    uint64_t lasting_since;
     unsigned replays_wait[TIM_MAX_SCHEDS]; /* for a slot of the scheduler */
     struct tim_flight flight;
     struct tim_hot hot;      /* what need not be checked: tim_warp_touch */
@@ -438,11 +439,13 @@ void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
 /** It is to be ticked in the next cycle that comes, whatever it waits for. */
 static inline void tim_core_poke(struct tim_core *core)
 {
-    core->poked = true;
+    core->poked = *core->any_poked = true;
     *core->tick_at = 0;
 }
 /** Bring the counters of a core up to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
+/** At the end of a tick: what cycles from @now on count. */
+void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
 /** With tags: the same of its registers' rows, for the cycles before @before. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
 /** Result of one issue slot. */
@@ -640,8 +643,7 @@ extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_con
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
-/** How a core looks at things: at all of them, or as it knows. Once, before its first cycle. False: no
- *  memory. */
+/** How it looks at things: at all of them, or as it knows. Once, before its first cycle. False: no memory. */
 bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
 /** Between two cycles: its trace's window opens, or closes. A trace has every warp in every cycle,
  *  so the core checks all of them there and is never idle. */

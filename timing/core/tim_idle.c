@@ -36,8 +36,27 @@ static void account_idle(struct tim_core *core, uint64_t through)
 
 /* By enum tim_idle_count. Whatever else a tick counts, it has done something. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
-    TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked, TIM_CORE_active_cycles, TIM_CORE_warp_cycles,
-    TIM_CORE_barrier_waits};
+    TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
+static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {
+    TIM_CORE_active_cycles, TIM_CORE_warp_cycles, TIM_CORE_barrier_waits};
+
+/** What lasts is in the counters for the cycles before @before. */
+static void account_lasting(struct tim_core *core, uint64_t before)
+{
+    if (before <= core->lasting_since)
+        return;
+    for (unsigned i = 0; i < TIM_LASTS_COUNTS; i++)
+        core->stats->count[lasting_counts[i]] += core->lasting[i] * (before - core->lasting_since);
+    core->lasting_since = before;
+}
+
+void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
+{
+    account_lasting(core, now);
+    core->lasting[TIM_LASTS_ACTIVE] = core->blocks != 0;
+    core->lasting[TIM_LASTS_WARPS] = warps;
+    core->lasting[TIM_LASTS_BARRIER] = at_barrier;
+}
 
 void tim_core_account_rows(struct tim_core *core, uint64_t before)
 {
@@ -53,6 +72,7 @@ void tim_core_account(struct tim_core *core, uint64_t through)
     account_idle(core, through);
     if (core->mechs.count != 0)
         tim_mechs_account(&core->mechs);
+    account_lasting(core, core->counted + 1);
     if (core->has_tags)
         tim_core_account_rows(core, 1 + (core->ticking ? core->now : through));
     for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */

@@ -159,11 +159,8 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         tim_mechs_trace(&core->mechs, core->trace, core->index);
     if (tim_traces(core))
         count_warps(core, now);
-    else {
-        core->each[TIM_IDLE_WARPS] = hot->alive_count;
-        core->each[TIM_IDLE_BARRIER] = hot->at_barrier_count;
-    }
-    core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
+    else
+        tim_core_last(core, hot->alive_count, hot->at_barrier_count, now);
     if (hot->over != 0)
         end_blocks(core);
 }

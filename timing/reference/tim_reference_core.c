@@ -184,7 +184,6 @@ static void reference_end(struct tim_core *core, uint64_t now)
         core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
-    core->each[TIM_IDLE_ACTIVE] = core->blocks != 0;
     count_warps(core, now);
     end_blocks(core);
     end_tick(core, now);
