@@ -154,6 +154,16 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "dram.tRFC %u leaves no time of dram.tREFI %u for commands", c->dram_tRFC, c->dram_tREFI);
     if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs lines that warps lose: set l1.bytes", c->ccws_on ? "ccws" : "daws");
+    const bool swl = c->swl_on || c->issue_policy == TIM_SCHED_SWL;
+    const bool pools = c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
+    if (pools && (swl || c->daws_on))
+        return LW_FAIL(err, LW_EINPUT, "pools do not go with %s: a warp that it holds back would keep its place in the active pool",
+                       swl ? "swl" : "daws");
+    if (swl && c->daws_on && (c->swl_set == TIM_SWL_STICKY || c->daws_order == TIM_DAWS_ADMITTED))
+        return LW_FAIL(err, LW_EINPUT, "swl with daws needs swl.set oldest and daws.order age: else each may let another warp run, and "
+                       "none does");
+    if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
+        return LW_FAIL(err, LW_EINPUT, "daws.on does not go with lsu.replay buffer: accesses of several loads of a warp would mix");
     if (c->belady_on && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "belady.on replays accesses of L1: set l1.bytes");
     if (c->ccws_on && c->daws_on)

@@ -238,6 +238,9 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out);
 uint64_t tim_totals_hash(const struct tim_totals *totals);
 
+/** Where caches see the local memory of warps; global memory is below. */
+#define TIM_LOCAL_BASE (UINT64_C(1) << 46)
+
 /* ---- packets ----------------------------------------------------------------------------- */
 
 enum tim_packet_kind {

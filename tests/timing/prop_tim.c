@@ -59,7 +59,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->swl_set = rnd_below(r, 2);
     c->pools_on = rnd_below(r, 4) == 0;
     c->ccws_on = c->l1_bytes != 0 && rnd_below(r, 2) != 0;
-    c->ccws_k = power(r, 1, 128);
+    c->ccws_k = power(r, 1, 1024);
     c->ccws_base_score = between(r, 1, 200);
     c->ccws_score_bits = rnd_below(r, 2) ? 0 : between(r, 8, 12);
     c->ccws_entries = power(r, 1, 32);
@@ -83,6 +83,20 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->daws_loads = between(r, 1, 8);
     c->daws_loops = between(r, 1, 3);
     c->daws_repeats = power(r, 8, 64);
+    c->daws_entries = power(r, 1, 32);
+    c->daws_ways = power(r, 1, 8);
+    const bool swl = c->swl_on || c->issue_policy == TIM_SCHED_SWL;
+    if (swl || c->daws_on) { /* what does not go together */
+        c->pools_on = false;
+        if (c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            c->issue_policy = TIM_SCHED_GTO;
+    }
+    if (swl && c->daws_on) {
+        c->swl_set = TIM_SWL_OLDEST;
+        c->daws_order = TIM_DAWS_AGE;
+    }
+    if (c->daws_on)
+        c->lsu_replay = TIM_REPLAY_NONE;
     if (c->ccws_on || c->daws_on) /* else there is little to be lost */
         c->l1_global = TIM_L1_CACHE;
 }

@@ -301,6 +301,9 @@ END
 expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
+expect 2 'pools do not go with swl: ' run --timing --mechanism swl,pools lost.yaml
+expect 2 'pools do not go with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
+expect 2 'swl with daws needs swl.set oldest and daws.order age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml
 
 echo "test_tim_commands: $cases sessions"
 [ $failures = 0 ]

@@ -742,8 +742,6 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
 {
     if (tim_in(tim_sets_of(core, warp)->at_barrier, warp) == waits)
         return;
-    if (core->mechs.count != 0)
-        tim_mechs_wait(&core->mechs, warp, waits);
     core->hot.at_barrier_count += waits ? 1 : -1u;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }

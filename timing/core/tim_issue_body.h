@@ -5,6 +5,8 @@
  * it was. Before it is included: tim_ready_warps().
  */
 
+#include <assert.h>
+
 /** All warps of the block look which split runs: a barrier opened, a lane ended. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
@@ -280,7 +282,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             tim_warp_ready_check(core, core->issued_warp, now);
         if (w->split < 0 || w->ended || first->path == TIM_PATH_NONE ||
             ready_check(core, w, s, now) != TIM_STALL_PICKED || tim_head(w)->unit == first->unit ||
-            tim_head(w)->path == TIM_PATH_NONE) {
+            tim_head(w)->path == TIM_PATH_NONE ||
+            (tim_has_mechanisms(core) && tim_core_holder(core, core->issued_warp) != NULL)) {
             core->stats->sched[s].reason[1][TIM_STALL_SECOND]++;
             return LW_OK;
         }
@@ -346,6 +349,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     }
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_quick(core) && slot == 0 ? w->head : tim_head(w);
+    assert(!tim_has_mechanisms(core) || tim_core_holder(core, warp) == NULL);
     status = execute(core, s, warp, what, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;

@@ -56,6 +56,9 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH | TIM_TOUCH_CONSTANT);
     }
     tim_set_at_barrier(core, warp, w->split < 0 && w->waits == TIM_STALL_BARRIER);
+    if (tim_has_mechanisms(core))
+        tim_mechs_wait(&core->mechs, warp,
+                       w->split < 0 && (w->waits == TIM_STALL_BARRIER || w->waits == TIM_STALL_LAUNCH));
 }
 
 static bool sleep_is_over(const struct tim_warp *w, uint64_t now)

@@ -5,8 +5,6 @@
 
 #include "timing/core/tim_core_priv.h"
 
-/** Where caches see the local memory of warps; global memory is below. */
-#define TIM_LOCAL_BASE (UINT64_C(1) << 46)
 /* ---- l1.coherent off: core->held is not NULL ---- */
 /** False: no memory. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;

@@ -114,6 +114,16 @@ static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_
     }
 }
 
+/** As is_cached() of tim_lsu_body.h, of what is known before it issues. */
+static bool is_uncached(const struct tim_config *config, const struct isa_insn *insn)
+{
+    unsigned cache = isa_mod_get(insn, ISA_MOD_CACHE);
+
+    return insn->op == ISA_LD_GLOBAL && (config->l1_bytes == 0 || config->l1_global == TIM_L1_OFF ||
+                                         isa_mod_get(insn, ISA_MOD_MORDER) != 0 || cache == ISA_CACHE_CG ||
+                                         cache == ISA_CACHE_CV);
+}
+
 static void fill(const struct tim_config *config, const struct isa_insn *insn,
                  struct tim_static *out)
 {
@@ -163,6 +173,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
         out->unit = ISA_UNIT_MEM;
         out->load = out->write_count != 0;
         fill_memory(insn, info, out);
+        out->uncached = is_uncached(config, insn);
         out->counted = out->type == TIM_TYPE_SHARED   ? TIM_COUNTED_SHARED
                        : out->type == TIM_TYPE_SCALAR ? TIM_COUNTED_SCALAR
                                                       : TIM_COUNTED_VM;

@@ -73,6 +73,7 @@ struct tim_static {
     bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
+    bool uncached;    /* a load that does not pass L1, whatever its address */
     bool launch;      /* its warp may be held for a launch */
     bool constant;    /* an operand of a constant bank: constant_at */
     struct isa_control control;

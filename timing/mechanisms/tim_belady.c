@@ -127,6 +127,11 @@ static uint64_t *table_at(struct table *t, uint64_t line, bool *is_new)
     return &t->value[at];
 }
 
+static bool is_global(uint64_t line)
+{
+    return line < TIM_LOCAL_BASE;
+}
+
 /** Next uses: of each load the event that loads its line next, before which the line is not taken out; else SIZE_MAX. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
@@ -142,7 +147,7 @@ static bool find_next(const struct belady *b, uint64_t *next)
             continue;
         }
         value = table_at(&t, b->event[i] & ~(uint64_t)TAKEN_OUT, &is_new);
-        next[i] = is_new || *value == 0 || (all != 0 && all < *value) ? UINT64_MAX : *value - 1;
+        next[i] = is_new || *value == 0 || (all != 0 && all < *value && is_global(b->event[i])) ? UINT64_MAX : *value - 1;
         *value = b->event[i] & TAKEN_OUT ? 0 : i + 1;
     }
     table_fini(&t);
@@ -182,7 +187,8 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
         struct line *way;
 
         if (b->event[i] == ALL) {
-            memset(cache, 0, lines * sizeof *cache);
+            for (unsigned l = 0; l < lines; l++)
+                cache[l].tag = cache[l].tag != 0 && is_global(cache[l].tag - 1) ? 0 : cache[l].tag;
             continue;
         }
         way = find_way(cache + (size_t)tim_cache_set(b->sets, line) * ways, ways, line, next != NULL, &hit);

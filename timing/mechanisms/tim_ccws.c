@@ -17,7 +17,7 @@ struct ccws {
     struct tim_mech base;
     const struct tim_config *config;
     struct tim_vta *vta;
-    uint64_t launch;             /* whose blocks run: totals are since its first */
+    uint64_t launch;             /* 1 + the latest whose blocks have come: totals are since its first */
     uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since then or in the window */
     uint64_t window;             /* number of the window that they are of */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction with a hit that was counted */
@@ -44,7 +44,6 @@ static struct tim_mech *create(const struct tim_config *config)
     if (ccws == NULL)
         return NULL;
     ccws->config = config;
-    ccws->launch = UINT64_MAX;
     ccws->vta = tim_vta_create(config->core_warps, config->ccws_entries, config->ccws_ways, config->l1_line);
     if (ccws->vta != NULL)
         return &ccws->base;
@@ -187,9 +186,9 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!begins || launch == ccws->launch)
+    if (!begins || launch < ccws->launch) /* a block of an earlier one: they run together */
         return;
-    ccws->launch = launch;
+    ccws->launch = launch + 1;
     ccws->hits = ccws->issued = 0;
 }
 

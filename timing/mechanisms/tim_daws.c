@@ -31,7 +31,7 @@ struct daws {
     struct tim_mech base;
     struct tim_daws_tables tables;
     struct tim_vta *vta;
-    uint64_t launch;
+    uint64_t launch;              /* 1 + the latest whose blocks have come */
     unsigned count;               /* warps that live, */
     uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
     struct entry entry[TIM_MAX_WARPS];
@@ -59,7 +59,6 @@ static struct tim_mech *create(const struct tim_config *config)
 
     if (daws == NULL)
         return NULL;
-    daws->launch = UINT64_MAX;
     daws->vta = tim_vta_create(config->core_warps, config->daws_entries, config->daws_ways, config->l1_line);
     if (tim_daws_tables_init(&daws->tables, config) && daws->vta != NULL)
         return &daws->base;
@@ -79,6 +78,20 @@ static bool fits(const struct daws *daws, uint64_t lines)
     const struct tim_config *c = config_of(daws);
 
     return lines * 100 <= (uint64_t)c->daws_assoc * (c->l1_bytes / c->l1_line);
+}
+
+/** @loop: NULL: none. */
+static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
+{
+    unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
+
+    if (loop == NULL || e->loop != loop->begin)
+        e->granted = false;
+    e->loop = loop != NULL ? loop->begin : 0;
+    e->end = loop != NULL ? loop->end : 0;
+    e->charged = charged && loop != NULL;
+    e->lines = loop != NULL ? tim_daws_predict(&daws->tables, loop->begin, lanes) : 0;
+    daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
 /** Is the warp not to be charged: does it, or (too_big: loop) some warp of its loop, need more than there is? */
@@ -132,7 +145,7 @@ static void admit(struct daws *daws)
     for (unsigned i = 0; i < daws->count; i++)
         any |= daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
     for (unsigned i = 0; i < daws->count && !any; i++) /* no warp is in a loop: none is charged for one */
-        daws->entry[daws->warp[i]].loop = daws->entry[daws->warp[i]].lines = 0;
+        set_entry(daws, &daws->entry[daws->warp[i]], NULL, false);
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
         admit_some(daws, false, true);
@@ -144,20 +157,6 @@ static void admit(struct daws *daws)
 }
 
 /* ---- footprints -------------------------------------------------------------------------------- */
-
-/** @loop: NULL: none. */
-static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
-{
-    unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
-
-    if (loop == NULL || e->loop != loop->begin)
-        e->granted = false;
-    e->loop = loop != NULL ? loop->begin : 0;
-    e->end = loop != NULL ? loop->end : 0;
-    e->charged = charged && loop != NULL;
-    e->lines = loop != NULL ? tim_daws_predict(&daws->tables, loop->begin, lanes) : 0;
-    daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
-}
 
 /** Its loop, with the lanes that it has now. */
 static void update_prediction(struct daws *daws, struct entry *e)
@@ -177,23 +176,25 @@ static bool is_open(const struct entry *e, unsigned loop)
     return open != 0;
 }
 
-/** Loops in which no lane is any more. True: the outermost is one. */
-static bool leave_loops(struct daws *daws, unsigned warp, uint64_t pc)
+/** Is no lane of the warp in the loop, nor in what it calls? */
+static bool is_left(const struct daws *daws, unsigned warp, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
+
+    return !core->inside(core->context, warp, loop->begin, loop->end) &&
+           (loop->called || ((loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
+                             !core->inside(core->context, warp, loop->to, UINT64_MAX)));
+}
+
+/** Loops in which no lane is any more, after an instruction that may leave them. True: the outermost is one. */
+static bool leave_loops(struct daws *daws, unsigned warp)
+{
     struct entry *e = &daws->entry[warp];
     bool was = e->open != 0;
 
-    while (e->open != 0) {
-        const struct tim_loop *loop = &e->code->loop[e->open - 1];
-
-        bool calls = (pc < loop->from || pc >= loop->to) && !loop->called;
-
-        if ((pc >= loop->begin && pc <= loop->end) || calls ||
-            core->inside(core->context, warp, loop->begin, loop->end))
-            break;
-        tim_daws_leaves(&daws->tables, loop->begin, warp);
-        e->open = loop->parent;
+    while (e->open != 0 && is_left(daws, warp, &e->code->loop[e->open - 1])) {
+        tim_daws_leaves(&daws->tables, e->code->loop[e->open - 1].begin, warp);
+        e->open = e->code->loop[e->open - 1].parent;
     }
     return was && e->open == 0;
 }
@@ -226,9 +227,9 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
     struct daws *daws = (struct daws *)mech;
 
     daws->tables.count = mech->core->count;
-    if (begins && launch != daws->launch && daws->count == 0)
+    if (begins && launch >= daws->launch && daws->count == 0)
         tim_daws_tables_clear(&daws->tables);
-    daws->launch = begins ? launch : daws->launch;
+    daws->launch = begins && launch >= daws->launch ? launch + 1 : daws->launch;
 }
 
 static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
@@ -286,7 +287,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
         return;
     e->lanes = issue->lanes;
     e->code = issue->code;
-    left = leave_loops(daws, issue->warp, issue->pc);
+    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed it */
     passed = e->charged && issue->pc > e->end;
     if (left || passed)
         set_entry(daws, e, NULL, false);
@@ -304,7 +305,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
     bool lost = !a->hit && !a->merge && tim_vta_find(daws->vta, a->warp, a->line, true);
 
     if (loop != 0)
-        (void)tim_daws_access(&daws->tables, a->code->loop[loop - 1].begin, a, lost); /* for the next iterations */
+        tim_daws_access(&daws->tables, a->code->loop[loop - 1].begin, a, lost);
 }
 
 static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
@@ -337,13 +338,15 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
             const struct tim_loop *loop;
             struct tim_mech_warp w;
 
-            if (!e->lives || e->open != 0 || e->loop != 0)
+            if (!e->lives || e->open != 0 || (e->loop != 0 && !e->charged))
                 continue;
             mech->core->look(mech->core->context, warp, &w);
             if (w.next == NULL || !tim_is_data_load(w.next))
                 continue;
             loop = loop_after(w.code, w.pc);
             if (loop == NULL)
+                continue;
+            if (e->charged && e->loop == loop->begin && e->lanes == lw_popcount(w.lanes))
                 continue;
             e->lanes = lw_popcount(w.lanes);
             e->code = w.code;
@@ -374,9 +377,11 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     uint64_t before = 0;
 
     for (unsigned i = 0; i < daws->count && daws->warp[i] != warp; i++)
-        before += daws->entry[daws->warp[i]].lines;
-    lw_printf(out, "%u lines for the loop at 0x%" PRIx64 " after %" PRIu64 " of older warps, of %u lines", e->lines, e->loop,
-              before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
+        if (!is_free(daws, &daws->entry[daws->warp[i]]))
+            before += daws->entry[daws->warp[i]].lines;
+    if (e->loop != 0)
+        lw_printf(out, "%u lines for the loop at 0x%" PRIx64 ", and ", e->lines, e->loop);
+    lw_printf(out, "%" PRIu64 " lines of older warps, of %u that they may need together", before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)

@@ -117,11 +117,20 @@ bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned w
 
 /* ---- classification ---------------------------------------------------------------------------- */
 
-struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc)
+static struct tim_daws_load *known_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc)
 {
     for (unsigned i = 0; i < t->loads; i++)
         if (t->load[i].loop == loop && t->load[i].pc == pc)
             return &t->load[i];
+    return NULL;
+}
+
+struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc)
+{
+    struct tim_daws_load *known = known_load(t, loop, pc);
+
+    if (known != NULL)
+        return known;
     if (t->loads == t->config->daws_loads) {
         t->count[TIM_CORE_daws_drops]++;
         return NULL;
@@ -152,8 +161,7 @@ static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, u
     } else {
         found = set[way];
         if (found.pc != pc) {
-            const struct tim_daws_load *mine = tim_daws_find_load(t, loop, pc);
-            const struct tim_daws_load *other = tim_daws_find_load(t, loop, found.pc);
+            const struct tim_daws_load *mine = known_load(t, loop, pc), *other = known_load(t, loop, found.pc);
             uint16_t from = mine != NULL ? mine->rep : 0, to = other != NULL ? other->rep : 0;
 
             for (unsigned i = 0; mine != NULL && other != NULL && i < t->loads; i++)
@@ -165,13 +173,13 @@ static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, u
     set[0] = found;
 }
 
-bool tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost)
+void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost)
 {
     struct tim_daws_sample *s = (struct tim_daws_sample *)sample_of(t, loop);
     struct tim_daws_load *load;
 
     if (s == NULL || s->warp != (int)a->warp)
-        return false;
+        return;
     if (s->instruction != a->instruction || a->index == 0)
         s->found = false;
     s->instruction = a->instruction;
@@ -179,18 +187,17 @@ bool tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_
     t->count[TIM_CORE_daws_lost] += lost;
     s->line[a->index] = a->line;
     if (a->index + 1 != a->count)
-        return false;
+        return;
     s->locality = saturate(s->locality + (s->found ? 1 : -1));
     if (s->locality <= 0)
-        return true;
+        return;
     load = tim_daws_find_load(t, loop, a->pc);
     if (load == NULL)
-        return true;
+        return;
     if (a->lanes >= t->config->daws_sample_min) {
         load->div = saturate(load->div + (a->count > 2 ? 1 : -1));
         load->is_div = load->div > 1;
     }
     for (unsigned i = 0; i < a->count; i++)
         find_repeat(t, loop, a->pc, a->warp, s->line[i]);
-    return true;
 }

@@ -48,7 +48,7 @@ bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_config *co
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
 
-/** A load of @loop, found by a profile (or NULL: no room). */
+/** The row of a load of @loop, which it gets if it has none. NULL: there is no room. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
 /** Is intra-warp locality known of the loop? */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
@@ -59,9 +59,8 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
 void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, unsigned lanes, bool enters);
 /** It has left the loop. loop 0: all, it has ended. */
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
-/** An access of a load in @loop. @lost: it missed, and hit the warp's victim tags. True: what is predicted for the loop
- *  may be another number. */
-bool tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
+/** An access of a load in @loop. @lost: it missed, and hit the warp's victim tags. */
+void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
 /** Does @warp sample the loop? */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 

@@ -46,18 +46,28 @@ void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins)
     CALL(mechs, block, launch, begins)
 }
 
+void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins)
+{
+    uint64_t *waits = &mechs->waits[warp / 64], bit = UINT64_C(1) << warp % 64;
+
+    if ((mechs->live[warp / 64] & bit) == 0 || ((*waits & bit) != 0) == begins)
+        return;
+    *waits ^= bit;
+    CALL(mechs, waits, warp, begins)
+}
+
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins)
 {
+    const uint64_t bit = UINT64_C(1) << warp % 64;
+
+    if (!begins)
+        tim_mechs_wait(mechs, warp, false);
+    mechs->live[warp / 64] = begins ? mechs->live[warp / 64] | bit : mechs->live[warp / 64] & ~bit;
     if (begins) {
         CALL(mechs, warp_begins, warp, age)
     } else {
         CALL(mechs, warp_ends, warp)
     }
-}
-
-void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins)
-{
-    CALL(mechs, waits, warp, begins)
 }
 
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue)

@@ -19,11 +19,11 @@
 
 enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 8, TIM_GAUGES = 2 };
 
-/** A load of global or local memory, through L1 if that caches it: what CCWS and DAWS hold back. */
+/** A load of global or local memory that may pass L1: what CCWS and DAWS hold back. */
 static inline bool tim_is_data_load(const struct tim_static *what)
 {
     return what->type == TIM_TYPE_MEMORY && what->path == TIM_PATH_MEMORY && what->load && !what->writes &&
-           !what->texture && !what->to_constant;
+           !what->uncached && !what->texture && !what->to_constant;
 }
 
 /** What a mechanism may ask of a warp slot. */
@@ -83,7 +83,8 @@ struct tim_mechanism {
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: its number */
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
     void (*warp_ends)(struct tim_mech *mech, unsigned warp);
-    /** A warp that lives begins to wait at a barrier of its block, with all its lanes, or does no more. */
+    /** A warp that lives begins to wait with all its lanes, at a barrier of its block or for what it launched, or does no
+     *  more. It does not when it ends. */
     void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
     void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
@@ -120,6 +121,7 @@ struct tim_mechs {
     unsigned count;
     bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
+    uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots whose warp lives; waits */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */
     struct tim_mech_core core;
 };
@@ -130,6 +132,7 @@ void tim_mechs_fini(struct tim_mechs *mechs);
 /* The hooks of all that are on. Not to be called where none is. */
 void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
+/** What is so already may be said again. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);

@@ -9,9 +9,10 @@
 
 struct swl {
     struct tim_mech base;
-    unsigned limit, count;       /* warps that live and do not wait at a barrier, */
     bool sticky;
-    uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
+    unsigned limit;
+    unsigned count;               /* warps that live and do not wait */
+    uint16_t warp[TIM_MAX_WARPS]; /* these, the oldest first */
     uint64_t age[TIM_MAX_WARPS];  /* by slot */
     bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
 };

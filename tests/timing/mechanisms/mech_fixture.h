@@ -27,12 +27,14 @@ struct mech_core {
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
     struct tim_mech_warp warp[TIM_MAX_WARPS];
     struct tim_cache *l1;
-    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: none */
+    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: none; */
+    uint64_t run_at[TIM_MAX_WARPS];  /* of those that run */
     struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
 static const struct tim_static mech_store = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .writes = true};
+static const struct tim_static mech_branch = {.path = TIM_PATH_NONE, .type = TIM_TYPE_BRANCH, .flow = true};
 static const struct tim_static mech_alu = {.path = TIM_PATH_COLLECT, .type = TIM_TYPE_VECTOR};
 
 static void mech_look(const void *context, unsigned warp, struct tim_mech_warp *out)
@@ -42,9 +44,10 @@ static void mech_look(const void *context, unsigned warp, struct tim_mech_warp *
 
 static bool mech_inside(const void *context, unsigned warp, uint64_t from, uint64_t to)
 {
-    uint64_t at = ((const struct mech_core *)context)->lane_at[warp];
+    const struct mech_core *m = context;
+    const uint64_t waits = m->lane_at[warp], runs = m->run_at[warp];
 
-    return at != 0 && at >= from && at <= to;
+    return (waits != 0 && waits >= from && waits <= to) || (runs != 0 && runs >= from && runs <= to);
 }
 
 /** A machine of all defaults with the mechanisms that @set puts on it ("ccws.on=on ccws.entries=4"), and an L1 of @lines
@@ -136,9 +139,14 @@ static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], uns
             m->code.loop_of[at] = (uint16_t)(i + 1);
     }
 }
-/** The instruction at @at issues for @lanes lanes. */
+/** A branch after the warp's last instruction goes to @at, whose instruction issues for @lanes lanes. */
 static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
 {
+    uint64_t branch = m->run_at[warp] + ISA_WORD_BYTES;
+
+    m->run_at[warp] = (uint64_t)at * ISA_WORD_BYTES;
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_branch, .code = &m->code,
+                                                        .pc = branch});
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code,
                                                         .pc = (uint64_t)at * ISA_WORD_BYTES});
 }

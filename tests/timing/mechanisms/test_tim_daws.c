@@ -32,7 +32,7 @@ static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, un
     assert_int_equal(found / ISA_WORD_BYTES, loop);
 }
 
-/* 32 lines of L1 stand for one: with kAssocFactor 1 there are so many. */
+/* L1 has so many lines, and with kAssocFactor 1 warps may need all of them. */
 static struct mech_core *with_lines(unsigned lines)
 {
     char set[128];
