@@ -17,7 +17,7 @@ struct ccws {
     struct tim_mech base;
     const struct tim_config *config;
     struct tim_vta *vta;
-    uint64_t launch;             /* 1 + the latest whose blocks have come: totals are since its first */
+    uint64_t launch;             /* 1 + the latest whose blocks began here: totals are since its first */
     uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since then or in the window */
     uint64_t window;             /* number of the window that they are of */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction with a hit that was counted */

@@ -31,7 +31,7 @@ struct daws {
     struct tim_mech base;
     struct tim_daws_tables tables;
     struct tim_vta *vta;
-    uint64_t launch;              /* 1 + the latest whose blocks have come */
+    uint64_t launch;              /* 1 + the latest whose blocks began here */
     unsigned count;               /* warps that live, */
     uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
     struct entry entry[TIM_MAX_WARPS];
