@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scripts of claims share: runs on a GPU model, figures held to their sources, and the private-stream kernel."""
+import json
+import os
+import struct
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Trends:
+    """Runs kernels, keeps figures, and says which claims hold."""
+
+    def __init__(self, program, work, out):
+        self.program, self.work, self.out = program, work, out
+        self.bad = 0
+        self.rows = []
+
+    def run(self, launch, machine, keys, dump=None, name='launch'):
+        """One run of a launch file's text: its report, and the words of buffer @dump. Runs of different @name may run at once."""
+        with open(os.path.join(self.work, name + '.yaml'), 'w') as f:
+            f.write(launch)
+        command = [self.program, 'run', name + '.yaml', '-q', '--timing=' + machine, '--timing-report', name + '.report']
+        for key in keys:
+            command += ['--timing-set', key]
+        if dump:
+            command += ['--dump', '%s=%s.bin' % (dump, name)]
+        if subprocess.run(command, cwd=self.work).returncode != 0:
+            sys.exit('bench/%s: the run failed: %s' % (os.path.basename(sys.argv[0]), ' '.join(command)))
+        with open(os.path.join(self.work, name + '.report')) as f:
+            report = json.load(f)
+        if not dump:
+            return report
+        with open(os.path.join(self.work, name + '.bin'), 'rb') as f:
+            data = f.read()
+        return report, struct.unpack('<%dI' % (len(data) // 4), data)
+
+    def opencl(self, kernel, threads, block, n, machine, keys):
+        """A kernel of bench/trends.cl."""
+        return self.run('program: {source: %s/trends.cl}\nbuffers:\n'
+                        '  a: {type: s32, count: %d, init: {random: {seed: 5, low: 0, high: 4095}}}\n'
+                        '  out: {type: s32, count: %d}\n'
+                        'steps: [launch: {entry: %s, grid: [%d], block: [%d], args: [a, out, %d]}]\n' %
+                        (HERE, threads * n + 8192, threads, kernel, threads // block, block, n), machine, keys)
+
+    def claim(self, holds, text):
+        print('%s  %s' % ('ok  ' if holds else 'FAIL', text), flush=True)
+        self.bad |= not holds
+
+    def band(self, what, ours, expected, share, held=True):
+        """A figure of a source: ours is within @share of it. @held: else it is only reported."""
+        off = ours / expected - 1
+        inside = abs(off) <= share + 1e-9
+        self.rows.append((what, expected, share, ours, inside))
+        if held:
+            self.claim(inside, '%s: %.5g, band %g +-%g %%' % (what, ours, expected, 100 * share))
+        else:
+            print('%s  %s: %.3g, the source has %.3g (%+d %%)' % ('ok  ' if inside else 'off ', what, ours, expected,
+                                                             round(100 * off)), flush=True)
+
+    def keep(self, name, heading, rows):
+        if self.out:
+            with open(os.path.join(self.out, name + '.txt'), 'w') as f:
+                for row in [heading, *rows]:
+                    f.write(' '.join(str(x) for x in row) + '\n')
+
+
+def thread_ipc(report):
+    return report['ratios']['thread_ipc']
+
+
+def miss_rate(report):
+    core = report['cores'][0]
+    loads = core['l1_hits'] + core['l1_misses'] + core['l1_merges']
+    return (core['l1_misses'] + core['l1_merges']) / loads
+
+
+# ---- the private-stream kernel of the warp scheduling thesis's specification, 12.2 -------------------
+
+WAVES, WARPS, ITERATIONS = 2, 32, 82
+ARRAY = 384  # bytes from a lane's array to the next: whole lines, so that a lane misses 3 times in 82
+
+
+def private_stream(loads, loop=False):
+    """@loads diverged loads of a lane's own arrays and six dependent additions, 82 times; without a branch, or as a @loop."""
+    text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
+    text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'
+    text += '    v_mov_b32 v20, 0\n    v_mov_b64 v6:7, c[x]\n'
+    for k in range(loads):
+        a = 'v%d:%d' % (8 + 2 * k, 9 + 2 * k)
+        text += '    v_mulwide_u32 %s, v0, %d\n    v_add_u64 %s, %s, v6:7\n' % (a, ARRAY * loads, a, a)
+        if k:
+            text += '    v_add_u64 %s, %s, %d\n' % (a, a, ARRAY * k)
+    if loop:
+        text += '    s_mov_b32 s1, 0\nagain:\n'
+    for i in range(1 if loop else ITERATIONS):
+        for k in range(loads):
+            text += '    ld.global.b32 v%d, [v%d:%d+%d]\n' % (21 + k, 8 + 2 * k, 9 + 2 * k, 4 * i)
+        text += '    v_add_u32 v20, v21, %s\n' % ('v22' if loads == 2 else 'v20')
+        text += '    v_add_u32 v20, v20, 1\n' * 5
+    if loop:
+        text += ''.join('    v_add_u64 v%d:%d, v%d:%d, 4\n' % (8 + 2 * k, 9 + 2 * k, 8 + 2 * k, 9 + 2 * k) for k in range(loads))
+        text += '    s_add_u32 s1, s1, 1\n    s_setp_u32.lt sp0, s1, %d\n    @sp0 s_bra again\n' % ITERATIONS
+    return text + ('    v_mulwide_u32 v4:5, v0, 4\n    v_mov_b64 v6:7, c[out]\n    v_add_u64 v4:5, v4:5, v6:7\n'
+                   '    st.global.b32 [v4:5], v20\n    exit\n.end\n')
+
+
+# One SM; L1 32 KB with hashed sets, a hit 10 cycles; a miss 400 cycles, and a line every 20 cycles;
+# additions 20 cycles; no instruction misses. lsu.queue is the machine's own: 1.
+SANITY = ['core.count=1', 'l1.hash=xor', 'l1.latency=10', 'fetch.perfect=true', 'constant.perfect=true',
+          'clocks.core=1300', 'clocks.icnt=1300', 'clocks.l2=1300', 'clocks.dram=1300', 'l2.bytes=0', 'l2.slices=1',
+          'dram.channels=1', 'dram.burst_bytes=128', 'dram.bus_bytes=8', 'dram.tCCD=20', 'dram.latency=300',
+          'units.int.latency=20', 'registers.collector=reserved'] + \
+         ['dram.%s=1' % key for key in ('tRCD', 'tRP', 'tRAS', 'tRC', 'tRRD', 'tCL', 'tWL', 'tWR', 'tWTR')]
+
+
+def sanity(t, loads, policy, *keys, loop=False, name='private'):
+    """Thread IPC and miss rate. As a @loop it counts the instructions of the kernel without one, so that both compare."""
+    with open(os.path.join(t.work, name + '.s'), 'w') as f:
+        f.write(private_stream(loads, loop))
+    threads = WAVES * WARPS * 32
+    report = t.run('program: {source: %s.s}\nbuffers:\n  x: {type: u32, count: %d}\n  out: {type: u32, count: %d}\n'
+                   'steps: [launch: {entry: k, grid: [%d], block: [256], args: [x, out]}]\n' %
+                   (name, threads * ARRAY // 4 * loads, threads, threads // 256), 'rogers', SANITY + policy + list(keys), name=name)
+    if loop:
+        return threads * ITERATIONS * (loads + 6) / report['cycles'], miss_rate(report)
+    return thread_ipc(report), miss_rate(report)
