@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels of bench/papers: each has the access pattern of a code of the papers. workloads.py has their inputs and results. */
+
+/* Which of @k centres is nearest to each point? A point is a row of its own, read again for each centre. */
+__kernel void kmn(__global const int *point, __global const int *centre, __global int *nearest, int features, int k)
+{
+    int t = get_global_id(0), least = 0x7fffffff, found = -1;
+
+    for (int c = 0; c < k; c++) {
+        int distance = 0;
+
+#pragma unroll 1
+        for (int f = 0; f < features; f++) {
+            int d = point[t * features + f] - centre[c * features + f];
+
+            distance += d * d;
+        }
+        if (distance < least) {
+            least = distance;
+            found = c;
+        }
+    }
+    nearest[t] = found;
+}
+
+/* The next level of a graph: whoever is in the last one looks at all its neighbours. */
+__kernel void bfs(__global const int *row, __global const int *column, __global int *level, __global int *changed, int n,
+                  int current)
+{
+    int v = get_global_id(0);
+
+    if (v < n && level[v] == current) {
+#pragma unroll 1
+        for (int e = row[v]; e < row[v + 1]; e++) {
+            int w = column[e];
+
+            if (level[w] < 0) {
+                level[w] = level[v] + 1;
+                changed[0] = 1;
+            }
+        }
+    }
+}
+
+/* Looks a key up in a hash table with chains; what is found is summed up. A record: next, words of the value, key, value. */
+__kernel void memc(__global const uint *request, __global const int *bucket, __global const uint *record,
+                   __global uint *answer, int buckets, int key_words, int record_words)
+{
+    int t = get_global_id(0);
+    __global const uint *key = request + t * key_words;
+    uint hash = 0, sum = 0;
+
+#pragma unroll 1
+    for (int i = 0; i < key_words; i++)
+        hash = hash * 31 + key[i];
+    for (int at = bucket[hash % buckets]; at >= 0;) {
+        __global const uint *r = record + at * record_words;
+        int same = 0;
+
+#pragma unroll 1
+        while (same < key_words && r[2 + same] == key[same])
+            same++;
+        if (same == key_words) {
+            int words = r[1];
+
+#pragma unroll 1
+            for (int i = 0; i < words; i++)
+                sum = sum * 5 + r[2 + key_words + i];
+            break;
+        }
+        at = r[0];
+    }
+    answer[t] = sum;
+}
+
+/* A round of marking: objects that the last round reached mark what they refer to, and are read.
+ * An object: class, references, words, the references, the words. */
+__kernel void gc(__global const int *object, __global const int *heap, __global const int *class, __global int *mark,
+                 __global int *sum, __global int *changed, int n, int round)
+{
+    int t = get_global_id(0);
+
+    if (t >= n || mark[t] != round)
+        return;
+    __global const int *o = heap + object[t];
+    int kind = o[0], references = o[1], words = o[2], total = class[2 * kind] + class[2 * kind + 1];
+
+#pragma unroll 1
+    for (int i = 0; i < references; i++) {
+        int to = o[3 + i];
+
+        if (mark[to] < 0) {
+            mark[to] = round + 1;
+            changed[0] = 1;
+        }
+    }
+#pragma unroll 1
+    for (int i = 0; i < words; i++)
+        total = total * 3 + o[3 + references + i];
+    sum[t] = total;
+}
+
+/* A round of shortest paths: the least that a neighbour offers. An edge is 128 + the distance of its node's number, and its
+ * weight, in 16 bits each. */
+__kernel void sssp(__global const uint *edge, __global const int *old, __global int *new, __global int *changed, int degree)
+{
+    int v = get_global_id(0), least = old[v];
+
+#pragma unroll 1
+    for (int e = 0; e < degree; e++) {
+        uint x = edge[v * degree + e];
+        int offer = old[v + (int)(x & 0xffff) - 128] + (int)(x >> 16);
+
+        if (offer < least)
+            least = offer;
+    }
+    if (least < old[v])
+        changed[0] = 1;
+    new[v] = least;
+}
+
+/* ---- not sensitive to L1 ---- */
+
+__kernel void vecadd(__global const int *a, __global const int *b, __global int *c)
+{
+    int t = get_global_id(0);
+
+    c[t] = a[t] + b[t];
+}
+
+/* Steps of a five-point stencil on a tile of 16 x 16 in shared memory, whose edges stay. */
+__kernel void stencil(__global const int *in, __global int *out, int width, int steps)
+{
+    __local int tile[2][16][16];
+    int x = get_local_id(0), y = get_local_id(1), at = get_global_id(1) * width + get_global_id(0);
+    int inside = x > 0 && x < 15 && y > 0 && y < 15;
+
+    tile[0][y][x] = tile[1][y][x] = in[at];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int s = 0; s < steps; s++) {
+        __local int (*from)[16] = tile[s & 1], (*to)[16] = tile[~s & 1];
+
+        if (inside)
+            to[y][x] = (from[y][x] * 4 + from[y][x - 1] + from[y][x + 1] + from[y - 1][x] + from[y + 1][x]) >> 3;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[at] = tile[steps & 1][y][x];
+}
+
+/* Elimination in tiles of 16 x 16 with pivots of one, in 32 bits that wrap. */
+__kernel void lud(__global uint *a, int width)
+{
+    __local uint tile[16][16];
+    int x = get_local_id(0), y = get_local_id(1), at = get_global_id(1) * width + get_global_id(0);
+
+    tile[y][x] = a[at];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 15; k++) {
+        if (y > k && x > k)
+            tile[y][x] -= tile[y][k] * tile[k][x];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    a[at] = tile[y][x];
+}
+
+/* A layer of a network: each block of 16 x 16 sums 16 inputs times weights for 16 outputs. */
+__kernel void backp(__global const int *in, __global const int *weight, __global int *partial, int outputs)
+{
+    __local int product[16][16];
+    int x = get_local_id(0), y = get_local_id(1), i = get_global_id(1), o = get_global_id(0);
+
+    product[y][x] = in[i] * weight[i * outputs + o];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int h = 8; h > 0; h >>= 1) {
+        if (y < h)
+            product[y][x] += product[y + h][x];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (y == 0)
+        partial[get_group_id(1) * outputs + o] = product[0][x];
+}
