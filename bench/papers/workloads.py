@@ -121,7 +121,7 @@ def bfs_large(folder, size=1):
 
 def bfs_rmat(folder, size=1):
     """A recursive matrix (R-MAT) with 16 edges a node, a few of which have hundreds."""
-    bits, r = 14 if size == 1 else 11, random.Random(13)
+    bits, r = 15 if size == 1 else 14 if size >= .5 else 11, random.Random(13)
     lists = [[] for _ in range(1 << bits)]
     for _ in range(16 << bits):
         v = w = 0
@@ -221,7 +221,7 @@ def gc(folder, size=1):
         heap += [kind, len(to), len(body)] + to + body
         references.append(to)
         bodies.append((kind, body))
-    mark = [0 if t % 512 == 0 else -1 for t in range(n)]
+    mark = [0 if t % 8 == 0 else -1 for t in range(n)]
     first, total, depth = folder.put('gc_mark', mark), [0] * n, 0
     frontier = [t for t in range(n) if mark[t] == 0]
     while frontier:

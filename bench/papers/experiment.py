@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs of workloads on machine `rogers`, each once whoever asks, and the tables of a paper's experiment."""
+import concurrent.futures
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(HERE, '..'))
+from trends import Trends  # noqa: E402
+from workloads import WORKLOADS, Folder  # noqa: E402
+
+SCHEDULERS = {
+    'lrr': ['issue.policy=lrr'], 'gto': [], 'two_level': ['issue.policy=two_level', 'issue.inner=gto', 'issue.outer=gto', 'issue.group=2'],
+    'two_level lrr': ['issue.policy=two_level', 'issue.inner=lrr', 'issue.outer=lrr', 'issue.group=8'],
+    'ccws': ['ccws.on=true'], 'daws': ['daws.on=true'],
+}
+
+
+def swl(limit):
+    return ['issue.policy=swl', 'issue.limit=%d' % limit]
+
+
+def harmonic(values):
+    return len(values) / sum(1 / v for v in values)
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+class Result:
+    def __init__(self, report):
+        core, scheduler = report['sums']['cores'], report['sums']['schedulers']
+        self.cycles, self.core = report['cycles'], core
+        self.ipc, self.mpki = report['ratios']['thread_ipc'], report['ratios']['l1_mpki']
+        self.instructions, self.thread_instructions = scheduler['instructions'], scheduler['thread_instructions']
+        self.loads = core['l1_hits'] + core['l1_misses'] + core['l1_merges']
+        self.misses = core['l1_misses'] + core['l1_merges']
+        self.hits = core['l1_hits'] / self.loads if self.loads else 0
+        self.dram_reads = report['sums']['channels']['reads']
+        self.writes = report['sums']['slices']['writes']
+        self.icnt_blocked = core['icnt_blocked']
+        self.throttled = report['sums']['causes'].get('throttled', 0)
+        parts = report['energy']['components']
+        self.memory_joules = parts['l1'] + parts['l2'] + parts['dram']
+        self.histograms = report.get('histograms', {}).get('cores', {})
+
+
+class Experiment(Trends):
+    """@cores of the 30, with their share of memory: a channel and an L2 slice for four (3.75 in the whole machine)."""
+
+    def __init__(self, program, work, out, cores, size, jobs, known=()):
+        super().__init__(program, work, out)
+        self.machine = ['core.count=%d' % cores, 'l2.slices=%d' % max(1, cores // 4), 'dram.channels=%d' % max(1, cores // 4)]
+        self.cores, self.size, self.known = cores, size, known
+        self.folder = Folder(work, program)
+        self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        self.launches, self.running = {}, {}
+        self.table = []
+        self.seen = set()
+
+    def launch(self, name):
+        if name not in self.launches:
+            self.launches[name] = WORKLOADS[name][2](self.folder, self.size)
+        return self.launches[name]
+
+    def start(self, name, keys, machine=None):
+        keys = tuple((self.machine if machine is None else machine) + keys)
+        if (name, keys) not in self.running:
+            self.running[name, keys] = self.pool.submit(
+                lambda text, at: Result(self.run(text, 'rogers', keys, name='run%d' % at)), self.launch(name), len(self.running))
+        return self.running[name, keys]
+
+    def get(self, name, keys, machine=None):
+        future = self.start(name, keys, machine)
+        while True:
+            try:
+                return future.result(3600)
+            except SystemExit as e:
+                print(e, flush=True)
+                os._exit(1)
+
+    def all(self, names, variants):
+        """{name: {variant: Result}}: @variants has keys by name."""
+        for name in names:
+            for keys in variants.values():
+                self.start(name, keys)
+        return {name: {v: self.get(name, keys) for v, keys in variants.items()} for name in names}
+
+    def functional(self, name):
+        """Does the kernel without the timing model give the host's result?"""
+        with open(os.path.join(self.work, 'functional.yaml'), 'w') as f:
+            f.write(self.launch(name))
+        return subprocess.run([self.program, 'run', 'functional.yaml', '-q'], cwd=self.work).returncode == 0
+
+    # ---- what is said of a paper ----
+
+    def row(self, what, source, ours, where):
+        """Of the table at the end. @source, @ours: text."""
+        self.table.append((what, source, ours, where))
+
+    def trend(self, name, holds, text):
+        """A trend of the specification, 12.1. One that is @known not to come out is named so, and must not."""
+        self.seen.add(name)
+        if name in self.known:
+            print('%s  %s: %s' % ('NOW ' if holds else 'off ', name, text), flush=True)
+            if not holds:
+                print('      ' + self.known[name], flush=True)
+            self.bad |= holds
+        else:
+            self.claim(holds, '%s: %s' % (name, text))
+
+    def report(self, name, text):
+        """A trend that the specification leaves open."""
+        print('--    %s: %s' % (name, text), flush=True)
+
+    def lay_out(self, heading, rows):
+        """A table, and kept as text."""
+        rows = [[str(x) for x in row] for row in rows]
+        widths = [max(len(row[i]) for row in [heading] + rows) for i in range(len(heading))]
+        for row in [heading] + rows:
+            print('  ' + '  '.join(x.ljust(w) if i == 0 else x.rjust(w) for i, (x, w) in enumerate(zip(row, widths))).rstrip(), flush=True)
+
+    def finish(self):
+        if self.table:
+            print('\n| figure | source | ours | section |\n|---|---|---|---|')
+            for row in self.table:
+                print('| %s |' % ' | '.join(row))
