@@ -48,6 +48,10 @@ step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_fi
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
 step timing_samples env LANEWISE=./lanewise "$src/bench/timing_samples" --check
+for paper in ccws daws; do
+    step "papers-$paper" env LANEWISE=./lanewise "$src/bench/papers/run" "$paper" --known --out "papers-$paper"
+done
+step papers-ablations env LANEWISE=./lanewise "$src/bench/papers/run" ablations --out papers-ablations
 step fidelity sh -c 'LANEWISE=./lanewise "$1/bench/fidelity" --check >fidelity.md && cmp fidelity.md "$1/docs/reference/fidelity.md"' sh "$src"
 step builtins env LW_BUILTINS=all "$src/tests/ptx/test_ptx_builtins.sh"
 [ ! -x tests/timing/prop_tim_memory ] || step timing-memory tests/timing/prop_tim_memory 1000 20000

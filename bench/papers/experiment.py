@@ -40,7 +40,7 @@ class Result:
         self.misses = core['l1_misses'] + core['l1_merges']
         self.hits = core['l1_hits'] / self.loads if self.loads else 0
         self.dram_reads = report['sums']['channels']['reads']
-        self.writes = report['sums']['slices']['writes']
+        self.writes = report['sums']['channels']['writes'] # bursts of 32 bytes
         self.icnt_blocked = core['icnt_blocked']
         self.throttled = report['sums']['causes'].get('throttled', 0)
         parts = report['energy']['components']

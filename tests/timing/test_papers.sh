@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# bench/papers: the kernels give the host's results, a wrong one is found; the experiments make their tables and plots, and
+# a trend that does not hold makes them fail; best_swl marks the best limit. `make nightly` runs the experiments whole.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+[ -x "$src/bench/papers/run" ] || exit 77 # part of the source's tree, not of its archive
+export LANEWISE="$lanewise"
+papers="$src/bench/papers"
+
+cases=$((cases + 1))
+"$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
+[ "$(grep -c '^ok ' out)" = 16 ] || fail "bench/papers/run workloads: not all 16 kernels"
+
+# Copies with a mistake: of each kernel another.
+mkdir wrong
+cp -r "$src/bench/program.py" "$src/bench/trends.py" "$papers" wrong
+sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = level\[v\] + 1/level[w] = level[v] + 1 + (w == 99)/
+    s/answer\[t\] = sum/answer[t] = sum + (t == 5)/; s/sum\[t\] = total/sum[t] = total + (t == 8)/; s/new\[v\] = least/new[v] = least + (v == 9)/
+    s/a\[t\] + b\[t\]/a[t] - b[t]/; s/tile\[steps & 1\]\[y\]\[x\]/tile[steps \& 1][x][y]/; s/a\[at\] = tile\[y\]\[x\]/a[at] = tile[y][x] + (at == 3)/
+    s/product\[0\]\[x\]/product[0][x ^ 1]/' wrong/papers/workloads.cl
+sed -i 's/y\[t\] = sum/y[t] = sum + (t == 4)/; s/y\[r\] = part/y[r] = (r == 4) + part/' wrong/papers/spmv.cu
+cases=$((cases + 1))
+wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
+[ "$(grep -c '^FAIL' out)" = 16 ] || fail "a wrong kernel is not found"
+
+for what in ccws daws; do
+    cases=$((cases + 1))
+    "$papers/run" $what --quick --only kmn --cores 1 --size .125 --out $what >out 2>err || fail "bench/papers/run $what: a trend does not hold"
+    [ "$(wc -l <$what/$what.txt)" = 2 ] && [ "$(wc -l <$what/swl.txt)" = 2 ] || fail "bench/papers/run $what --out kept no tables"
+    grep -q '^<svg .*' $what/$what.svg && grep -q '</svg>' $what/swl.svg || fail "bench/papers/run $what --out drew no plots"
+    grep -q '^| .* | .* | [0-9.]* | 9.[12] |$' out || fail "bench/papers/run $what: no figure of the source"
+done
+cases=$((cases + 1))
+sed -i "s/'lrr': \['issue.policy=lrr'\]/'lrr': []/" wrong/papers/experiment.py
+cp "$papers/workloads.cl" wrong/papers
+wrong/papers/run ccws --quick --only kmn --cores 1 --size .0625 >out 2>err && fail "gto in place of lrr: exit status 0"
+grep -q '^FAIL  T1 lrr' out || fail "a trend that does not hold is not named"
+
+cases=$((cases + 1))
+"$papers/best_swl" --set core.count=4 --set l2.slices=1 --set dram.channels=1 --limits 1,4,0 "$src/docs/examples/lines.yaml" >out 2>err ||
+    fail "best_swl: exit status $?"
+[ "$(grep -c . out)" = 4 ] && [ "$(grep -c ' best$' out)" = 1 ] && [ "$(sort -n -k 2 out | sed -n 's/ *best$/ best/; 2p' | grep -c best)" = 1 ] ||
+    fail "best_swl does not mark the limit of the fewest cycles"
+echo "test_papers: $cases commands"
+[ $failures = 0 ]
