@@ -6,6 +6,8 @@ KNOWN = {
     'T4 ccws gc': 'gto hits 82 % of the loads, and no limit gains more than 5 %. Scores are 279 on average: 24 of 32 warps may load, which is too many to matter.',
     'T5 schedulers': 'The kernels with barriers do not hit L1 with any scheduler. With lrr all warps reach their loads and barriers together, so that less latency '
                      'is hidden; groups of two warps are in between.',
+    'T11 bfs_rmat': 'Of the hits that an L1 without bounds has, 55 % are on lines that another warp brought: levels of nodes with many edges. The best replacement '
+                    'keeps these whatever the schedule.',
     'T12 memc': 'Taking all lanes as active lets 2.6 warps load in place of 10.0, which costs latency and saves a third of the misses: with the active lanes daws '
                 'admits too many here, as kAssocFactor 0.4, which is faster than 0.6, says, too.',
     'T10 daws': 'The tuned kernel uses 91 % of the bus. Two warps a core, which is what L1 has lines for, use 53 %: a fifth of the issue slots have no warp, as '

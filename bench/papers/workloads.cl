@@ -129,7 +129,7 @@ __kernel void vecadd(__global const int *a, __global const int *b, __global int 
 }
 
 /* Steps of a five-point stencil on a tile of 16 x 16 in shared memory, whose edges stay. */
-__kernel void stencil(__global const int *in, __global int *out, int width, int steps)
+__kernel void hotsp(__global const int *in, __global int *out, int width, int steps)
 {
     __local int tile[2][16][16];
     int x = get_local_id(0), y = get_local_id(1), at = get_global_id(1) * width + get_global_id(0);

@@ -314,7 +314,7 @@ def stencil(folder, size=1):
                   (t[i][j] * 4 + t[i][j - 1] + t[i][j + 1] + t[i - 1][j] + t[i + 1][j]) >> 3 for j in range(16)] for i in range(16)]
         put_tile(side, out, y, x, t)
     return (program('workloads') + buffers(a=('s32', side * side, folder.put('stencil_in', data)), out=('s32', side * side, None)) +
-            'steps:\n  - launch: {entry: stencil, grid: [%d, %d], block: [16, 16], args: [a, out, %d, %d]}\n  - check: {buffer: out, file: %s}\n' %
+            'steps:\n  - launch: {entry: hotsp, grid: [%d, %d], block: [16, 16], args: [a, out, %d, %d]}\n  - check: {buffer: out, file: %s}\n' %
             (side // 16, side // 16, side, steps, folder.put('stencil_expected', out)))
 
 
