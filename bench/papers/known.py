@@ -4,7 +4,7 @@ KNOWN = {
     'T1 hill': 'The rows of a warp follow each other: 34 lines. Six warps still fit 256 lines, and hide more latency than four. The source has 4.',
     'T3 bfs_large': 'Three of five loads miss whatever the schedule: of 131,072 nodes it rarely meets a line twice. The best limit gains 6 %, daws 5 %.',
     'T4 ccws gc': 'gto hits 82 % of the loads, and no limit gains more than 5 %. Scores are 279 on average: 24 of 32 warps may load, which is too many to matter.',
-    'T5 schedulers': 'The kernels with barriers do not hit L1 with any scheduler. With lrr all warps reach their loads and barriers together, so that less latency '
+    'T5 schedulers': 'Of the kernels with barriers two hit nothing in L1 and backp as much with all schedulers. With lrr all warps reach their loads and barriers together, so that less latency '
                      'is hidden; groups of two warps are in between.',
     'T11 bfs_rmat': 'Of the hits that an L1 without bounds has, 55 % are on lines that another warp brought: levels of nodes with many edges. The best replacement '
                     'keeps these whatever the schedule.',
