@@ -618,7 +618,7 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
 {
     struct text key = comment, name = {comment.at + 11, NULL};
     struct lw_buffer lines;
-    uint32_t declared;
+    uint32_t declared = 0;
 
     name.end = memchr(name.at, ' ', (size_t)(key.end - name.at));
     key.at = name.end + 1;
