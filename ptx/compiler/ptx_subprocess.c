@@ -299,9 +299,9 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
             continue;
         if (got <= 0)
             return true;
-        if (output->size < limit)
-            output->sink.write(&output->sink, chunk, (size_t)got);
-        else if (!cut) {
+        size_t room = cut ? 0 : limit - output->size, size = (size_t)got < room ? (size_t)got : room;
+        output->sink.write(&output->sink, chunk, size);
+        if (size < (size_t)got && !cut) {
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
             cut = true;
         }
