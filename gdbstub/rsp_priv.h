@@ -557,7 +557,7 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
 /** lldb steps a warp over a breakpoint, which it has taken away: is it past it already? Then the stop is
  *  there, and nothing runs. */
 bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop);
-/** lldb steps a warp over the breakpoint at @pc, which it has taken away. */
+/** Steps warp @id alone over the breakpoint at @pc, which lldb has removed. */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** The warp is stepped otherwise. */

@@ -265,8 +265,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     if (t->lost || s->buffer == NULL)
         return lnc_direct_no_memory(t);
     if (s->declared == NULL || s->elsewhere == NULL)
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.60s\" are no contents: random[=SEED[,LOW,HIGH]], "
-                       "ramp[=START[,STEP[,MODULO]]], constant=N, file=PATH, or numbers between commas", s->option,
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.60s\" is not valid as contents of a buffer: expected random[=SEED[,LOW,HIGH]], "
+                       "ramp[=START[,STEP[,MODULO]]], constant=N, file=PATH, or numbers separated by commas", s->option,
                        init != NULL ? init : "");
     return LW_OK;
 }

@@ -64,7 +64,7 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
         lw_printf(out, "in its pipe for %" PRIu64 " more cycles", op->at > now ? op->at - now : 0);
         break;
     case TIM_STAGE_LOCAL:
-        lw_put(out, "in the local memory unit of its scheduler");
+        lw_put(out, "in the memory unit of its scheduler");
         break;
     case TIM_STAGE_LSU:
         if (op->passes != 0)

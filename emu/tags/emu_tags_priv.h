@@ -136,7 +136,8 @@ struct emu_tag_step {
     unsigned change_count, expansions;
 };
 void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di);
-/** The instruction was executed; @skipped: its effect was not the rule's (a skipped fault). */
+/** Updates the shadow tags after an instruction. @skipped: lanes that faulted were let past it. The rule does not hold
+ *  then, and the result has no tag. */
 void emu_shadow_after(struct emu_warp *w, bool skipped);
 /** Forget what is known of a register, or of EMU_ALL_REGISTERS: rows were written from
  *  outside. Nothing in other modes. */

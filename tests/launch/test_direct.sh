@@ -240,7 +240,7 @@ refuse '--arg room=8: room of take is __local memory, .*: give such as --arg roo
 refuse 'x=f23\[4\]: unknown type "f23"; did you mean "f32"' run saxpy.cl $four --arg 1 --arg x=f23[4] --arg f32[1] --arg 1
 refuse 'x=f32\[\]: how many elements' run saxpy.cl $four --arg 1 --arg 'x=f32[]' --arg f32[1] --arg 1
 refuse 'x=f32\[4\]:1,2,3: expected 4 numbers, found 3' run saxpy.cl $four --arg 1 --arg x=f32[4]:1,2,3 --arg f32[1] --arg 1
-refuse 'x=f32\[4\]:rand: "rand" are no contents' run saxpy.cl $four --arg 1 --arg x=f32[4]:rand --arg f32[1] --arg 1
+refuse 'x=f32\[4\]:rand: "rand" is not valid as contents of a buffer' run saxpy.cl $four --arg 1 --arg x=f32[4]:rand --arg f32[1] --arg 1
 refuse 'x=f32\[9\]:file=numbers.txt: expected 9 numbers, found 4 in numbers.txt$' run saxpy.cl $four --arg 1 --arg x=f32[9]:file=numbers.txt --arg f32[1] --arg 1
 refuse 'x=f32\[9\]:file=none.bin: none.bin: cannot be read' run saxpy.cl $four --arg 1 --arg x=f32[9]:file=none.bin --arg f32[1] --arg 1
 refuse 'a={f32: 1}, {f32: 2}: expected one argument of launch files' run saxpy.cl $four --arg 'a={f32: 1}, {f32: 2}'

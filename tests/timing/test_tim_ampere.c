@@ -116,8 +116,8 @@ static void half_precision_ends_with_the_next_instruction_and_delays_nothing(voi
     run_free(r);
 }
 
-/* Of six loads of shared memory, issued in cycles 0 to 4 and 11, addresses are calculated in 11, 15, 19, 23, 27 and 31;
- * results come 13 cycles later. The first, on barrier 4, is over in 24: then depbar.le issues. Of the five on barrier 1 two are
+/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15, 19, 23, 27
+ * and 31. Each result comes 13 cycles after its address. The first, on barrier 4, is over in 24: then depbar.le issues. Of the five on barrier 1 two are
  * over in 32. */
 static void depbar_waits_for_its_list_and_then_holds(void **state)
 {

@@ -131,7 +131,7 @@ static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state
     assert_int_equal(line[1].line, 0x1000);
 }
 
-/* The constant cache gives one word to all who read it. Computed by hand from the addresses. */
+/* The constant cache gives one word in a pass, to all lanes that read it. Computed by hand from the addresses. */
 static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: the local memory units of the schedulers, their arbiter, and the latencies of memory
+ * Microbenchmarks of a modern core: the memory units of the schedulers, their arbiter, and the latencies of memory
  * instructions. Expected cycles are published (Huerta et al., MICRO 2025, tables 1 and 2, figure 2), or computed by hand
  * from docs/reference/timing-core.md.
  */

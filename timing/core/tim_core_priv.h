@@ -27,7 +27,7 @@
  *   tim_ready_body.h   the ready check: which split runs, and what keeps it from issuing
  *   tim_select_body.h  the ready warps, from the states above
  *   tim_issue_body.h   schedulers, issue
- *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: local memory units
+ *   tim_window_body.h  Control, Allocate, register-file cache; tim_local_body.h: memory units of schedulers
  *   tim_tags_body.h    tagged registers: who executes an instruction, compact entries
  *   tim_pipe_body.h    collectors, pipes, write-back; tim_flight_body.h: instructions in flight by what they wait for
  *   tim_lsu_body.h     load/store unit, shared memory, L1, constant and texture caches
@@ -59,7 +59,7 @@ enum tim_stage {
     TIM_STAGE_COLLECT, /* operands are missing */
     TIM_STAGE_READY,   /* complete at the end of `at`; waits for a pipe */
     TIM_STAGE_PIPE,    /* its result is there in cycle `at` */
-    TIM_STAGE_LOCAL,   /* in the local memory unit of its scheduler */
+    TIM_STAGE_LOCAL,   /* in the memory unit of its scheduler */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; waits for lines */
     TIM_STAGE_WRITE,   /* writes rows from cycle `at` on */

@@ -171,7 +171,7 @@ static void put(struct tim_core *core, unsigned warp, unsigned lane, const struc
                             word[k], NULL);
 }
 
-/** A load of a lane. True: what L1 holds is not what is in memory, and the lane has that. */
+/** A load of one lane. True: the bytes that L1 holds are stale, they differ from memory. The lane gets the stale bytes. */
 static bool load(struct tim_core *core, unsigned warp, unsigned lane, const struct isa_insn *insn,
                  uint64_t address, unsigned bytes)
 {

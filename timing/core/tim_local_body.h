@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lsu.local: a local memory unit for each scheduler, before the load/store unit that the core's schedulers share. A
+ * lsu.local: a memory unit for each scheduler, before the load/store unit that the core's schedulers share. A
  * memory instruction has one of lsu.local places from its issue until it leaves the unit. In order, each has its
  * address calculated, lsu.address cycles or, of an address in no vector register, lsu.address_uniform. Then the arbiter lets it
  * through, one in lsu.interval cycles, by round robin over the schedulers. Times from there on are measured ones.

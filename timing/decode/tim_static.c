@@ -66,7 +66,7 @@ static enum tim_type type_of(const struct isa_insn *insn, const struct isa_op_in
     return info->unit == ISA_UNIT_SCALAR ? TIM_TYPE_SCALAR : TIM_TYPE_VECTOR;
 }
 
-/** What the local memory unit needs to know of a memory instruction, whose rows are in @out. */
+/** What a scheduler's memory unit needs to know of a memory instruction, whose rows are in @out. */
 static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *info, struct tim_static *out)
 {
     bool vector = isa_op_has(info, ISA_TOK_MA) || (isa_op_has(info, ISA_TOK_MC) && !insn->a_scalar);
