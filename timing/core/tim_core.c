@@ -156,7 +156,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = make_extras(core) && core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && tim_mechs_init(&core->mechs, config) && make_readers(core) &&
+           core->bank_free != NULL && core->queue != NULL && tim_mechs_init(&core->mechs) && make_readers(core) &&
            (core->entries != NULL || !entries) && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);

@@ -43,8 +43,9 @@ static void destroy(struct tim_mech *mech)
     free(b);
 }
 
-static struct tim_mech *create(const struct tim_config *config)
+static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
     struct belady *b = calloc(1, sizeof *b);
 
     if (b == NULL)

@@ -21,15 +21,14 @@ struct ccws {
     uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since then or in the window */
     uint64_t window;             /* number of the window that they are of */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction with a hit that was counted */
-    unsigned count;              /* warps that live, */
-    uint16_t warp[TIM_MAX_WARPS]; /* by falling score, of equal ones the oldest first: as of the last sort */
-    uint64_t age[TIM_MAX_WARPS], until[TIM_MAX_WARPS]; /* by slot; its score is above the base one before cycle `until` */
+    struct tim_mech_list live;   /* by falling score, of equal ones the oldest first: as of the last sort */
+    uint64_t until[TIM_MAX_WARPS]; /* by slot; its score is above the base one before cycle `until` */
     bool lives[TIM_MAX_WARPS];
     bool unsorted;
     uint64_t sorted_from, sorted_until; /* the cycle of the sort; some score reaches the base one then: the order may be another */
     uint64_t ranked;             /* 1 + the cycle of which `allowed` is */
-    unsigned allowed;            /* of `warp`, the first so many may load */
-    uint16_t rank[TIM_MAX_WARPS]; /* by slot: its place in `warp` */
+    unsigned allowed;            /* of `live`, the first so many may load */
+    uint16_t rank[TIM_MAX_WARPS]; /* by slot: its place in `live` */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -37,8 +36,9 @@ static bool is_on(const struct tim_config *config)
     return config->ccws_on;
 }
 
-static struct tim_mech *create(const struct tim_config *config)
+static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
     struct ccws *ccws = calloc(1, sizeof *ccws);
 
     if (ccws == NULL)
@@ -83,34 +83,34 @@ static bool goes_before(const struct ccws *ccws, unsigned a, unsigned b, uint64_
 {
     uint64_t x = score_at(ccws, a, now), y = score_at(ccws, b, now);
 
-    return x != y ? x > y : ccws->age[a] < ccws->age[b];
+    return x != y ? x > y : ccws->live.age[a] < ccws->live.age[b];
 }
 
 static void sort(struct ccws *ccws, uint64_t now)
 {
     ccws->sorted_from = now;
     ccws->sorted_until = UINT64_MAX;
-    for (unsigned i = 0; i < ccws->count; i++) { /* nearly sorted */
-        uint16_t warp = ccws->warp[i];
+    for (unsigned i = 0; i < ccws->live.count; i++) { /* nearly sorted */
+        uint16_t warp = ccws->live.warp[i];
         unsigned at = i;
 
-        for (; at > 0 && goes_before(ccws, warp, ccws->warp[at - 1], now); at--)
-            ccws->warp[at] = ccws->warp[at - 1];
-        ccws->warp[at] = warp;
+        for (; at > 0 && goes_before(ccws, warp, ccws->live.warp[at - 1], now); at--)
+            ccws->live.warp[at] = ccws->live.warp[at - 1];
+        ccws->live.warp[at] = warp;
         if (ccws->until[warp] > now && ccws->until[warp] < ccws->sorted_until)
             ccws->sorted_until = ccws->until[warp];
     }
-    for (unsigned i = 0; i < ccws->count; i++)
-        ccws->rank[ccws->warp[i]] = (uint16_t)i;
+    for (unsigned i = 0; i < ccws->live.count; i++)
+        ccws->rank[ccws->live.warp[i]] = (uint16_t)i;
     ccws->unsorted = false;
 }
 
 static uint64_t cutoff_of(const struct ccws *ccws)
 {
-    return (uint64_t)ccws->count * ccws->config->ccws_base_score;
+    return (uint64_t)ccws->live.count * ccws->config->ccws_base_score;
 }
 
-/** `warp`, `rank` and `allowed` as they are in cycle @now. */
+/** `live`, `rank` and `allowed` as they are in cycle @now. */
 static void rank_all(struct ccws *ccws, uint64_t now)
 {
     const uint64_t cutoff = cutoff_of(ccws);
@@ -122,8 +122,8 @@ static void rank_all(struct ccws *ccws, uint64_t now)
         return;
     if (ccws->unsorted || ccws->sorted_until <= now || now < ccws->sorted_from)
         sort(ccws, now);
-    for (; i < ccws->count; i++) {
-        uint64_t score = score_at(ccws, ccws->warp[i], now);
+    for (; i < ccws->live.count; i++) {
+        uint64_t score = score_at(ccws, ccws->live.warp[i], now);
 
         if (i != 0 && sum + (starts ? 0 : score) > cutoff - (starts ? 1 : 0))
             break;
@@ -142,10 +142,10 @@ static uint64_t next(struct tim_mech *mech, uint64_t now)
     uint64_t sum = 0, above = 0;
 
     rank_all(ccws, now);
-    if (ccws->allowed == ccws->count)
+    if (ccws->allowed == ccws->live.count)
         return UINT64_MAX;
     for (unsigned i = 0; i <= ccws->allowed; i++) {
-        uint64_t score = score_at(ccws, ccws->warp[i], now);
+        uint64_t score = score_at(ccws, ccws->live.warp[i], now);
 
         if (i == ccws->allowed && ccws->config->ccws_cutoff == TIM_CUTOFF_START)
             break;
@@ -196,22 +196,18 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    ccws->age[warp] = age;
+    ccws->live.age[warp] = age;
     ccws->until[warp] = 0;
     tim_vta_clear(ccws->vta, warp);
-    ccws->warp[ccws->count++] = (uint16_t)warp;
+    tim_mech_list_add(&ccws->live, warp);
     ccws->lives[warp] = ccws->unsorted = true;
 }
 
 static void warp_ends(struct tim_mech *mech, unsigned warp)
 {
     struct ccws *ccws = (struct ccws *)mech;
-    unsigned kept = 0;
 
-    for (unsigned i = 0; i < ccws->count; i++)
-        if (ccws->warp[i] != warp)
-            ccws->warp[kept++] = ccws->warp[i];
-    ccws->count = kept;
+    tim_mech_list_remove(&ccws->live, warp);
     ccws->lives[warp] = false;
     ccws->unsorted = true;
 }
@@ -246,7 +242,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
     ccws->hits++;
     if (!ccws->lives[a->warp]) /* its last loads come when it has ended */
         return;
-    llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->count);
+    llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->live.count);
     tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);
     set_score(ccws, a->warp, llds);
 }
@@ -275,7 +271,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     rank_all(ccws, mech->core->now);
     lw_printf(out, "score %" PRIu64 ", %u of %u warps before it by score, %u may load; cutoff %" PRIu64,
-              score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->count, ccws->allowed, cutoff_of(ccws));
+              score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->live.count, ccws->allowed, cutoff_of(ccws));
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
@@ -284,7 +280,7 @@ static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint
 
     rank_all(ccws, mech->core->now);
     *name = index == 0 ? "ccws: warps that may load" : "ccws: highest score";
-    *value = index == 0 ? ccws->allowed : ccws->count != 0 ? score_at(ccws, ccws->warp[0], mech->core->now) : 0;
+    *value = index == 0 ? ccws->allowed : ccws->live.count != 0 ? score_at(ccws, ccws->live.warp[0], mech->core->now) : 0;
     return true;
 }
 
@@ -296,13 +292,13 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     rank_all(ccws, mech->core->now);
     lw_printf(out, "%" PRIu64 " hits of victim tags in %" PRIu64 " instructions; cutoff %" PRIu64 ", %u of %u warps may load\n"
                    "warp slot  score    sum  victim tags\n",
-              ccws->hits, ccws->issued, cutoff_of(ccws), ccws->allowed, ccws->count);
-    for (unsigned i = 0; i < ccws->count; i++) {
-        uint64_t score = score_at(ccws, ccws->warp[i], mech->core->now);
+              ccws->hits, ccws->issued, cutoff_of(ccws), ccws->allowed, ccws->live.count);
+    for (unsigned i = 0; i < ccws->live.count; i++) {
+        uint64_t score = score_at(ccws, ccws->live.warp[i], mech->core->now);
 
         sum += score;
-        lw_printf(out, "%9u %6" PRIu64 " %6" PRIu64 " %12u%s\n", ccws->warp[i], score, sum,
-                  tim_vta_count(ccws->vta, ccws->warp[i]), i < ccws->allowed ? "" : "  held back");
+        lw_printf(out, "%9u %6" PRIu64 " %6" PRIu64 " %12u%s\n", ccws->live.warp[i], score, sum,
+                  tim_vta_count(ccws->vta, ccws->live.warp[i]), i < ccws->allowed ? "" : "  held back");
     }
 }
 

@@ -24,7 +24,6 @@ struct entry {
     unsigned lanes;            /* of its last instruction */
     unsigned lines;            /* footprint */
     uint64_t loop, end;        /* pc; 0: none; its last instruction */
-    uint64_t age;
     const struct tim_code *code;
 };
 struct daws {
@@ -32,8 +31,7 @@ struct daws {
     struct tim_daws_tables tables;
     struct tim_vta *vta;
     uint64_t launch;              /* 1 + the latest whose blocks began here */
-    unsigned count;               /* warps that live, */
-    uint16_t warp[TIM_MAX_WARPS]; /* the oldest first */
+    struct tim_mech_list live;
     struct entry entry[TIM_MAX_WARPS];
     unsigned allowed;             /* how many may load */
     uint64_t sum;                 /* lines of all that are charged */
@@ -53,14 +51,15 @@ static void destroy(struct tim_mech *mech)
     free(daws);
 }
 
-static struct tim_mech *create(const struct tim_config *config)
+static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
     struct daws *daws = calloc(1, sizeof *daws);
 
     if (daws == NULL)
         return NULL;
     daws->vta = tim_vta_create(config->core_warps, config->daws_entries, config->daws_ways, config->l1_line);
-    if (tim_daws_tables_init(&daws->tables, config) && daws->vta != NULL)
+    if (tim_daws_tables_init(&daws->tables, core) && daws->vta != NULL)
         return &daws->base;
     destroy(&daws->base);
     return NULL;
@@ -99,8 +98,8 @@ static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
         return !fits(daws, e->lines);
-    for (unsigned i = 0; i < daws->count; i++) {
-        const struct entry *other = &daws->entry[daws->warp[i]];
+    for (unsigned i = 0; i < daws->live.count; i++) {
+        const struct entry *other = &daws->entry[daws->live.warp[i]];
         if (other->loop == e->loop && !fits(daws, other->lines))
             return true;
     }
@@ -110,8 +109,8 @@ static bool is_free(const struct daws *daws, const struct entry *e)
 /** @first: those that have room in their loop; else the others. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
-    for (unsigned i = 0; i < daws->count; i++) {
-        struct entry *e = &daws->entry[daws->warp[i]];
+    for (unsigned i = 0; i < daws->live.count; i++) {
+        struct entry *e = &daws->entry[daws->live.warp[i]];
         bool had = e->granted;
 
         if (!all && had != first)
@@ -129,8 +128,8 @@ static void admit_some(struct daws *daws, bool all, bool first)
 static void note_granted(struct daws *daws)
 {
     daws->allowed = 0;
-    for (unsigned i = 0; i < daws->count; i++) {
-        struct entry *e = &daws->entry[daws->warp[i]];
+    for (unsigned i = 0; i < daws->live.count; i++) {
+        struct entry *e = &daws->entry[daws->live.warp[i]];
 
         daws->allowed += e->allowed;
         e->granted = e->allowed && e->lines != 0 && !e->charged;
@@ -142,10 +141,10 @@ static void admit(struct daws *daws)
 {
     bool any = false;
 
-    for (unsigned i = 0; i < daws->count; i++)
-        any |= daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
-    for (unsigned i = 0; i < daws->count && !any; i++) /* no warp is in a loop: none is charged for one */
-        set_entry(daws, &daws->entry[daws->warp[i]], NULL, false);
+    for (unsigned i = 0; i < daws->live.count; i++)
+        any |= daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
+    for (unsigned i = 0; i < daws->live.count && !any; i++) /* no warp is in a loop: none is charged for one */
+        set_entry(daws, &daws->entry[daws->live.warp[i]], NULL, false);
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
         admit_some(daws, false, true);
@@ -226,8 +225,7 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct daws *daws = (struct daws *)mech;
 
-    daws->tables.count = mech->core->count;
-    if (begins && launch >= daws->launch && daws->count == 0)
+    if (begins && launch >= daws->launch && daws->live.count == 0)
         tim_daws_tables_clear(&daws->tables);
     daws->launch = begins && launch >= daws->launch ? launch + 1 : daws->launch;
 }
@@ -235,12 +233,10 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 {
     struct daws *daws = (struct daws *)mech;
-    unsigned at = daws->count++;
 
-    daws->entry[warp] = (struct entry){.lives = true, .age = age};
-    for (; at > 0 && daws->entry[daws->warp[at - 1]].age > age; at--)
-        daws->warp[at] = daws->warp[at - 1];
-    daws->warp[at] = (uint16_t)warp;
+    daws->entry[warp] = (struct entry){.lives = true};
+    daws->live.age[warp] = age;
+    tim_mech_list_add(&daws->live, warp);
     tim_vta_clear(daws->vta, warp);
     admit(daws);
 }
@@ -248,12 +244,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 static void warp_ends(struct tim_mech *mech, unsigned warp)
 {
     struct daws *daws = (struct daws *)mech;
-    unsigned kept = 0;
 
-    for (unsigned i = 0; i < daws->count; i++)
-        if (daws->warp[i] != warp)
-            daws->warp[kept++] = daws->warp[i];
-    daws->count = kept;
+    tim_mech_list_remove(&daws->live, warp);
     daws->entry[warp] = (struct entry){0};
     tim_daws_leaves(&daws->tables, 0, warp);
     admit(daws);
@@ -329,8 +321,8 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     const struct tim_config *c = config_of(daws);
     bool changed = false, any = false;
 
-    for (unsigned i = 0; c->daws_closest && i < daws->count && !any; i++)
-        any = daws->entry[daws->warp[i]].loop != 0 && !daws->entry[daws->warp[i]].charged;
+    for (unsigned i = 0; c->daws_closest && i < daws->live.count && !any; i++)
+        any = daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
     for (unsigned i = 0; any && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
         for (LW_EACH_BIT(b, ready[i])) {
             unsigned warp = (i * 64 + (unsigned)b) * c->issue_schedulers + sched;
@@ -376,9 +368,9 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     const struct entry *e = &daws->entry[warp];
     uint64_t before = 0;
 
-    for (unsigned i = 0; i < daws->count && daws->warp[i] != warp; i++)
-        if (!is_free(daws, &daws->entry[daws->warp[i]]))
-            before += daws->entry[daws->warp[i]].lines;
+    for (unsigned i = 0; i < daws->live.count && daws->live.warp[i] != warp; i++)
+        if (!is_free(daws, &daws->entry[daws->live.warp[i]]))
+            before += daws->entry[daws->live.warp[i]].lines;
     if (e->loop != 0)
         lw_printf(out, "%u lines for the loop at 0x%" PRIx64 ", and ", e->lines, e->loop);
     lw_printf(out, "%" PRIu64 " lines of older warps, of %u that they may need together", before, config_of(daws)->daws_assoc * (config_of(daws)->l1_bytes / config_of(daws)->l1_line) / 100);
@@ -399,11 +391,11 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct tim_daws_tables *t = &daws->tables;
 
     lw_printf(out, "%u of %u warps may load; %" PRIu64 " lines are predicted\nwarp slot               loop  lines  lanes\n",
-              daws->allowed, daws->count, daws->sum);
-    for (unsigned i = 0; i < daws->count; i++) {
-        const struct entry *e = &daws->entry[daws->warp[i]];
+              daws->allowed, daws->live.count, daws->sum);
+    for (unsigned i = 0; i < daws->live.count; i++) {
+        const struct entry *e = &daws->entry[daws->live.warp[i]];
 
-        lw_printf(out, "%9u %#18" PRIx64 " %6u %6u%s%s\n", daws->warp[i], e->loop, e->lines, e->lanes,
+        lw_printf(out, "%9u %#18" PRIx64 " %6u %6u%s%s\n", daws->live.warp[i], e->loop, e->lines, e->lanes,
                   e->charged ? "  before it" : "", e->allowed ? "" : "  held back");
     }
     for (unsigned i = 0; i < t->samples; i++) {

@@ -7,9 +7,12 @@
 
 #include <stdlib.h>
 
-bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_config *config)
+bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
+
     t->config = config;
+    t->count = core->count;
     t->load = calloc(config->daws_loads, sizeof *t->load);
     t->sample = calloc(config->daws_loops, sizeof *t->sample);
     t->repeat = calloc(config->daws_repeats, sizeof *t->repeat);

@@ -44,7 +44,7 @@ struct tim_daws_tables {
 };
 
 /** False: no memory; tim_daws_tables_fini() then, too. */
-bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_config *config);
+bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core);
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
 

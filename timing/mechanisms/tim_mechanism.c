@@ -8,15 +8,33 @@ const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
-bool tim_mechs_init(struct tim_mechs *mechs, const struct tim_config *config)
+void tim_mech_list_add(struct tim_mech_list *list, unsigned warp)
 {
-    mechs->core.config = config;
+    unsigned at = list->count++;
+
+    for (; at > 0 && list->age[list->warp[at - 1]] > list->age[warp]; at--)
+        list->warp[at] = list->warp[at - 1];
+    list->warp[at] = (uint16_t)warp;
+}
+
+void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < list->count; i++)
+        if (list->warp[i] != warp)
+            list->warp[kept++] = list->warp[i];
+    list->count = kept;
+}
+
+bool tim_mechs_init(struct tim_mechs *mechs)
+{
     for (size_t i = 0; i < tim_mechanism_count; i++) {
         struct tim_mech *mech;
 
-        if (!tim_mechanisms[i]->is_on(config))
+        if (!tim_mechanisms[i]->is_on(mechs->core.config))
             continue;
-        mech = tim_mechanisms[i]->create(config);
+        mech = tim_mechanisms[i]->create(&mechs->core);
         if (mech == NULL)
             return false;
         mech->row = tim_mechanisms[i];

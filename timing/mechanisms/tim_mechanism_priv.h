@@ -67,6 +67,15 @@ struct tim_mech_access {
     unsigned owner;     /* hit: the slot whose warp brought the line */
 };
 
+/** Warp slots, the oldest warp first. Zeroed: none. */
+struct tim_mech_list {
+    unsigned count;
+    uint16_t warp[TIM_MAX_WARPS];
+    uint64_t age[TIM_MAX_WARPS]; /* by slot; the caller's, before it adds the slot */
+};
+void tim_mech_list_add(struct tim_mech_list *list, unsigned warp);
+void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp);
+
 /** A mechanism on one core. What the mechanism keeps is after it. */
 struct tim_mech {
     const struct tim_mechanism *row;
@@ -76,8 +85,8 @@ struct tim_mechanism {
     const char *name;    /* its section of keys, whose key `on` puts it on the machine */
     const char *summary; /* a line for lists */
     bool (*is_on)(const struct tim_config *config);
-    /** NULL: no memory. The caller fills in `row` and `core`; `core` is set before any hook. */
-    struct tim_mech *(*create)(const struct tim_config *config);
+    /** Its state on @core, whose counters are there already. NULL: no memory. The caller fills in `row` and `core`. */
+    struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
     /* Hooks; NULL: not wanted. */
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: its number */
@@ -125,8 +134,8 @@ struct tim_mechs {
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */
     struct tim_mech_core core;
 };
-/** @mechs->core but `config` is the caller's to fill. False: no memory; tim_mechs_fini() then, too. */
-bool tim_mechs_init(struct tim_mechs *mechs, const struct tim_config *config);
+/** @mechs->core is filled in. False: no memory; tim_mechs_fini() then, too. */
+bool tim_mechs_init(struct tim_mechs *mechs);
 void tim_mechs_fini(struct tim_mechs *mechs);
 
 /* The hooks of all that are on. Not to be called where none is. */

@@ -186,8 +186,9 @@ static bool is_on(const struct tim_config *config)
     return config->pools_on || config->issue_policy == TIM_SCHED_ACTIVE_PENDING;
 }
 
-static struct tim_mech *create(const struct tim_config *config)
+static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
     struct pools *pools = calloc(1, sizeof *pools);
 
     if (pools == NULL)

@@ -11,9 +11,7 @@ struct swl {
     struct tim_mech base;
     bool sticky;
     unsigned limit;
-    unsigned count;               /* warps that live and do not wait */
-    uint16_t warp[TIM_MAX_WARPS]; /* these, the oldest first */
-    uint64_t age[TIM_MAX_WARPS];  /* by slot */
+    struct tim_mech_list running; /* warps that live and do not wait */
     bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
 };
 
@@ -22,8 +20,9 @@ static bool is_on(const struct tim_config *config)
     return config->swl_on || config->issue_policy == TIM_SCHED_SWL;
 }
 
-static struct tim_mech *create(const struct tim_config *config)
+static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *config = core->config;
     struct swl *swl = calloc(1, sizeof *swl);
 
     if (swl == NULL)
@@ -43,38 +42,29 @@ static void admit(struct swl *swl)
 {
     unsigned left = swl->limit;
 
-    for (unsigned i = 0; i < swl->count; i++) {
-        bool *active = &swl->active[swl->warp[i]];
+    for (unsigned i = 0; i < swl->running.count; i++) {
+        bool *active = &swl->active[swl->running.warp[i]];
 
         *active = *active && swl->sticky && left != 0;
         left -= *active;
     }
-    for (unsigned i = 0; i < swl->count && left != 0; i++)
-        if (!swl->active[swl->warp[i]]) {
-            swl->active[swl->warp[i]] = true;
+    for (unsigned i = 0; i < swl->running.count && left != 0; i++)
+        if (!swl->active[swl->running.warp[i]]) {
+            swl->active[swl->running.warp[i]] = true;
             left--;
         }
 }
 
 static void leave(struct swl *swl, unsigned warp)
 {
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < swl->count; i++)
-        if (swl->warp[i] != warp)
-            swl->warp[kept++] = swl->warp[i];
-    swl->count = kept;
+    tim_mech_list_remove(&swl->running, warp);
     swl->active[warp] = false;
     admit(swl);
 }
 
 static void enter(struct swl *swl, unsigned warp)
 {
-    unsigned at = swl->count++;
-
-    for (; at > 0 && swl->age[swl->warp[at - 1]] > swl->age[warp]; at--)
-        swl->warp[at] = swl->warp[at - 1];
-    swl->warp[at] = (uint16_t)warp;
+    tim_mech_list_add(&swl->running, warp);
     admit(swl);
 }
 
@@ -82,7 +72,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 {
     struct swl *swl = (struct swl *)mech;
 
-    swl->age[warp] = age;
+    swl->running.age[warp] = age;
     enter(swl, warp);
 }
 
@@ -107,7 +97,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     const struct swl *swl = (const struct swl *)mech;
     unsigned older = 0;
 
-    while (older < swl->count && swl->warp[older] != warp)
+    while (older < swl->running.count && swl->running.warp[older] != warp)
         older++;
     lw_printf(out, "%u older warps of the core run, and the limit is %u", older, swl->limit);
 }
@@ -116,10 +106,10 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct swl *swl = (const struct swl *)mech;
 
-    lw_printf(out, "limit %u, %u warps run; may issue, the oldest first:", swl->limit, swl->count);
-    for (unsigned i = 0; i < swl->count; i++)
-        if (swl->active[swl->warp[i]])
-            lw_printf(out, " %u", swl->warp[i]);
+    lw_printf(out, "limit %u, %u warps run; may issue, the oldest first:", swl->limit, swl->running.count);
+    for (unsigned i = 0; i < swl->running.count; i++)
+        if (swl->active[swl->running.warp[i]])
+            lw_printf(out, " %u", swl->running.warp[i]);
     lw_put(out, "\n");
 }
 

@@ -64,12 +64,13 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
         if (tim_config_set(m->config, word, &err) != LW_OK)
             fail_msg("%s: %s", word, err.text);
-    assert_true(tim_mechs_init(&m->mechs, m->config));
+    m->mechs.core.config = m->config;
     m->mechs.core.count = m->count;
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
     m->mechs.core.inside = mech_inside;
     m->mechs.core.context = m;
+    assert_true(tim_mechs_init(&m->mechs));
     if (lines != 0)
         m->l1 = tim_cache_create(&(struct tim_cache_shape){lines * 128, 128, 128, lines, 4, 4, false});
     return m;

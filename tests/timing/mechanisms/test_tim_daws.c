@@ -16,12 +16,19 @@ static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsig
 {
     struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
 
-    t->count = m->count;
     tim_daws_begins(t, pc(loop), 250, 32, true);
     assert_true(t->samples != 0 && t->sample[t->samples - 1].loop == pc(loop));
     t->sample[t->samples - 1].locality = 1;
     for (unsigned i = 0; i < diverged + converged; i++)
         tim_daws_find_load(t, pc(loop), pc(loop + 1 + i))->is_div = i < diverged;
+}
+
+/** Warps 0 to @warps - 1 of a function with these loops. */
+static struct mech_core *begin(struct mech_core *m, const unsigned loop[][2], unsigned loops, unsigned warps)
+{
+    mech_loops(m, loop, loops);
+    mech_begin(m, warps);
+    return m;
 }
 
 static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, unsigned lines)
@@ -69,12 +76,10 @@ static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsign
 static void d1_sparse_rows(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
-    struct mech_core *m = with_lines(4);
+    struct mech_core *m = begin(with_lines(4), loop, 1, 2);
     unsigned misses = 0, step[D1_WARPS] = {0}, accesses = 0;
 
     (void)state;
-    mech_loops(m, loop, 1);
-    mech_begin(m, 2);
     profile(m, 100, 1, 0);
     mech_at(m, 0, 100, 4);
     mech_at(m, 1, 100, 3);
@@ -111,11 +116,9 @@ static void d1_sparse_rows(void **state)
 static void d2_admission(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
-    struct mech_core *m = with_lines(48);
+    struct mech_core *m = begin(with_lines(48), loop, 1, 3);
 
     (void)state;
-    mech_loops(m, loop, 1);
-    mech_begin(m, 3);
     profile(m, 100, 1, 0);
     mech_at(m, 0, 100, 32);
     mech_at(m, 1, 100, 16);
@@ -158,11 +161,9 @@ static void d3_footprints(void **state)
 static void d4_nested_loops(void **state)
 {
     static const unsigned loop[][2] = {{100, 220}, {140, 160}, {180, 200}};
-    struct mech_core *m = mech_new("daws.on=on", 0);
+    struct mech_core *m = begin(mech_new("daws.on=on", 0), loop, 3, 1);
 
     (void)state;
-    mech_loops(m, loop, 3);
-    mech_begin(m, 1);
     profile(m, 100, 1, 1);
     profile(m, 140, 2, 0);
     profile(m, 180, 0, 3);
@@ -190,11 +191,9 @@ static void d4_nested_loops(void **state)
 static void a_loop_is_left_by_all_lanes(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
-    struct mech_core *m = mech_new("daws.on=on", 0);
+    struct mech_core *m = begin(mech_new("daws.on=on", 0), loop, 1, 1);
 
     (void)state;
-    mech_loops(m, loop, 1);
-    mech_begin(m, 1);
     profile(m, 100, 1, 0);
     mech_at(m, 0, 100, 32);
     m->lane_at[0] = pc(105);
@@ -219,10 +218,8 @@ static void sample(struct mech_core *m, unsigned warp, unsigned at, unsigned lan
 static struct mech_core *sampling(void)
 {
     static const unsigned loop[][2] = {{100, 120}};
-    struct mech_core *m = mech_new("daws.on=on", 0);
+    struct mech_core *m = begin(mech_new("daws.on=on", 0), loop, 1, 2);
 
-    mech_loops(m, loop, 1);
-    mech_begin(m, 2);
     mech_at(m, 0, 100, 32);
     assert_true(tim_daws_samples(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0));
     return m;
@@ -287,11 +284,9 @@ static void d7_a_stream_is_let_alone(void **state)
 static void d8_a_warp_at_a_barrier_needs_nothing(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
-    struct mech_core *m = with_lines(48);
+    struct mech_core *m = begin(with_lines(48), loop, 1, 3);
 
     (void)state;
-    mech_loops(m, loop, 1);
-    mech_begin(m, 3);
     profile(m, 100, 1, 0);
     for (unsigned w = 0; w < 3; w++)
         mech_at(m, w, 100, 32);
@@ -351,11 +346,9 @@ static bool load_is_ready(struct mech_core *m, unsigned warp, unsigned at)
 static void d10_the_closest_loop(void **state)
 {
     static const unsigned loop[][2] = {{1610, 1650}, {1700, 1710}};
-    struct mech_core *m = mech_new("daws.on=on issue.schedulers=1", 0);
+    struct mech_core *m = begin(mech_new("daws.on=on issue.schedulers=1", 0), loop, 2, 3);
 
     (void)state;
-    mech_loops(m, loop, 2);
-    mech_begin(m, 3);
     profile(m, 1610, 1, 0);
     profile(m, 1700, 2, 0);
     assert_false(load_is_ready(m, 1, 1568)); /* no warp is in a loop */
@@ -402,11 +395,9 @@ static void d11_a_barrier_in_a_loop(void **state)
 static void d12_an_outer_loop_without_locality(void **state)
 {
     static const unsigned loop[][2] = {{100, 200}, {140, 160}};
-    struct mech_core *m = mech_new("daws.on=on", 0);
+    struct mech_core *m = begin(mech_new("daws.on=on", 0), loop, 2, 1);
 
     (void)state;
-    mech_loops(m, loop, 2);
-    mech_begin(m, 1);
     profile(m, 140, 1, 0);
     mech_at(m, 0, 100, 32);
     entry_is(m, 0, 0, 0);
