@@ -415,6 +415,11 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
+        if (hop == MOST_HOPS) { /* no point is made that no search would remove */
+            lw_printf(out, "     these are %d steps; `goto %" PRIu64 "`, then `origin` of what that one is from, shows earlier ones\n",
+                      MOST_HOPS, w.at);
+            break;
+        }
         dbg_lane_pin(dbg, next.lane_ref.id, next.lane_ref.lane);
         if (dbg_watch_add(dbg, DBG_OWNER_SHELL, next.lane_ref.id, next.address, next.bytes,
                           DBG_ACCESS_BOTH, NULL, next.name, &point, NULL) != LW_OK)
