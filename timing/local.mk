@@ -58,6 +58,7 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_address.c \
 	%D%/mem/tim_locality_priv.h \
 	%D%/mem/tim_locality.c \
+	%D%/mem/tim_packets_priv.h %D%/mem/tim_packets.c \
 	%D%/mem/tim_crossbar.c \
 	%D%/mem/tim_slice.c \
 	%D%/mem/tim_dram.c \

@@ -121,6 +121,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        c->core_threads, c->core_warps, c->core_warp_width,
                        (c->core_threads + c->core_warp_width - 1) / c->core_warp_width,
                        c->core_warps * c->core_warp_width);
+    if (c->core_warps % c->core_group != 0)
+        return LW_FAIL(err, LW_EINPUT, "core.warps %u is not a multiple of core.group %u: set it to %u", c->core_warps,
+                       c->core_group, (c->core_warps / c->core_group + 1) * c->core_group);
     if (c->core_threads < c->core_warp_width)
         return LW_FAIL(err, LW_EINPUT, "core.threads %u is less than a warp of %u lanes",
                        c->core_threads, c->core_warp_width);

@@ -947,6 +947,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             core->leaves = on_block_leaves;
             core->left = on_block_left;
             core->context = e;
+            core->mechs.core.could_issue = tim_could_issue;
             core->trace = e->trace;
             fine = tim_core_set_model(core, options->reference);
         }

@@ -114,6 +114,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->clocks_dram = clocks[rnd_below(r, 8)];
     c->core_count = between(r, 1, 3);
     c->core_warps = between(r, 8, 24);
+    c->core_group = rnd_below(r, 3) == 0 ? between(r, 1, 5) : 1;
+    c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
     c->core_threads = c->core_warps * width;
     c->core_blocks = between(r, 1, 6);
     c->core_registers = 65536;

@@ -101,6 +101,21 @@ static bool make_readers(struct tim_core *core)
     return core->readers != NULL;
 }
 
+/** The load/store queue; of a packet, which has one place of it, each member has an entry. */
+static bool make_queue(struct tim_core *core)
+{
+    const struct tim_config *c = core->config;
+    const size_t members = core->mechs.packets != NULL ? c->core_warps : 1;
+
+    if (core->mechs.packets != NULL) {
+        core->packets = tim_packets_create();
+        if (core->packets == NULL)
+            return false;
+    }
+    core->queue = calloc(c->lsu_queue * members, sizeof *core->queue);
+    return core->queue != NULL;
+}
+
 /** What only some keys ask for. */
 static bool make_extras(struct tim_core *core)
 {
@@ -153,10 +168,9 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
     core->has_tags = emu_machine_config(machine)->tags != EMU_TAGS_OFF;
     bool entries = core->has_tags && config->registers_tags != TIM_REGISTERS_ROWS;
     core->entries = entries ? tim_entries_create(config) : NULL;
-    core->queue = calloc(config->lsu_queue, sizeof *core->queue);
     core->replay = calloc(config->lsu_queue, sizeof *core->replay);
     fine = make_extras(core) && core->replay != NULL && core->warp != NULL && core->block != NULL && core->bank_at != NULL &&
-           core->bank_free != NULL && core->queue != NULL && tim_mechs_init(&core->mechs) && make_readers(core) &&
+           core->bank_free != NULL && tim_mechs_init(&core->mechs) && make_queue(core) && make_readers(core) &&
            (core->entries != NULL || !entries) && make_window(core) && make_caches(core);
     for (unsigned b = 0; fine && b < config->core_blocks; b++) {
         core->block[b].warp_slot = calloc(config->core_warps, sizeof *core->block[b].warp_slot);
@@ -241,6 +255,7 @@ void tim_core_destroy(struct tim_core *core)
     free(core->replay);
     free(core->waiters);
     tim_mechs_fini(&core->mechs);
+    tim_packets_destroy(core->packets);
     free(core->window);
     free(core->window_banks);
     free(core->counters);
@@ -285,7 +300,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle &&
+    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL &&
                   !core->config->issue_rotate && !core->config->lsu_separate;
 }
 
@@ -370,7 +385,7 @@ const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
 struct need {
-    unsigned warps, threads, registers, shared_bytes;
+    unsigned warps, slots, threads, registers, shared_bytes; /* slots: of whole groups */
 };
 
 static struct need need_of(const struct tim_config *c, const struct emu_grid *grid)
@@ -381,6 +396,7 @@ static struct need need_of(const struct tim_config *c, const struct emu_grid *gr
     a_warp = (a_warp + c->core_register_unit - 1) / c->core_register_unit * c->core_register_unit;
     return (struct need){
         .warps = grid->block_warps,
+        .slots = tim_slots_of(c, grid->block_warps),
         .threads = grid->block_threads,
         .registers = a_warp * grid->block_warps,
         .shared_bytes = (grid->shared_bytes + c->core_shared_unit - 1) / c->core_shared_unit *
@@ -396,7 +412,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
         unsigned need, have;
         const char *what, *key;
     } limits[] = {
-        {need.warps, config->core_warps, "warps", "core.warps"},
+        {need.slots, config->core_warps, config->core_group == 1 ? "warps" : "warp slots", "core.warps"},
         {need.threads, config->core_threads, "threads", "core.threads"},
         {need.registers, config->core_registers, "registers", "core.registers"},
         {need.shared_bytes, config->core_shared_bytes, "bytes of shared memory",
@@ -422,7 +438,7 @@ bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *g
         for (unsigned b = 0; b < c->core_blocks; b++)
             if (core->block[b].used && core->block[b].grid != grid)
                 return false;
-    return core->blocks < c->core_blocks && core->warps + need.warps <= c->core_warps &&
+    return core->blocks < c->core_blocks && core->warps + need.slots <= c->core_warps &&
            core->threads + need.threads <= c->core_threads &&
            core->registers + need.registers <= c->core_registers &&
            core->shared_bytes + need.shared_bytes <= c->core_shared_bytes;
@@ -451,6 +467,22 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
+/** The slot for warp @k of a block, from @w on: of its first free one in a group, or the next one of its group. */
+static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
+{
+    const unsigned group = core->config->core_group;
+
+    if (k % group != 0)
+        return w;
+    for (bool used = true; used; w += used ? group : 0) {
+        w = (w + group - 1) / group * group;
+        used = false;
+        for (unsigned i = 0; i < group; i++)
+            used |= core->warp[w + i].used;
+    }
+    return w;
+}
+
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in)
 {
@@ -475,13 +507,12 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         tim_mechs_block(&core->mechs, grid->sequence, true);
     tim_core_poke(core);
     core->blocks++;
-    core->warps += need.warps;
+    core->warps += need.slots;
     core->threads += need.threads;
     core->registers += need.registers;
     core->shared_bytes += need.shared_bytes;
     for (unsigned k = 0, w = 0; k < need.warps; k++, w++) {
-        while (core->warp[w].used)
-            w++;
+        w = free_slot(core, k, w);
         struct emu_warp_view warp;
         unsigned registers = 0;
         clear_warp(&core->warp[w]);
@@ -539,7 +570,7 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     if (core->mechs.count != 0)
         tim_mechs_block(&core->mechs, block->grid->sequence, false);
     core->blocks--;
-    core->warps -= block->warps;
+    core->warps -= tim_slots_of(core->config, block->warps);
     core->threads -= block->threads;
     core->registers -= block->registers;
     core->shared_bytes -= block->shared_bytes;

@@ -42,6 +42,7 @@
 #include "timing/decode/tim_tags_priv.h"
 #include "timing/mem/tim_front_priv.h"
 #include "timing/mem/tim_locality_priv.h"
+#include "timing/mem/tim_packets_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/policies/tim_sched_priv.h"
 
@@ -97,11 +98,15 @@ struct tim_op {
     uint64_t data_at;    /* the latest of its data is there */
     struct tim_step *line; /* owned by the pool entry */
     unsigned line_capacity;
+    uint32_t packet, ride; /* that it is a member of; 0: none; who rides on its accesses: a list of core->packets */
+    uint16_t rides; /* its own stores and reductions that others make for it */
+    bool follower;  /* not the first member of its packet, which has the place in the queue */
 };
 /** An access of an instruction, and where it goes. */
 struct tim_step {
     struct tim_line line;
     uint8_t to; /* enum tim_access_kind */
+    uint8_t more; /* lanes of others that ride on it */
 };
 
 /* ---- warps ------------------------------------------------------------------------------------ */
@@ -173,33 +178,6 @@ struct tim_warp {
     uint8_t bloom[16];
     uint64_t age;        /* assigned earlier: older */
 };
-/** Is the state of a block on its way? Until it is over, its warps do nothing. */
-enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
-struct tim_block {
-    bool used;
-    uint8_t moving;      /* enum tim_moving: */
-    uint64_t lines_left; /* to be sent, or requested */
-    uint64_t lines_out;  /* not answered */
-    uint64_t line;       /* the next one's address */
-    unsigned slot;       /* emu's */
-    struct emu_grid *grid;
-    uint64_t linear;
-    unsigned warps, ended;
-    unsigned idle;       /* when all have ended: the first of them have nothing under way */
-    unsigned registers, shared_bytes, local_bytes, threads;
-    uint16_t *warp_slot; /* [warp of the block] */
-    uint64_t progress; /* 1 + emu_core_progress() at the last look */
-};
-
-/** A block that waits for launches elsewhere: emu has its state, the core has no more of it. */
-struct tim_suspended {
-    struct emu_grid *grid;
-    uint64_t linear;
-    const struct tim_code *code;
-    unsigned slot;  /* emu's */
-    bool called;    /* it can continue, and the kernel management knows */
-};
-
 struct tim_pipe { uint64_t free_at; };
 
 /** Sets of 64 warps each, side by side: a cycle looks at most of them. The sets may_... hold all warps
@@ -276,13 +254,6 @@ enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
 /** What is counted in each cycle, and seldom another value. */
 enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_COUNTS };
 
-/** A memory instruction that has accesses left. */
-struct tim_replay {
-    uint32_t op;
-    uint64_t at;  /* it may take a slot, or (issued) is back in the queue, from this cycle on */
-    bool issued;
-};
-
 /** May a warp that was picked issue? */
 enum tim_leave {
     TIM_MAY_ISSUE,
@@ -305,7 +276,7 @@ struct tim_core {
     bool reference;          /* the naive model: it never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
-    bool brisk;              /* quick, a word of places has all warps of a scheduler; no mechanism that wants each cycle, rotation or queues of their own */
+    bool brisk;              /* quick, a word of places has all warps of a scheduler; no mechanism that wants each cycle or makes packets, rotation or queues of their own */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* a warp may wait at launch.sync */
@@ -356,6 +327,7 @@ struct tim_core {
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
     uint64_t reads_next;
     uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
+    struct tim_packets *packets; /* NULL: no mechanism makes any */
     struct tim_mechs mechs;  /* those that are on; */
     uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the cycle in which they last knew that the scheduler picks */
     struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
@@ -527,6 +499,11 @@ static inline bool tim_has_mechanisms(const struct tim_core *core)
 {
     return core->mechs.count != 0;
 }
+/** Does one of them make packets of memory instructions? */
+static inline bool tim_has_packets(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->packets != NULL;
+}
 static inline enum tim_operand_check tim_operand_check(const struct tim_core *core)
 {
     return (enum tim_operand_check)(tim_kind.fixed ? tim_kind.operand_check : core->operand_check);
@@ -643,6 +620,8 @@ extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_con
 /** What keeps a warp's next instruction from issuing in cycle @now, policies aside; PICKED: nothing. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
+/** Of tim_mech_core; @core: the core. */
+bool tim_could_issue(const void *core, unsigned warp);
 /** How it looks at things: at all of them, or as it knows. Once, before its first cycle. False: no memory. */
 bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
 /** Between two cycles: its trace's window opens, or closes. A trace has every warp in every cycle,
@@ -653,6 +632,11 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 
 /* ---- inside ------------------------------------------------------------------------------------ */
 
+/** Warp slots that @warps warps of a block take: whole groups. */
+static inline unsigned tim_slots_of(const struct tim_config *config, unsigned warps)
+{
+    return (warps + config->core_group - 1) / config->core_group * config->core_group;
+}
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 {
     return warp % core->config->issue_schedulers;
@@ -795,6 +779,10 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->read_at = 0;
     op->read_after = op->result_after = 0;
+    op->packet = 0;
+    op->rides = 0;
+    op->follower = false;
+    op->ride = TIM_NO_LINK;
     core->live_count++;
 }
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */

@@ -22,17 +22,19 @@ static bool can_send(struct tim_core *core)
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
 
-/* Where caches see the local memory of a warp: by core and slot, a row of words of all lanes after
- * the other, as emu stores it. */
+/* Where caches see the local memory of a warp: by core and group of slots, a row of words of all lanes of the group
+ * after the other. */
 enum { LOCAL_ALIGN = 256 };
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
 {
     const struct tim_block *block = &core->block[core->warp[op->warp].block];
-    uint64_t bytes = (uint64_t)block->local_bytes * core->config->core_warp_width;
+    const unsigned group = core->config->core_group, width = core->config->core_warp_width;
+    uint64_t bytes = (uint64_t)block->local_bytes * width * group;
 
     bytes = (bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
-    return TIM_LOCAL_BASE + ((uint64_t)core->index * core->config->core_warps + op->warp) * bytes;
+    return TIM_LOCAL_BASE + ((uint64_t)core->index * (core->config->core_warps / group) + op->warp / group) * bytes +
+           op->warp % group * width * 4u;
 }
 
 /** Adds accesses @line [@count]; to *sectors, how many they touch. */
@@ -59,8 +61,81 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
         }
         step->line.lanes = from->lanes;
         step->to = (uint8_t)to;
+        step->more = 0;
     }
     op->line_count += count;
+    return true;
+}
+
+/** The 32-byte sectors of bytes that @with has beyond @had. */
+static unsigned new_sectors(const uint64_t had[4], const uint64_t with[4])
+{
+    unsigned sectors = 0;
+
+    for (unsigned i = 0; i < 8; i++) {
+        uint64_t half = UINT64_C(0xffffffff) << i % 2 * 32;
+
+        sectors += (had[i / 2] & half) == 0 && (with[i / 2] & half) != 0;
+    }
+    return sectors;
+}
+
+/** The packet that an instruction which issues is a member of, if any. False: no memory. */
+static bool join_packet(struct tim_core *core, struct tim_op *op)
+{
+    struct tim_mech *mech = core->mechs.packets;
+    bool together = false, first;
+
+    op->packet = mech->row->packet(mech, op->warp, op->what, &together);
+    if (op->packet == 0)
+        return true;
+    if (!tim_packets_join(core->packets, op->packet, (uint32_t)(op - core->op), &first))
+        return false;
+    op->follower = !first;
+    if (first)
+        tim_packets_of(core->packets, op->packet)->together = together && op->what->load;
+    return true;
+}
+
+/** Of accesses @line [*count] of a member of a packet, those that earlier members make already: it rides on
+ *  these, and they go. To *sectors, what is new of their lines. False: no memory. */
+static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
+                 unsigned *sectors)
+{
+    struct tim_packet_entry *packet = tim_packets_of(core->packets, op->packet);
+    const uint64_t like = op->kind | (uint64_t)to << 4 | (uint64_t)op->cached << 8 |
+                          (op->kind == EMU_ACCESS_REDUCE ? op->pc << 9 : 0);
+    const uint32_t index = (uint32_t)(op - core->op);
+    const bool writes = op->kind != EMU_ACCESS_LOAD;
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < *count; i++) {
+        const unsigned lanes = lw_popcount(line[i].lanes);
+        const struct tim_packet_access *access = op->follower ? tim_packets_find(packet, line[i].line, like) : NULL;
+        struct tim_op *other = access != NULL && access->op != index ? &core->op[access->op] : NULL;
+        struct tim_step *step = other != NULL ? &other->line[access->step] : NULL;
+
+        if (step == NULL || lw_popcount(step->line.lanes) + step->more + lanes > UINT8_MAX) {
+            if (!tim_packets_access(packet, line[i].line, like, index, op->line_count + left))
+                return false;
+            line[left++] = line[i];
+            continue;
+        }
+        if (writes && step->more == 0 && !tim_packets_link(core->packets, &other->ride, access->op, access->step))
+            return false; /* the first of those that are to be answered */
+        if (!tim_packets_link(core->packets, &other->ride, index, access->step))
+            return false;
+        step->more = (uint8_t)(step->more + lanes);
+        *sectors += new_sectors(step->line.mask, line[i].mask);
+        for (unsigned w = 0; w < LW_COUNT_OF(line[i].mask); w++)
+            step->line.mask[w] |= line[i].mask[w];
+        if (writes)
+            op->rides++;
+        else
+            op->lines_pending++;
+        core->stats->count[TIM_CORE_joined]++;
+    }
+    *count = left;
     return true;
 }
 
@@ -73,6 +148,9 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     unsigned count = tim_coalesce(core->config, access, line_bytes,
                                   to == TIM_TO_LOCAL ? local_of(core, op) : 0, line);
 
+    if (tim_has_packets(core) && op->packet != 0 && op->kind != EMU_ACCESS_ATOMIC &&
+        !ride(core, op, line, &count, to, &sectors))
+        return false;
     if (!add_steps(op, line, count, to, &sectors))
         return false;
     for (unsigned i = 0; core->locality != NULL && i < count; i++)
@@ -197,6 +275,8 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->data_at = 0;
+    if (tim_has_packets(core) && !join_packet(core, op))
+        return false;
     for (unsigned i = 0; i < ev->access_count; i++) {
         const struct emu_access *access = &ev->access[i];
 
@@ -214,6 +294,26 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 }
 
 /* ---- data comes -------------------------------------------------------------------------------------- */
+
+/** Of those that ride on accesses of @op, who rides on one that is made of @line, whose data is there. */
+static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
+{
+    for (unsigned step = 0; step < core->op[op].line_next && core->op[op].ride != TIM_NO_LINK; step++) {
+        if (core->op[op].line[step].line.line != line)
+            continue;
+        uint32_t list = tim_packets_take(core->packets, &core->op[op].ride, step);
+        while (list != TIM_NO_LINK)
+            tim_op_line_came(core, tim_packets_unlink(core->packets, &list), at);
+    }
+}
+
+/** A line, or an answer, is there for @op and for who rides on that access. */
+static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
+{
+    if (tim_has_packets(core) && core->op[op].ride != TIM_NO_LINK)
+        riders_came(core, op, line, at);
+    tim_op_line_came(core, op, at);
+}
 
 /** A packet of a warp that writes is answered. */
 static void is_written(struct tim_core *core, unsigned warp)
@@ -244,22 +344,30 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
             if (core->held != NULL && packet.line < TIM_LOCAL_BASE)
                 tim_held_fill(core, core->op[index].warp, packet.line, packet.mask);
             for (uint32_t i = 0; i < waiters; i++)
-                tim_op_line_came(core, core->waiters[i], now + 1);
+                line_came(core, core->waiters[i], packet.line, now + 1);
             break;
         case TIM_CLIENT_TEXTURE:
             waiters = tim_cache_fill(core->texture, packet.line,
                                      tim_cache_sectors(core->texture, packet.mask), core->waiters);
             for (uint32_t i = 0; i < waiters; i++)
-                tim_op_line_came(core, core->waiters[i], now + 1);
+                line_came(core, core->waiters[i], packet.line, now + 1);
             break;
         case TIM_CLIENT_OP:
             if (core->op[index].kind == EMU_ACCESS_ATOMIC)
                 is_written(core, core->op[index].warp);
-            tim_op_line_came(core, index, now + 1);
+            line_came(core, index, packet.line, now + 1);
             break;
         case TIM_CLIENT_WRITE:
             is_written(core, index & 0xffff);
             count_answer(core, index);
+            break;
+        case TIM_CLIENT_JOINED:
+            while (index != TIM_NO_LINK) {
+                uint32_t of = tim_packets_unlink(core->packets, &index);
+
+                is_written(core, of & 0xffff);
+                count_answer(core, of);
+            }
             break;
         case TIM_CLIENT_FETCH:
             tim_fetch_filled(core, packet.line, tim_cache_sectors(core->icache, packet.mask));
@@ -356,6 +464,61 @@ static const struct cache_rows constant_rows = {TIM_CORE_constant_hits, TIM_CORE
 static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_texture_misses,
                                                TIM_CORE_texture_misses, TIM_CORE_texture_evictions};
 
+/* ---- who rides on the access that the head of the queue makes ------------------------------------------------- */
+
+/** Their load hits: they have their data in cycle @at. */
+static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next);
+
+    while (list != TIM_NO_LINK)
+        tim_op_line_done(core, tim_packets_unlink(core->packets, &list), at);
+}
+
+/** It does not: they wait for data from outside the core. */
+static void riders_miss(struct tim_core *core, const struct tim_op *op)
+{
+    for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
+        if (core->packets->link[i].step == op->line_next)
+            core->warp[core->op[core->packets->link[i].value].warp].missing++;
+}
+
+/** Their store or reduction is made. @below: it has gone to memory; then returns what to call it there: in its list
+ *  are now those that it is answered to. */
+static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool below, uint64_t now)
+{
+    uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next), kept = list;
+
+    for (uint32_t i = list; i != TIM_NO_LINK; i = core->packets->link[i].next) {
+        struct tim_op *rider = &core->op[core->packets->link[i].value];
+
+        if (below) {
+            core->packets->link[i].value = count_write(core, rider);
+            core->warp[rider->warp].writes_out++;
+        }
+        if (rider != op && --rider->rides == 0 && rider->stage == TIM_STAGE_MEMORY)
+            finish_accesses(core, rider, now);
+    }
+    while (!below && list != TIM_NO_LINK)
+        (void)tim_packets_unlink(core->packets, &list);
+    return tim_packet_id(TIM_CLIENT_JOINED, kept);
+}
+
+/** Does somebody ride on the access that is next? */
+static inline bool is_ridden(const struct tim_core *core, const struct tim_op *op)
+{
+    return tim_has_packets(core) && op->ride != TIM_NO_LINK && op->line[op->line_next].more != 0;
+}
+
+/** What answers a write to memory of @op: the same for all that ride on it. */
+static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    if (is_ridden(core, op))
+        return riders_written(core, op, true, now);
+    core->warp[op->warp].writes_out++;
+    return tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op));
+}
+
 /** A load of a line through a cache. True: the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
                       enum tim_client client, unsigned latency, const struct cache_rows *rows,
@@ -395,9 +558,13 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         report_access(core, op, line, &r);
     if (r.answer == TIM_CACHE_HIT) {
         count[rows->hits]++;
+        if (is_ridden(core, op))
+            riders_hit(core, op, now + latency);
         tim_op_line_done(core, (uint32_t)(op - core->op), now + latency + (uint64_t)(int64_t)op->result_after);
         return true;
     }
+    if (is_ridden(core, op))
+        riders_miss(core, op);
     core->warp[op->warp].missing++;
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
     count[rows->evictions] += r.evicted;
@@ -430,6 +597,8 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
         core->stats->count[TIM_CORE_l1_evictions] += r.evicted;
         if (r.evicted && tim_has_mechanisms(core))
             tim_mechs_evict(&core->mechs, r.victim, r.victim_owner);
+        if (is_ridden(core, op))
+            (void)riders_written(core, op, false, now);
         return true;
     }
     if (!can_send(core))
@@ -440,9 +609,7 @@ static bool write_line(struct tim_core *core, struct tim_op *op, const struct ti
         else
             tim_cache_write(core->l1, line->line, line->mask, false, false, op->warp, &r);
     }
-    tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op)),
-         op->warp, 0, now);
-    core->warp[op->warp].writes_out++;
+    tim_send(core, line->line, line->mask, TIM_PACKET_WRITE, write_id(core, op, now), op->warp, 0, now);
     return true;
 }
 
@@ -456,12 +623,11 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
     if (core->config->l1_bytes != 0)
         l1_evict(core, step->line.line);
     tim_send(core, step->line.line, step->line.mask, result ? TIM_PACKET_ATOMIC : TIM_PACKET_REDUCE,
-         result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op))
-                : tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op)),
-         op->warp, lw_popcount(step->line.lanes), now);
+         result ? tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)) : write_id(core, op, now),
+         op->warp, lw_popcount(step->line.lanes) + step->more, now);
     op->lines_pending += result;
     core->warp[op->warp].missing = (uint16_t)(core->warp[op->warp].missing + result);
-    core->warp[op->warp].writes_out++;
+    core->warp[op->warp].writes_out += result;
     return true;
 }
 
@@ -506,6 +672,8 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
             return false;
         op->lines_pending++;
         core->warp[op->warp].missing++;
+        if (is_ridden(core, op))
+            riders_miss(core, op);
         tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
              tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
         return true;
@@ -541,18 +709,6 @@ static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
     core->moved = true;
     if (--op->passes == 0)
         op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
-}
-
-/** All its accesses are made, and it has left its queue. */
-static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
-{
-    if (op->what->writes && --core->warp[op->warp].writing == 0)
-        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
-    if (op->lines_pending != 0) {
-        tim_stage(op, TIM_STAGE_MEMORY);
-        return;
-    }
-    tim_op_write(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
 /** An access of the queue of shared memory, or of that of scalar loads. */
@@ -598,6 +754,8 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (core->queued == 0 || core->head_at > now)
         return;
     op = &core->op[core->queue[0]];
+    if (tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->open(core->mechs.packets, op->packet))
+        return; /* more members may come */
     if (replays && follows_replay(core, op)) {
         follows = true;
     } else if (op->passes != 0) {
@@ -621,7 +779,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
         return;
     }
     dequeue(core);
-    core->lsu_used -= !tim_has_local(core);
+    core->lsu_used -= !tim_has_local(core) && tim_op_leaves(core, op);
     if (replays)
         count_queued(core, op);
     finish_accesses(core, op, now);

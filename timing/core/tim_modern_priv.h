@@ -99,4 +99,38 @@ bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspend
  *  out or is requested; blocks that have returned continue. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
+/** Is the state of a block on its way? Until it is over, its warps do nothing. */
+enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
+struct tim_block {
+    bool used;
+    uint8_t moving;      /* enum tim_moving: */
+    uint64_t lines_left; /* to be sent, or requested */
+    uint64_t lines_out;  /* not answered */
+    uint64_t line;       /* the next one's address */
+    unsigned slot;       /* emu's */
+    struct emu_grid *grid;
+    uint64_t linear;
+    unsigned warps, ended;
+    unsigned idle;       /* when all have ended: the first of them have nothing under way */
+    unsigned registers, shared_bytes, local_bytes, threads;
+    uint16_t *warp_slot; /* [warp of the block] */
+    uint64_t progress; /* 1 + emu_core_progress() at the last look */
+};
+
+/** A block that waits for launches elsewhere: emu has its state, the core has no more of it. */
+struct tim_suspended {
+    struct emu_grid *grid;
+    uint64_t linear;
+    const struct tim_code *code;
+    unsigned slot;  /* emu's */
+    bool called;    /* it can continue, and the kernel management knows */
+};
+
+/** A memory instruction that has accesses left. */
+struct tim_replay {
+    uint32_t op;
+    uint64_t at;  /* it may take a slot, or (issued) is back in the queue, from this cycle on */
+    bool issued;
+};
+
 #endif

@@ -45,6 +45,72 @@ static unsigned interval(const struct tim_core *core, const struct tim_static *w
     return what->held != 0 ? what->held : core->interval[what->unit];
 }
 
+static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    if (at < op->read_at)
+        at = op->read_at;
+    tim_stage(op, TIM_STAGE_WRITE);
+    tim_op_await(core, op, at);
+}
+
+/** All its data is there in cycle @at; of a packet whose members have it together, in that of the last. */
+static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
+{
+    struct tim_packet_entry *packet =
+        tim_has_packets(core) && op->packet != 0 ? tim_packets_of(core->packets, op->packet) : NULL;
+
+    if (packet == NULL || !packet->together) {
+        tim_op_write(core, op, at);
+        return;
+    }
+    tim_stage(op, TIM_STAGE_MEMORY);
+    packet->data_at = at > packet->data_at ? at : packet->data_at;
+    if (--packet->waiting != 0)
+        return;
+    for (unsigned i = 0; i < packet->members; i++)
+        tim_op_write(core, &core->op[packet->member[i]], packet->data_at);
+    if (packet->left == 0)
+        tim_packets_drop(packet);
+}
+
+/** All its own accesses are made. True: its place in the load/store queue is free; a packet's is when all members'
+ *  are made. */
+static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
+{
+    struct tim_packet_entry *packet;
+
+    if (!tim_has_packets(core) || op->packet == 0)
+        return true;
+    packet = tim_packets_of(core->packets, op->packet);
+    if (--packet->left != 0)
+        return false;
+    if (!packet->together || packet->waiting == 0)
+        tim_packets_drop(packet);
+    return true;
+}
+
+/** All its accesses are made, or nothing but those that others make for it is left. */
+static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    if (tim_has_packets(core) && op->rides != 0) {
+        tim_stage(op, TIM_STAGE_MEMORY);
+        return;
+    }
+    if (op->what->writes && --core->warp[op->warp].writing == 0)
+        tim_warp_touch(core, op->warp, TIM_TOUCH_MEMORY);
+    if (op->lines_pending != 0) {
+        tim_stage(op, TIM_STAGE_MEMORY);
+        return;
+    }
+    tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
+}
+
+/** A member of a packet without accesses of its own takes no turn in the queue. */
+static inline bool only_rides(const struct tim_core *core, const struct tim_op *op)
+{
+    return tim_has_packets(core) && op->follower && op->line_count == 0 && op->passes == 0;
+}
+
 static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pipe *pipe, uint64_t at)
 {
     core->moved = true;
@@ -54,6 +120,12 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
     if (op->what->path == TIM_PATH_MEMORY) {
         tim_stage(op, TIM_STAGE_LSU);
         op->at = at + core->config->lsu_latency;
+        if (only_rides(core, op)) {
+            core->lsu_used -= tim_op_leaves(core, op);
+            count_queued(core, op);
+            finish_accesses(core, op, at);
+            return;
+        }
         tim_enqueue(core, (uint32_t)(op - core->op));
         if (!tim_replays(core))
             count_queued(core, op);
@@ -61,16 +133,6 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
         tim_stage(op, TIM_STAGE_PIPE);
         tim_op_await(core, op, at + op->what->latency);
     }
-}
-
-/* ---- instructions in flight ---------------------------------------------------------------------- */
-
-static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
-{
-    if (at < op->read_at)
-        at = op->read_at;
-    tim_stage(op, TIM_STAGE_WRITE);
-    tim_op_await(core, op, at);
 }
 
 /* ---- issue -------------------------------------------------------------------------------------- */
@@ -122,7 +184,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         if (tim_side_of(core, what) != NULL)
             tim_side_of(core, what)->used++;
         else
-            core->lsu_used++;
+            core->lsu_used += !op->follower;
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
@@ -182,8 +244,8 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
     op->lines_pending--;
     if (at > op->data_at)
         op->data_at = at;
-    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0)
-        tim_op_write(core, op, op->data_at);
+    if (op->stage == TIM_STAGE_MEMORY && op->lines_pending == 0 && (!tim_has_packets(core) || op->rides == 0))
+        tim_op_complete(core, op, op->data_at);
 }
 
 /** The same, of a line or an answer that came from outside the core. */

@@ -122,6 +122,25 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
+/** Does its next instruction go into a packet that has a place in the load/store queue? */
+static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
+{
+    struct tim_mech *mech = core->mechs.packets;
+
+    return mech->row->follows(mech, (unsigned)(w - core->warp));
+}
+
+/** To mechanisms that want it: what the warp has reached, which only @reason keeps from issuing. */
+static inline void report_reached(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
+{
+    const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
+                               UINT32_C(1) << TIM_STALL_WAR | UINT32_C(1) << TIM_STALL_COUNTER |
+                               UINT32_C(1) << TIM_STALL_PICKED;
+
+    if ((registers >> reason & 1) != 0)
+        tim_mechs_reach(&core->mechs, (unsigned)(w - core->warp), w->pc, tim_head(w));
+}
+
 /** The same with room; PICKED: nothing. */
 static enum tim_stall ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                   uint64_t now)
@@ -131,6 +150,8 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
 
     if (reason == TIM_STALL_PICKED)
         reason = tim_pipe_free_slots(core, sched, tim_head(w), now);
+    if (reason == TIM_STALL_LSU && tim_has_packets(core) && has_joined(core, w))
+        reason = collectors_used(core, sched, now) < core->config->registers_collectors ? TIM_STALL_ISSUED : TIM_STALL_COLLECTOR;
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
@@ -176,6 +197,7 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
 {
     const struct tim_config *c = core->config;
     unsigned count = core->hot.count[s];
+    uint64_t recheck_at;
 
     memset(ready, 0, tim_words(core) * sizeof *ready);
     for (unsigned i = 0; i < count; i++) {
@@ -184,6 +206,8 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
 
         if (tim_types(core) && (core->issued_now[i / 64] >> i % 64 & 1) != 0)
             continue; /* it has issued in this cycle */
+        if (core->mechs.reaches)
+            report_reached(core, w, tim_issue_but_capacity(core, w, now, &recheck_at));
         enum tim_stall reason = pick_check(core, w, s, now);
         if (c->issue_switch_on_stall && reason == TIM_STALL_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);

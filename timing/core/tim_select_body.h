@@ -34,6 +34,8 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
     uint64_t bit = UINT64_C(1) << at % 64, recheck_at;
     enum tim_stall reason = tim_issue_but_capacity(core, w, now, &recheck_at);
 
+    if (!tim_kind.fixed && core->mechs.reaches)
+        report_reached(core, w, reason);
     if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
@@ -110,6 +112,13 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         lsu = memory == known->can[TIM_PATH_MEMORY];
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
         lsu = true; /* of those that are left */
+    }
+    if (!lsu && tim_has_packets(core)) { /* those of a packet that has a place */
+        for (LW_EACH_BIT(b, memory))
+            if (!has_joined(core, &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)]))
+                memory &= ~(UINT64_C(1) << b);
+        reasons |= (uint32_t)(memory != known->can[TIM_PATH_MEMORY]) << TIM_STALL_LSU;
+        lsu = true;
     }
     takes = collect | (lsu && !local ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);

@@ -20,7 +20,8 @@ void tim_held_forget(struct tim_core *core);
 void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool moves_in);
 /** Packet ids: who gets the answer. STATE: the block whose state moves. */
 enum tim_client { TIM_CLIENT_L1, TIM_CLIENT_OP, TIM_CLIENT_WRITE, TIM_CLIENT_FETCH,
-                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE };
+                  TIM_CLIENT_CONSTANT, TIM_CLIENT_TEXTURE, TIM_CLIENT_NOBODY, TIM_CLIENT_STATE,
+                  TIM_CLIENT_JOINED }; /* index: a list of core->packets, of those it is answered to */
 static inline uint32_t tim_packet_id(enum tim_client client, uint32_t index)
 {
     return (uint32_t)client << 28 | index;

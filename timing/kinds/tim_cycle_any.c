@@ -11,3 +11,11 @@ enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_wa
 {
     return ready_check(core, w, sched, now);
 }
+
+bool tim_could_issue(const void *context, unsigned warp)
+{
+    const struct tim_core *core = context;
+    uint64_t recheck_at;
+
+    return tim_issue_but_capacity(core, &core->warp[warp], core->now, &recheck_at) == TIM_STALL_PICKED;
+}

@@ -41,6 +41,9 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
         mechs->every_cycle |= mech->row->every_cycle;
+        mechs->reaches |= mech->row->reaches != NULL;
+        if (mech->row->packet != NULL)
+            mechs->packets = mech;
     }
     return true;
 }
@@ -50,6 +53,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
+    mechs->packets = NULL;
 }
 
 /** Calls hook @hook, with the mechanism and what follows, of those that want it. */
@@ -91,6 +95,11 @@ void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool b
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue)
 {
     CALL(mechs, issues, issue)
+}
+
+void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next)
+{
+    CALL(mechs, reaches, warp, pc, next)
 }
 
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access)
@@ -142,7 +151,7 @@ bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *rea
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next)
 {
     for (unsigned i = 0; i < mechs->count; i++)
-        if (mechs->mech[i]->row->holds(mechs->mech[i], warp, next))
+        if (mechs->mech[i]->row->holds != NULL && mechs->mech[i]->row->holds(mechs->mech[i], warp, next))
             return mechs->mech[i];
     return NULL;
 }

@@ -46,6 +46,8 @@ struct tim_mech_core {
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a lane that lives at a pc of [from, to], whether its split runs or waits? */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
+    /** Would the warp's next instruction issue, but for room and mechanisms? */
+    bool (*could_issue)(const void *context, unsigned warp);
     const void *context;
 };
 /** A warp instruction that has issued. */
@@ -101,6 +103,18 @@ struct tim_mechanism {
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
     /** A store or an atomic takes a line out of L1; UINT64_MAX: all lines of global memory are taken out. */
     void (*drop)(struct tim_mech *mech, uint64_t line);
+    /** The warp's next instruction @next, at @pc, is in its buffer: only registers or room can keep it. Called in the first
+     *  such cycle, perhaps in others, before the scheduler picks. */
+    void (*reaches)(struct tim_mech *mech, unsigned warp, uint64_t pc, const struct tim_static *next);
+    /* Packets: memory instructions that go through the load/store unit as one (timing/mem/tim_packets_priv.h). Not NULL, all
+     * three; one mechanism of a machine has them. */
+    /** The packet that memory instruction @what of the warp, which has just issued, belongs to: a number that no other packet
+     *  has had; 0: none. *together: what its members load is there for all when it is for the last. */
+    uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
+    /** May more members come? While they may, the unit does not begin. Where that ends without an issue, `picks` returns true. */
+    bool (*open)(struct tim_mech *mech, uint32_t packet);
+    /** Does the warp's next instruction belong to a packet that has a place in the queue already? Changes no answer. */
+    bool (*follows)(struct tim_mech *mech, unsigned warp);
     /** Its counters are to be what they are now. */
     void (*account)(struct tim_mech *mech);
     /** Before scheduler @sched picks, once a cycle. @ready: its warps that could issue, a bit for each by their place
@@ -129,6 +143,8 @@ extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_be
 struct tim_mechs {
     unsigned count;
     bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
+    bool reaches;     /* one of them wants to know what warps reach */
+    struct tim_mech *packets; /* the one that makes packets; NULL */
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots whose warp lives; waits */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */
@@ -144,6 +160,7 @@ void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool b
 /** What is so already may be said again. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
+void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);

@@ -97,6 +97,12 @@ static void add_transaction(struct making *m, const struct emu_access *a, uint64
         add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
 }
 
+/** Lanes whose words of local memory make a row: those of a group of warp slots. */
+static inline uint64_t row_lanes(const struct tim_config *config)
+{
+    return (uint64_t)config->core_warp_width * config->core_group;
+}
+
 /** Local memory is word by word: the same word of all lanes is one row. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
@@ -104,7 +110,7 @@ static void add_local(struct making *m, const struct tim_config *config, uint64_
     while (bytes > 0) {
         unsigned n = 4 - (unsigned)(offset & 3) < bytes ? 4 - (unsigned)(offset & 3) : bytes;
 
-        add_piece(m, local_base + (offset / 4 * config->core_warp_width + lane) * 4 + (offset & 3),
+        add_piece(m, local_base + (offset / 4 * row_lanes(config) + lane) * 4 + (offset & 3),
                   n, UINT64_C(1) << lane);
         offset += n;
         bytes -= n;
@@ -237,7 +243,7 @@ static void add_some(struct making *m, const struct tim_config *config,
     }
     base -= ISA_LOCAL_BASE;
     if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* a row of words */
-        add_run(m, local_base + (base / 4 * config->core_warp_width + first) * 4, 4, 4, lanes);
+        add_run(m, local_base + (base / 4 * row_lanes(config) + first) * 4, 4, 4, lanes);
         return;
     }
     for (LW_EACH_BIT(l, lanes))
