@@ -41,6 +41,7 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_vta_priv.h %D%/mechanisms/tim_vta.c \
 	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/tim_belady.c \
 	%D%/decode/tim_loops.c \
+	%D%/mechanisms/tim_dwr_priv.h %D%/mechanisms/tim_dwr_ilt.c %D%/mechanisms/tim_dwr.c \
 	%D%/mechanisms/tim_ccws_priv.h %D%/mechanisms/tim_ccws.c \
 	%D%/policies/tim_sched.c \
 	%D%/tim_engine_priv.h \

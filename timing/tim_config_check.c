@@ -102,6 +102,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"fetch.word_bytes", c->fetch_word_bytes},
         {"ccws.entries", c->ccws_entries},
         {"ccws.ways", c->ccws_ways},
+        {"dwr.ilt_sets", c->dwr_ilt_sets != 0 ? c->dwr_ilt_sets : 1},
         {"daws.repeats", c->daws_repeats},
         {"daws.entries", c->daws_entries},
         {"daws.ways", c->daws_ways},
@@ -167,6 +168,12 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        "none does");
     if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
         return LW_FAIL(err, LW_EINPUT, "daws.on does not go with lsu.replay buffer: accesses of several loads of a warp would mix");
+    if (c->dwr_on && (swl || pools || c->ccws_on || c->daws_on))
+        return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s: a warp that it holds back would hold its partners up",
+                       swl ? "swl" : pools ? "pools" : c->ccws_on ? "ccws" : "daws");
+    if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
+        return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s, whose memory instructions go one by one",
+                       c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
     if (c->belady_on && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "belady.on replays accesses of L1: set l1.bytes");
     if (c->ccws_on && c->daws_on)

@@ -35,6 +35,23 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
+/** Can no warp of the block ever do something new: has each ended, repeats a cycle, cannot run, or is held back by a
+ *  mechanism until others do something, and one at least is? */
+static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
+{
+    bool stuck = false;
+
+    for (unsigned k = 0; k < block->warps; k++) {
+        const struct tim_warp *w = &core->warp[block->warp_slot[k]];
+        bool held = core->mechs.count != 0 && tim_mechs_stuck(&core->mechs, block->warp_slot[k]) != NULL;
+
+        stuck |= held;
+        if (!held && !w->ended && w->split >= 0 && !emu_core_has_cycle(core->emu, block->slot, k, e->probe))
+            return false;
+    }
+    return stuck;
+}
+
 /** Is it proved of each block that runs that it makes no progress, and was enough seen of it? */
 static bool all_probed(struct tim_engine *e)
 {
@@ -43,7 +60,8 @@ static bool all_probed(struct tim_engine *e)
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned b = 0; b < e->config.core_blocks; b++)
             if (e->core[c]->block[b].used)
-                all &= emu_core_probed(e->core[c]->emu, e->core[c]->block[b].slot, e->probe);
+                all &= emu_core_probed(e->core[c]->emu, e->core[c]->block[b].slot, e->probe) ||
+                       is_held_up(e, e->core[c], &e->core[c]->block[b]);
     return all;
 }
 
@@ -79,8 +97,44 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
+/** A warp that a mechanism holds back until others do something, which they never do. False: there is none. */
+static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
+{
+    struct lw_buffer text;
+    bool found = false;
+
+    lw_buffer_init(&text);
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        for (unsigned i = 0; e->core[c]->mechs.count != 0 && i < e->config.core_warps; i++) {
+            const struct tim_core *core = e->core[c];
+            struct tim_mech *mech = core->warp[i].used && !core->warp[i].ended ? tim_mechs_stuck(&core->mechs, i) : NULL;
+
+            if (mech == NULL)
+                continue;
+            if (!found)
+                emu_core_hang_stop(core->emu, core->block[core->warp[i].block].slot, e->probe, stop);
+            lw_printf(&text.sink, "%score %u, warp slot %u is held back by %s: ", found ? "\n" : "", c, i, mech->row->name);
+            mech->row->why(mech, i, &text.sink);
+            found = true;
+        }
+    if (found && text.text != NULL) {
+        const size_t size = strlen(text.text), most = sizeof stop->hang.detail;
+        const size_t taken = size < most - 2 ? size : most - 2, left = most - taken - 2;
+        char *detail = stop->hang.detail;
+
+        memmove(detail + taken + 1, detail, strnlen(detail, left) + 1);
+        detail[most - 1] = '\0';
+        memcpy(detail, text.text, taken);
+        detail[taken] = '\n';
+    }
+    lw_buffer_fini(&text);
+    return found;
+}
+
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
 {
+    if (hang_of_mechanism(e, stop))
+        return;
     for (unsigned any = e->probe == NULL; any < 2; any++)
         for (unsigned c = 0; c < e->config.core_count; c++)
             for (unsigned b = 0; b < e->config.core_blocks; b++) {

@@ -114,8 +114,6 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->clocks_dram = clocks[rnd_below(r, 8)];
     c->core_count = between(r, 1, 3);
     c->core_warps = between(r, 8, 24);
-    c->core_group = rnd_below(r, 3) == 0 ? between(r, 1, 5) : 1;
-    c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
     c->core_threads = c->core_warps * width;
     c->core_blocks = between(r, 1, 6);
     c->core_registers = 65536;
@@ -265,6 +263,32 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_switch = between(r, 1, 8);
 }
 
+/** Groups of warp slots, and what issues their loads and stores as one. */
+static void random_groups(struct rnd *r, struct tim_config *c)
+{
+    c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
+    c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
+    c->dwr_on = rnd_below(r, 2);
+    c->dwr_ilt_sets = rnd_below(r, 4) ? power(r, 1, 8) : 0;
+    c->dwr_ilt_ways = between(r, 1, 4);
+    c->dwr_ilt_keep = rnd_below(r, 2);
+    c->dwr_latency = between(r, 0, 30);
+    c->dwr_ignored_latency = between(r, 0, 40);
+    c->dwr_lat_param = rnd_below(r, 2);
+    c->dwr_wakeup = rnd_below(r, 2);
+    c->dwr_skip_counts_as_arrival = rnd_below(r, 2);
+    c->dwr_on_foreign_release = rnd_below(r, 2);
+    c->dwr_timeout = rnd_below(r, 3) ? 0 : between(r, 1, 500);
+    c->dwr_release = rnd_below(r, 16) == 0;
+    if (!c->dwr_on)
+        return;
+    c->swl_on = c->pools_on = c->ccws_on = c->daws_on = c->lsu_separate = false;
+    if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+        c->issue_policy = TIM_SCHED_LRR;
+    c->lsu_local = 0;
+    c->lsu_replay = TIM_REPLAY_NONE;
+}
+
 /** Registers with tags, and a machine that makes use of them or (*idle) does not. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
@@ -300,6 +324,7 @@ struct outcome {
     uint64_t entries, expansions, executed, eager; /* to know that they occur */
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
+    uint64_t joined, ignored; /* accesses of packets; LAT barriers */
     uint64_t stale;  /* loads of values that only L1 still had */
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
@@ -417,7 +442,7 @@ static void take_counts(struct tim_engine *e, struct outcome *out)
 static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
-    struct rnd of_tags = {.state = seed ^ 7777};
+    struct rnd of_tags = {.state = seed ^ 7777}, of_groups = {.state = seed ^ 77777};
     struct tim_options options = {.reference = reference};
     struct emu_engine *engine;
     struct tim_config *machine;
@@ -440,6 +465,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     lw_buffer_fini(&bare);
     fix_check(tim_config_load("fermi", &machine, &err), &err);
     random_machine(&r, config.warp_width, config.reconv, machine);
+    random_groups(&of_groups, machine);
     out->idle_tags = false;
     if (tags)
         random_tags(&of_tags, &config, machine, &out->idle_tags);
@@ -482,6 +508,19 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     out->stale = 0;
     for (unsigned c = 0; c < machine->core_count; c++)
         out->stale += e->stats[c].count[TIM_CORE_l1_stale];
+    out->joined = out->ignored = 0;
+    for (unsigned c = 0; c < machine->core_count; c++) {
+        const uint64_t *n = e->stats[c].count;
+        const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
+
+        out->joined += n[TIM_CORE_joined];
+        out->ignored += n[TIM_CORE_dwr_ignored];
+        if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
+            fail_msg("LW_SEED=%llu: more instructions than NB-LATs go into the ILT", (unsigned long long)seed);
+        if (stop.kind == EMU_STOP_IDLE && !machine->issue_switch_on_stall && size->sum != n[TIM_CORE_dwr_barriers])
+            fail_msg("LW_SEED=%llu: %llu barrier operations for %llu LATs", (unsigned long long)seed,
+                     (unsigned long long)n[TIM_CORE_dwr_barriers], (unsigned long long)size->sum);
+    }
     if (out->stale != 0 && (machine->core_count == 1 || machine->l1_coherent || machine->l1_bytes == 0))
         fail_msg("LW_SEED=%llu: %llu loads of old values, where all stores pass this L1", (unsigned long long)seed,
                  (unsigned long long)out->stale);
@@ -506,7 +545,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
-    unsigned entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
+    unsigned joined = 0, ignored = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
     uint64_t first = fix_first_seed();
 
     (void)state;
@@ -543,6 +582,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                          : plain.bare != shipped.bare   ? "counters"
                                                         : "results");
         }
+        joined += naive.joined != 0;
+        ignored += naive.ignored != 0;
         idle += shipped.idle_tags;
         entries += naive.entries != 0;
         expansions += naive.expansions != 0;
@@ -555,7 +596,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("%u of %u ended, %u were stopped midway, %u loaded old values\n", ended, count, midway, stale);
     print_message("with tags: %u read entries, %u expanded, %u at branches, %u executed scalar, %u made no use of them\n",
                   entries, expansions, eager, executed, idle);
-    assert_true((stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200);
+    print_message("in groups: %u joined accesses, %u ignored barriers\n", joined, ignored);
+    assert_true((joined != 0 && ignored != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);
 }

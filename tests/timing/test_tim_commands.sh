@@ -298,7 +298,7 @@ session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is on: `lanewise timing --mechanisms` lists those there are
 END
-expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, found "cws"' run --timing --mechanism ccws,cws lost.yaml
+expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, dwr, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
 expect 2 'pools do not go with swl: ' run --timing --mechanism swl,pools lost.yaml

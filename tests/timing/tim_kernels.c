@@ -242,6 +242,13 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 
     if (which == tim_mechanism_count || config->l1_bytes == 0 || config->issue_types)
         return "";
+    if (tim_mechanisms[which] == &tim_dwr) {
+        if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE ||
+            config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            return "";
+        config->core_group = 4;
+        config->dwr_timeout = 2000; /* of spins on what a partner holds */
+    }
     NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));
     config->l1_bytes = config->l1_line * config->l1_ways;
     return tim_mechanisms[which]->name;

@@ -594,7 +594,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
                 return true;
             continue;
         }
-        if (w->reselect || w->split >= 0 || w->writes_out != 0 || w->fetching ||
+        if (w->reselect || (w->split >= 0 && (core->mechs.count == 0 || tim_mechs_stuck(&core->mechs, i) == NULL)) || w->writes_out != 0 || w->fetching ||
             w->sleep_until > now || w->not_before > now)
             return true;
     }

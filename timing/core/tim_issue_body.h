@@ -328,6 +328,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
                 ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
                 nearest = TIM_STALL_PICKED;
                 core->sched[s] = before;
+                if (tim_has_mechanisms(core))
+                    tim_mechs_refuse(&core->mechs, warp);
             }
             core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
         } while (leave == TIM_HELD);

@@ -168,6 +168,10 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->texture = info->unit == ISA_UNIT_TEX;
     out->to_constant = insn->op == ISA_S_LD_GLOBAL ||
                        (insn->op == ISA_LD_GLOBAL && isa_mod_get(insn, ISA_MOD_CONSTANT) == ISA_CONSTANT_ON);
+    const bool plain = insn->op == ISA_LD_GLOBAL || insn->op == ISA_LD_LOCAL || insn->op == ISA_LD_GENERIC ||
+                       insn->op == ISA_ST_GLOBAL || insn->op == ISA_ST_LOCAL || insn->op == ISA_ST_GENERIC;
+    out->data = plain && !out->to_constant;
+    out->of_constants = insn->op == ISA_LD_CONST || (plain && out->to_constant);
     if (info->flags & ISA_F_MEMORY) {
         out->path = TIM_PATH_MEMORY;
         out->unit = ISA_UNIT_MEM;

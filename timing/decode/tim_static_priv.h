@@ -71,6 +71,8 @@ struct tim_static {
     bool writes;      /* memory: a store, reduction or atomic */
     uint8_t awaits;   /* of its warp's earlier accesses, a set of enum tim_awaits */
     bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
+    bool data;        /* a vector load or store of global or local memory, or by generic addresses, not to_constant */
+    bool of_constants; /* a vector load of constant memory, or to_constant */
     bool flow;        /* a branch, exit or other control instruction */
     bool load;        /* its results come from memory */
     bool uncached;    /* a load that does not pass L1, whatever its address */

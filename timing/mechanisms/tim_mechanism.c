@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady};
+const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
+                                                     &tim_dwr};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
@@ -115,6 +116,21 @@ void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner)
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line)
 {
     CALL(mechs, drop, line)
+}
+
+void tim_mechs_refuse(struct tim_mechs *mechs, unsigned warp)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->refused != NULL)
+            mechs->mech[i]->row->refused(mechs->mech[i], warp);
+}
+
+struct tim_mech *tim_mechs_stuck(const struct tim_mechs *mechs, unsigned warp)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->is_stuck != NULL && mechs->mech[i]->row->is_stuck(mechs->mech[i], warp))
+            return mechs->mech[i];
+    return NULL;
 }
 
 void tim_mechs_account(struct tim_mechs *mechs)

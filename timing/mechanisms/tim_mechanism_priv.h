@@ -127,6 +127,10 @@ struct tim_mechanism {
      *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
      *  allowed. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
+    /** A debugger does not let the warp issue, which was picked, while it steps another one. */
+    void (*refused)(struct tim_mech *mech, unsigned warp);
+    /** Is the warp held back until other warps do something, however long that takes? */
+    bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
     /** Of a warp that is held back: "score 212, ...". Without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
     /** Its numbers that a trace shows over time: the @index-th, and to *name what it is; false: there is none. */
@@ -137,7 +141,7 @@ struct tim_mechanism {
 /** In the order in which they are asked. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_dwr;
 
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {
@@ -164,6 +168,9 @@ void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const 
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);
+void tim_mechs_refuse(struct tim_mechs *mechs, unsigned warp);
+/** The one that holds the warp back until others do something; NULL: none. */
+struct tim_mech *tim_mechs_stuck(const struct tim_mechs *mechs, unsigned warp);
 void tim_mechs_account(struct tim_mechs *mechs);
 /** The gauges that have changed, into the trace of core @core. */
 void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core);

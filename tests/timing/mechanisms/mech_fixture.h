@@ -31,6 +31,7 @@ struct mech_core {
     uint64_t run_at[TIM_MAX_WARPS];  /* of those that run */
     struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
+    bool waits_for_registers[TIM_MAX_WARPS]; /* its next instruction could not issue */
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
 static const struct tim_static mech_store = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .writes = true};
@@ -48,6 +49,11 @@ static bool mech_inside(const void *context, unsigned warp, uint64_t from, uint6
     const uint64_t waits = m->lane_at[warp], runs = m->run_at[warp];
 
     return (waits != 0 && waits >= from && waits <= to) || (runs != 0 && runs >= from && runs <= to);
+}
+
+static bool mech_could_issue(const void *context, unsigned warp)
+{
+    return !((const struct mech_core *)context)->waits_for_registers[warp];
 }
 
 /** A machine of all defaults with the mechanisms that @set puts on it ("ccws.on=on ccws.entries=4"), and an L1 of @lines
@@ -69,6 +75,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
     m->mechs.core.inside = mech_inside;
+    m->mechs.core.could_issue = mech_could_issue;
     m->mechs.core.context = m;
     assert_true(tim_mechs_init(&m->mechs));
     if (lines != 0)

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dynamic warp resizing. Warps are as narrow as the lanes; those of a group (core.group) are partners. A load or store
+ * of global or local memory, a LAT, has a barrier of the partners in front of it; those that leave it at the same
+ * instruction issue it as one large warp, which is coalesced as one. A table learns which barriers are useless, as
+ * partners have diverged, and these are ignored. Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing
+ * in high-performance SIMT"; numbers here are sections of dwr.md, the notes on it.
+ *
+ *             reaches a LAT            24 cycles               all partners arrived         class complete
+ *     READY ---------------> BARRIER ------------> WAITS ------------------------> COMBINE ---------------> READY
+ *                               |                                                                             ^
+ *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
+ *
+ * Arrived is who waits at a LAT barrier since the entry of the group became valid, who is at a block barrier, who has
+ * ended, and who was never there. All but the first are levels: they are as the warp is, whatever was released before (5.2).
+ * The members of a class, combine-ready at one instruction, issue one after the other, lowest first, and hold their
+ * schedulers until the last has (5.3). Operations end in the order of their cycles, of equal ones the lowest warp first (6).
+ */
+#include "timing/mechanisms/tim_dwr_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct member {
+    uint8_t state; /* enum tim_dwr_state */
+    bool alone;    /* a debugger has stopped it: it is in no class */
+    uint64_t pc;   /* of its LAT */
+    uint64_t at;   /* BARRIER: the operation looks at the tables in this cycle */
+    uint64_t ends; /* BARRIER: it is over in this cycle; `at` is earlier where an ignored one is faster */
+    uint64_t came; /* WAITS: since */
+    uint32_t packet; /* of its last LAT; 0: none */
+};
+struct group {
+    struct tim_dwr_pst pst;
+    uint64_t live, waits; /* members with lanes that live; that wait at a block barrier or for a launch */
+    uint64_t pending;     /* members of the class that issues, which have not */
+    uint64_t pc;          /* its instruction */
+    unsigned issued;
+    uint32_t packet;
+};
+struct dwr {
+    struct tim_mech base;
+    const struct tim_config *config;
+    unsigned n, groups;    /* members of a group; groups */
+    uint64_t all;          /* members */
+    struct tim_ilt ilt;
+    uint64_t launch;       /* 1 + the latest whose blocks began here */
+    uint64_t next_at;      /* no operation ends, and no entry times out, before it */
+    uint64_t *ignored;     /* instructions that were ignored once */
+    size_t ignored_count, ignored_capacity;
+    uint32_t sequence;     /* of packets */
+    unsigned issuing;      /* groups with a class that issues */
+    unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue */
+    struct group group[TIM_MAX_WARPS];
+    struct member member[TIM_MAX_WARPS]; /* by slot */
+};
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->dwr_on && config->core_group > 1; /* 15: alone in a group there is nothing to wait for */
+}
+
+static struct tim_mech *create(const struct tim_mech_core *core)
+{
+    const struct tim_config *config = core->config;
+    struct dwr *dwr = calloc(1, sizeof *dwr);
+
+    if (dwr == NULL)
+        return NULL;
+    dwr->config = config;
+    dwr->n = config->core_group;
+    dwr->all = lw_mask(dwr->n);
+    dwr->groups = config->core_warps / dwr->n;
+    dwr->next_at = UINT64_MAX;
+    if (tim_ilt_init(&dwr->ilt, config->dwr_ilt_sets, config->dwr_ilt_ways))
+        return &dwr->base;
+    free(dwr);
+    return NULL;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+
+    tim_ilt_fini(&dwr->ilt);
+    free(dwr->ignored);
+    free(dwr);
+}
+
+/* 4.1: loads and stores of global and local memory; the constant cache's only by dwr.lat_param. */
+static bool is_lat(const struct dwr *dwr, const struct tim_static *what)
+{
+    return what->data || (dwr->config->dwr_lat_param && what->of_constants);
+}
+
+static struct group *group_of(struct dwr *dwr, unsigned warp)
+{
+    return &dwr->group[warp / dwr->n];
+}
+
+static uint64_t bit_of(const struct dwr *dwr, unsigned warp)
+{
+    return UINT64_C(1) << warp % dwr->n;
+}
+
+static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
+{
+    return pc >> dwr->config->dwr_ilt_index_shift;
+}
+
+static void ilt_insert(struct dwr *dwr, uint64_t pc)
+{
+    uint64_t *count = dwr->base.core->count;
+    bool evicted;
+
+    if (!tim_ilt_insert(&dwr->ilt, number_of(dwr, pc), &evicted))
+        return;
+    count[TIM_CORE_dwr_ilt_inserts]++;
+    count[TIM_CORE_dwr_ilt_evictions] += evicted;
+    tim_histogram_add(&dwr->base.core->histogram[TIM_CORE_H_dwr_ilt_used], dwr->ilt.count);
+}
+
+/* ---- the barrier and its release (5.1, 5.2) ------------------------------------------------------ */
+
+/** Members of group @g whose slot has no warp. */
+static uint64_t absent(const struct dwr *dwr, unsigned g)
+{
+    uint64_t set = 0;
+
+    for (unsigned i = 0; i < dwr->n; i++) {
+        struct tim_mech_warp warp;
+
+        dwr->base.core->look(dwr->base.core->context, g * dwr->n + i, &warp);
+        set |= (uint64_t)!warp.used << i;
+    }
+    return set;
+}
+
+static uint64_t arrived(const struct dwr *dwr, const struct group *g)
+{
+    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* the control: neither ends nor block barriers count */
+        return g->pst.lock | absent(dwr, (unsigned)(g - dwr->group));
+    return g->pst.lock | g->waits | (dwr->all & ~g->live);
+}
+
+static void release(struct dwr *dwr, struct group *g, uint64_t now)
+{
+    const unsigned first = (unsigned)(g - dwr->group) * dwr->n;
+    struct tim_mech_core const *core = dwr->base.core;
+    const uint64_t missing = dwr->all & ~(g->pst.lock | absent(dwr, (unsigned)(g - dwr->group)));
+    unsigned released = 0;
+
+    for (unsigned i = 0; i < dwr->n; i++) {
+        struct member *m = &dwr->member[first + i];
+
+        if (m->state != TIM_DWR_WAITS)
+            continue;
+        m->state = TIM_DWR_COMBINE;
+        released++;
+        core->count[TIM_CORE_dwr_wait_cycles] += now - m->came;
+        tim_histogram_add(&core->histogram[TIM_CORE_H_dwr_wait], now - m->came);
+    }
+    core->count[TIM_CORE_dwr_releases]++;
+    tim_histogram_add(&core->histogram[TIM_CORE_H_dwr_release_size], released);
+    if (missing != 0 && (missing & ~(g->waits | (dwr->all & ~g->live))) == 0) {
+        core->count[(missing & ~g->waits) == 0 ? TIM_CORE_dwr_foreign_barrier : TIM_CORE_dwr_foreign_exit]++;
+        if (dwr->config->dwr_on_foreign_release)
+            ilt_insert(dwr, g->pst.pc);
+    }
+    g->pst.valid = false;
+    g->pst.lock = 0;
+}
+
+static void try_release(struct dwr *dwr, struct group *g, uint64_t now)
+{
+    if (g->pst.valid && arrived(dwr, g) == dwr->all)
+        release(dwr, g, now);
+}
+
+/** The instruction has been ignored: is it the first time? */
+static void note_ignored(struct dwr *dwr, uint64_t number)
+{
+    for (size_t i = 0; i < dwr->ignored_count; i++)
+        if (dwr->ignored[i] == number)
+            return;
+    if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
+        return; /* then the count is less */
+    dwr->ignored[dwr->ignored_count++] = number;
+    dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
+}
+
+/** Step 0: it is in the list. */
+static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
+{
+    struct member *m = &dwr->member[warp];
+    struct group *g = group_of(dwr, warp);
+
+    dwr->base.core->count[TIM_CORE_dwr_barriers]++;
+    dwr->base.core->count[TIM_CORE_dwr_ignored]++;
+    note_ignored(dwr, number_of(dwr, m->pc));
+    m->state = TIM_DWR_PASSED;
+    if (dwr->config->dwr_skip_counts_as_arrival && g->pst.valid) {
+        g->pst.lock |= bit_of(dwr, warp);
+        try_release(dwr, g, now);
+    }
+}
+
+/** Its operation looks at the tables in cycle @now. */
+static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
+{
+    struct member *m = &dwr->member[warp];
+    struct group *g = group_of(dwr, warp);
+    const uint64_t b = bit_of(dwr, warp);
+
+    if (tim_ilt_lookup(&dwr->ilt, number_of(dwr, m->pc))) {
+        ignore(dwr, warp, now);
+        return;
+    }
+    if (m->at < m->ends) { /* an ignored one would be over */
+        m->at = m->ends;
+        return;
+    }
+    dwr->base.core->count[TIM_CORE_dwr_barriers]++;
+    if (!g->pst.valid) {
+        g->pst = (struct tim_dwr_pst){.valid = true, .pc = m->pc, .lock = b, .since = now};
+    } else if (g->pst.pc == m->pc) {
+        g->pst.lock |= b;
+    } else {
+        if (dwr->config->dwr_release == TIM_DWR_ANY)
+            g->pst.lock |= b;
+        ilt_insert(dwr, m->pc);
+        dwr->base.core->count[TIM_CORE_dwr_nb_lat]++;
+    }
+    m->state = TIM_DWR_WAITS;
+    m->came = now;
+    try_release(dwr, g, now);
+}
+
+/** Without it: those that have arrived continue, as if all had. */
+static void force(struct dwr *dwr, struct group *g, uint64_t now)
+{
+    dwr->base.core->count[TIM_CORE_dwr_timeouts]++;
+    release(dwr, g, now);
+}
+
+static uint64_t timeout_of(const struct dwr *dwr, const struct group *g)
+{
+    return g->pst.valid && dwr->config->dwr_timeout != 0 ? g->pst.since + dwr->config->dwr_timeout : UINT64_MAX;
+}
+
+/** What is over up to cycle @now. */
+static void advance(struct dwr *dwr, uint64_t now)
+{
+    while (dwr->next_at <= now) {
+        int best = -1;
+
+        dwr->next_at = UINT64_MAX;
+        for (unsigned w = 0; w < dwr->groups * dwr->n; w++) {
+            const struct member *m = &dwr->member[w];
+
+            if (m->state != TIM_DWR_BARRIER)
+                continue;
+            if (best < 0 || m->at < dwr->member[best].at)
+                best = (int)w;
+        }
+        if (best >= 0 && dwr->member[best].at <= now) {
+            dwr->next_at = dwr->member[best].at; /* there may be another one */
+            operate(dwr, (unsigned)best, dwr->member[best].at);
+            continue;
+        }
+        if (best >= 0)
+            dwr->next_at = dwr->member[best].at;
+        for (unsigned g = 0; dwr->config->dwr_timeout != 0 && g < dwr->groups; g++) {
+            if (timeout_of(dwr, &dwr->group[g]) <= now)
+                force(dwr, &dwr->group[g], now);
+            else if (timeout_of(dwr, &dwr->group[g]) < dwr->next_at)
+                dwr->next_at = timeout_of(dwr, &dwr->group[g]);
+        }
+    }
+}
+
+/* ---- what warps do --------------------------------------------------------------------------------- */
+
+static void block(struct tim_mech *mech, uint64_t launch, bool begins)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+
+    if (!begins || launch < dwr->launch)
+        return;
+    dwr->launch = launch + 1;
+    if (!dwr->config->dwr_ilt_keep)
+        tim_ilt_flush(&dwr->ilt);
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct group *g = group_of(dwr, warp);
+
+    (void)age;
+    dwr->member[warp] = (struct member){0};
+    g->live |= bit_of(dwr, warp);
+    g->waits &= ~bit_of(dwr, warp);
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct group *g = group_of(dwr, warp);
+
+    advance(dwr, mech->core->now);
+    dwr->member[warp].state = TIM_DWR_READY;
+    g->live &= ~bit_of(dwr, warp);
+    g->pst.lock &= ~bit_of(dwr, warp);
+    try_release(dwr, g, mech->core->now);
+    if (g->live == 0) /* its last one cannot have waited; a debugger's move may have left an entry */
+        g->pst = (struct tim_dwr_pst){0};
+}
+
+static void waits(struct tim_mech *mech, unsigned warp, bool begins)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct group *g = group_of(dwr, warp);
+
+    advance(dwr, mech->core->now);
+    g->waits = begins ? g->waits | bit_of(dwr, warp) : g->waits & ~bit_of(dwr, warp);
+    if (begins)
+        try_release(dwr, g, mech->core->now);
+}
+
+static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const struct tim_static *next)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct member *m = &dwr->member[warp];
+    const struct tim_config *c = dwr->config;
+
+    if (!is_lat(dwr, next) || m->state == TIM_DWR_BARRIER || m->state == TIM_DWR_WAITS)
+        return;
+    if (m->state != TIM_DWR_READY && m->pc == pc)
+        return;
+    advance(dwr, mech->core->now);
+    m->state = TIM_DWR_BARRIER;
+    m->pc = pc;
+    m->alone = false;
+    m->ends = mech->core->now + c->dwr_latency;
+    m->at = c->dwr_ignored_latency < c->dwr_latency ? mech->core->now + c->dwr_ignored_latency : m->ends;
+    if (m->at < dwr->next_at)
+        dwr->next_at = m->at;
+}
+
+/* ---- large warps (5.3) -------------------------------------------------------------------------- */
+
+/** Is the warp combine-ready at @pc, and there? */
+static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
+{
+    const struct member *m = &dwr->member[warp];
+    struct tim_mech_warp now;
+
+    if (m->state != TIM_DWR_COMBINE || m->alone || m->pc != pc)
+        return false;
+    dwr->base.core->look(dwr->base.core->context, warp, &now);
+    return now.used && !now.ended && now.lanes != 0 && now.pc == pc;
+}
+
+static uint64_t class_of(const struct dwr *dwr, unsigned warp)
+{
+    const unsigned first = warp / dwr->n * dwr->n;
+    uint64_t set = 0;
+
+    for (unsigned i = 0; i < dwr->n; i++)
+        set |= (uint64_t)is_in_class(dwr, first + i, dwr->member[warp].pc) << i;
+    return set;
+}
+
+/** May a class issue that the warp is the first of? */
+static bool may_start(const struct dwr *dwr, unsigned warp)
+{
+    const struct tim_mech_core *core = dwr->base.core;
+    const unsigned first = warp / dwr->n * dwr->n;
+    const uint64_t set = class_of(dwr, warp);
+
+    if (dwr->group[warp / dwr->n].pending != 0 || (set & (bit_of(dwr, warp) - 1)) != 0)
+        return false;
+    for (LW_EACH_BIT(i, set))
+        if (dwr->pending[(first + (unsigned)i) % dwr->config->issue_schedulers] != 0 ||
+            !core->could_issue(core->context, first + (unsigned)i))
+            return false;
+    return true;
+}
+
+/** Is it the first of those that are to issue on its scheduler? */
+static bool is_next(const struct dwr *dwr, unsigned warp)
+{
+    const struct group *g = &dwr->group[warp / dwr->n];
+    const unsigned first = warp / dwr->n * dwr->n;
+
+    if ((g->pending & bit_of(dwr, warp)) == 0)
+        return false;
+    for (LW_EACH_BIT(i, g->pending & (bit_of(dwr, warp) - 1)))
+        if ((first + (unsigned)i) % dwr->config->issue_schedulers == warp % dwr->config->issue_schedulers)
+            return false;
+    return true;
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+    const struct member *m = &dwr->member[warp];
+
+    if (dwr->pending[warp % dwr->config->issue_schedulers] != 0)
+        return !is_next(dwr, warp);
+    switch (m->state) {
+    case TIM_DWR_BARRIER:
+    case TIM_DWR_WAITS:
+        return true;
+    case TIM_DWR_COMBINE:
+        return is_lat(dwr, next) && !m->alone && !may_start(dwr, warp);
+    case TIM_DWR_PASSED:
+        return false;
+    default:
+        return is_lat(dwr, next); /* it is reached in this cycle */
+    }
+}
+
+/** A member of the class that issues has, or (@issued false) will not. */
+static void leave(struct dwr *dwr, unsigned warp, bool issued)
+{
+    struct group *g = group_of(dwr, warp);
+
+    g->issued += issued;
+    g->pending &= ~bit_of(dwr, warp);
+    dwr->pending[warp % dwr->config->issue_schedulers]--;
+    if (g->pending != 0)
+        return;
+    dwr->issuing--;
+    tim_histogram_add(&dwr->base.core->histogram[TIM_CORE_H_dwr_issue_size], g->issued);
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct member *m = &dwr->member[issue->warp];
+    struct group *g = group_of(dwr, issue->warp);
+    const unsigned first = issue->warp / dwr->n * dwr->n;
+
+    m->packet = 0;
+    if (!is_lat(dwr, issue->what))
+        return;
+    if ((g->pending & bit_of(dwr, issue->warp)) != 0) {
+        m->packet = g->packet;
+        leave(dwr, issue->warp, true);
+    } else {
+        uint64_t others = m->state == TIM_DWR_COMBINE && !m->alone ? class_of(dwr, issue->warp) & ~bit_of(dwr, issue->warp) : 0;
+
+        if (others == 0) {
+            tim_histogram_add(&mech->core->histogram[TIM_CORE_H_dwr_issue_size], 1);
+        } else {
+            dwr->sequence = (dwr->sequence + 1) % (UINT32_MAX / dwr->groups - 1);
+            m->packet = g->packet = dwr->sequence * dwr->groups + (unsigned)(g - dwr->group) + 1;
+            g->pending = others;
+            g->pc = issue->pc;
+            g->issued = 1;
+            dwr->issuing++;
+            for (LW_EACH_BIT(i, others))
+                dwr->pending[(first + (unsigned)i) % dwr->config->issue_schedulers]++;
+        }
+    }
+    m->state = TIM_DWR_READY;
+    m->alone = false;
+}
+
+static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    *together = dwr->config->dwr_wakeup == TIM_DWR_LARGE;
+    return is_lat(dwr, what) ? dwr->member[warp].packet : 0;
+}
+
+static bool is_open(struct tim_mech *mech, uint32_t number)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+    const struct group *g = &dwr->group[(number - 1) % dwr->groups];
+
+    return g->pending != 0 && g->packet == number;
+}
+
+static bool follows(struct tim_mech *mech, unsigned warp)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    return (dwr->group[warp / dwr->n].pending & bit_of(dwr, warp)) != 0;
+}
+
+/** Members of classes that are at their instruction no more: emu wants other lanes of the warp first, or a debugger
+ *  has moved them. */
+static bool drop_strays(struct dwr *dwr)
+{
+    bool dropped = false;
+
+    for (unsigned g = 0; dwr->issuing != 0 && g < dwr->groups; g++)
+        for (LW_EACH_BIT(i, dwr->group[g].pending)) {
+            const unsigned warp = g * dwr->n + (unsigned)i;
+
+            if (is_in_class(dwr, warp, dwr->group[g].pc))
+                continue;
+            dwr->member[warp].state = TIM_DWR_READY;
+            leave(dwr, warp, false);
+            dropped = true;
+        }
+    return dropped;
+}
+
+static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    const bool due = dwr->next_at <= mech->core->now;
+
+    (void)sched, (void)ready;
+    advance(dwr, mech->core->now);
+    return drop_strays(dwr) || due;
+}
+
+/** A debugger stops the warp while it steps another: partners do not wait for it. */
+static void refused(struct tim_mech *mech, unsigned warp)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+    struct group *g = group_of(dwr, warp);
+    struct member *m = &dwr->member[warp];
+
+    if ((g->pending & bit_of(dwr, warp)) != 0)
+        leave(dwr, warp, false);
+    m->alone = m->state == TIM_DWR_COMBINE;
+    if (g->pst.valid && (g->pst.lock & bit_of(dwr, warp)) == 0)
+        force(dwr, g, mech->core->now);
+}
+
+static uint64_t next(struct tim_mech *mech, uint64_t since)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    return dwr->next_at > since ? dwr->next_at : since + 1;
+}
+
+/* ---- for the debugger -------------------------------------------------------------------------- */
+
+enum tim_dwr_state tim_dwr_state(const struct tim_mech *mech, unsigned warp)
+{
+    return (enum tim_dwr_state)((const struct dwr *)mech)->member[warp].state;
+}
+
+const struct tim_dwr_pst *tim_dwr_pst(const struct tim_mech *mech, unsigned group)
+{
+    return &((const struct dwr *)mech)->group[group].pst;
+}
+
+struct tim_ilt *tim_dwr_ilt(struct tim_mech *mech)
+{
+    return &((struct dwr *)mech)->ilt;
+}
+
+static void print_set(const struct dwr *dwr, unsigned g, uint64_t set, struct lw_sink *out)
+{
+    for (LW_EACH_BIT(i, set))
+        lw_printf(out, " %u", g * dwr->n + (unsigned)i);
+    if (set == 0)
+        lw_put(out, " none");
+}
+
+static bool is_stuck(struct tim_mech *mech, unsigned warp)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    return dwr->member[warp].state == TIM_DWR_WAITS && dwr->config->dwr_timeout == 0;
+}
+
+static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+    const struct member *m = &dwr->member[warp];
+    const unsigned at = warp / dwr->n;
+    const struct group *g = &dwr->group[at];
+
+    switch (m->state) {
+    case TIM_DWR_BARRIER:
+        lw_printf(out, "its LAT barrier takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
+        break;
+    case TIM_DWR_WAITS:
+        lw_printf(out, "at its LAT 0x%" PRIx64 " it waits for partners: group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
+        print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
+        break;
+    default:
+        lw_put(out, dwr->pending[warp % dwr->config->issue_schedulers] != 0 ? "a large warp issues" : "combine-ready, its large warp is of warps");
+        if (dwr->pending[warp % dwr->config->issue_schedulers] == 0)
+            print_set(dwr, at, class_of(dwr, warp), out);
+        break;
+    }
+}
+
+static unsigned waiting(const struct dwr *dwr)
+{
+    unsigned count = 0;
+
+    for (unsigned w = 0; w < dwr->groups * dwr->n; w++)
+        count += dwr->member[w].state == TIM_DWR_WAITS;
+    return count;
+}
+
+static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
+{
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    *name = index == 0 ? "dwr: warps that wait for partners" : "dwr: instructions in the ILT";
+    *value = index == 0 ? waiting(dwr) : dwr->ilt.count;
+    return true;
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    static const char *const names[] = {"", "barrier", "waits", "combine", "passed"};
+    const struct dwr *dwr = (const struct dwr *)mech;
+    const struct tim_config *c = dwr->config;
+    const unsigned pst = tim_dwr_pst_bits(c), ilt = tim_dwr_ilt_bits(c);
+
+    lw_printf(out, "%u groups of %u warps; storage: PST %u bits, ILT %u bits, warp states %u bits: %u bytes\n", dwr->groups, dwr->n,
+              pst, ilt, c->core_warps, (pst + 7) / 8 + (ilt + 7) / 8 + (c->core_warps + 7) / 8);
+    lw_printf(out, "ILT, %u of %u instructions:", dwr->ilt.count, dwr->ilt.sets * dwr->ilt.ways);
+    for (unsigned i = 0; i < dwr->ilt.sets * dwr->ilt.ways; i++)
+        if (dwr->ilt.way[i].valid)
+            lw_printf(out, " 0x%" PRIx64, (dwr->ilt.way[i].tag * dwr->ilt.sets + i / dwr->ilt.ways) << c->dwr_ilt_index_shift);
+    lw_printf(out, "\nignored so far: %zu instructions\ngroup  entry       arrived  warps that are not ready\n", dwr->ignored_count);
+    for (unsigned g = 0; g < dwr->groups; g++) {
+        bool any = dwr->group[g].pst.valid;
+
+        for (unsigned i = 0; i < dwr->n; i++)
+            any |= dwr->member[g * dwr->n + i].state != TIM_DWR_READY;
+        if (!any)
+            continue;
+        if (dwr->group[g].pst.valid)
+            lw_printf(out, "%5u  0x%-8" PRIx64 " %8" PRIx64 " ", g, dwr->group[g].pst.pc, arrived(dwr, &dwr->group[g]));
+        else
+            lw_printf(out, "%5u  -%9s %8s ", g, "", "");
+        for (unsigned i = 0; i < dwr->n; i++)
+            if (dwr->member[g * dwr->n + i].state != TIM_DWR_READY)
+                lw_printf(out, " %u %s", g * dwr->n + i, names[dwr->member[g * dwr->n + i].state]);
+        lw_put(out, "\n");
+    }
+}
+
+const struct tim_mechanism tim_dwr = {
+    .name = "dwr", .summary = "dynamic warp resizing: warps of a group issue loads and stores as one large warp",
+    .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
+    .warp_ends = warp_ends, .waits = waits, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
+    .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds,
+    .next = next, .why = why, .gauge = gauge, .show = show,
+};
