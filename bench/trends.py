@@ -17,22 +17,24 @@ class Trends:
         self.bad = 0
         self.rows = []
 
-    def run(self, launch, machine, keys, dump=None, name='launch'):
-        """One run of a launch file's text: its report, and the words of buffer @dump. Runs of different @name may run at once."""
-        with open(os.path.join(self.work, name + '.yaml'), 'w') as f:
+    def run(self, launch, machine, keys, dump=None, name='launch', options=()):
+        """One run of a launch file's text: its report, and the words of buffer @dump. Runs of different @name may run at once; its folder has
+        the launch's files. @options: more of the command line."""
+        at, name = os.path.split(os.path.join(self.work, name))
+        with open(os.path.join(at, name + '.yaml'), 'w') as f:
             f.write(launch)
-        command = [self.program, 'run', name + '.yaml', '-q', '--timing=' + machine, '--timing-report', name + '.report']
+        command = [self.program, 'run', name + '.yaml', '-q', '--timing=' + machine, '--timing-report', name + '.report', *options]
         for key in keys:
             command += ['--timing-set', key]
         if dump:
             command += ['--dump', '%s=%s.bin' % (dump, name)]
-        if subprocess.run(command, cwd=self.work).returncode != 0:
+        if subprocess.run(command, cwd=at).returncode != 0:
             sys.exit('bench/%s: the run failed: %s' % (os.path.basename(sys.argv[0]), ' '.join(command)))
-        with open(os.path.join(self.work, name + '.report')) as f:
+        with open(os.path.join(at, name + '.report')) as f:
             report = json.load(f)
         if not dump:
             return report
-        with open(os.path.join(self.work, name + '.bin'), 'rb') as f:
+        with open(os.path.join(at, name + '.bin'), 'rb') as f:
             data = f.read()
         return report, struct.unpack('<%dI' % (len(data) // 4), data)
 

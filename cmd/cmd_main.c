@@ -77,6 +77,7 @@ static const char out_help[] = "write to this file; - is standard output";
                                "file (fermi)"},                                            \
     {"timing-set", 0, "KEY=VALUE", "change a key of that GPU model (may be repeated)"},      \
     {"mechanism", 0, "NAMES", "put mechanisms of \"lanewise timing --mechanisms\" on it: ccws, or several by commas"}, \
+    {"timing-profile", 0, "FILE", "mechanism daws predicts by the loads of an earlier run: its --timing-report, with --mechanism loads"}, \
     {"timing-reference", 0, NULL, "by the naive model that ticks every part in every cycle: " \
                                   "same counts, slow"},                                    \
     {"log", 0, "FILE", "write the schedule: what ran, in which order"},                    \

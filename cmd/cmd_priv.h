@@ -68,6 +68,7 @@ struct cmd_timing {
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
     const char *mechanisms; /* by commas; NULL: none but the machine's own */
+    const char *profile;    /* a timing report with loads; NULL: none */
     bool reference;
     const char *report, *trace, *window, *events, *sample;
     const char *first; /* the first of these options, for a message; NULL: none */

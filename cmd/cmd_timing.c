@@ -22,6 +22,7 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
         {"timing-report", &t->report}, {"timing-trace", &t->trace},
         {"timing-window", &t->window}, {"timing-events", &t->events},
         {"timing-sample", &t->sample}, {"mechanism", &t->mechanisms},
+        {"timing-profile", &t->profile},
     };
 
     if (strcmp(name, "timing") == 0) {
@@ -43,8 +44,9 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
     return LW_OK;
 }
 
-/** @mechanisms: NULL: none. */
-static enum lw_status make_config(const char *machine, const char *mechanisms, const char *const *set, unsigned count,
+/** @mechanisms, @profile: NULL: none. */
+static enum lw_status make_config(const char *machine, const char *mechanisms, const char *profile,
+                                  const char *const *set, unsigned count,
                                   const char *option, struct tim_config **out,
                                   struct lw_error *err)
 {
@@ -56,13 +58,17 @@ static enum lw_status make_config(const char *machine, const char *mechanisms, c
         if (status != LW_OK)
             lw_error_prefix(err, "--mechanism");
     }
-
+    if (status == LW_OK && profile != NULL) {
+        status = tim_config_set_profile(config, profile, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "--timing-profile");
+    }
     for (unsigned i = 0; i < count && status == LW_OK; i++) {
         status = tim_config_set(config, set[i], err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s", option);
     }
-    if (status == LW_OK && (count != 0 || mechanisms != NULL))
+    if (status == LW_OK && (count != 0 || mechanisms != NULL || profile != NULL))
         status = tim_config_check(config, err);
     if (status != LW_OK) {
         tim_config_destroy(config);
@@ -82,9 +88,10 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
         return LW_FAIL(err, LW_EUSAGE, "--%s: nothing is timed here: add --timing", t->first);
     if (t->machine == NULL)
         return LW_OK;
-    status = make_config(t->machine, t->mechanisms, t->set, t->set_count, "--timing-set", out, err);
+    status = make_config(t->machine, t->mechanisms, t->profile, t->set, t->set_count, "--timing-set", out, err);
     /* The machine is the first thing that --timing can get wrong. */
-    if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0 && strncmp(err->text, "--mechanism", 11) != 0)
+    if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0 && strncmp(err->text, "--mechanism", 11) != 0 &&
+        strncmp(err->text, "--timing-profile", 16) != 0)
         lw_error_prefix(err, "--timing");
     return status;
 }
@@ -315,7 +322,7 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
         }
         lw_put(&text.sink, source);
     } else {
-        if (make_config(argv[1], NULL, o.set, o.set_count, "timing: --set", &config, &err) != LW_OK) {
+        if (make_config(argv[1], NULL, NULL, o.set, o.set_count, "timing: --set", &config, &err) != LW_OK) {
             lw_buffer_fini(&text);
             return cmd_error(&err);
         }

@@ -35,7 +35,7 @@ struct host_print {
 
 /** The settings of lanewise_set; texts are owned. */
 struct host_settings {
-    char *timing, *compiler, *mechanisms;
+    char *timing, *compiler, *mechanisms, *timing_profile;
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE of the timing machine */
     unsigned set_count, threads;
     bool reference;

@@ -164,6 +164,13 @@ static enum lw_status set_mechanism(struct host_settings *s, const struct key *k
     return keep(&s->mechanisms, value, err);
 }
 
+static enum lw_status set_timing_profile(struct host_settings *s, const struct key *key, const char *value,
+                                         struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->timing_profile, value, err);
+}
+
 static enum lw_status set_reference(struct host_settings *s, const struct key *key,
                                     const char *value, struct lw_error *err)
 {
@@ -250,7 +257,7 @@ static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
     {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
-    {"mechanism", set_mechanism},
+    {"mechanism", set_mechanism}, {"timing-profile", set_timing_profile},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-limit", set_hang_limit},     {"hang-window", set_hang_limit},
@@ -289,6 +296,7 @@ void host_settings_fini(struct host_settings *s)
 {
     free(s->timing);
     free(s->mechanisms);
+    free(s->timing_profile);
     free(s->compiler);
     free(s->base);
     free(s->run);
@@ -311,12 +319,17 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         if (status != LW_OK)
             lw_error_prefix(err, "mechanism");
     }
+    if (status == LW_OK && s->timing_profile != NULL) {
+        status = tim_config_set_profile(m->timing, s->timing_profile, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "timing-profile");
+    }
     for (unsigned i = 0; i < s->set_count && status == LW_OK; i++) {
         status = tim_config_set(m->timing, s->sets[i], err);
         if (status != LW_OK)
             lw_error_prefix(err, "timing-set");
     }
-    if (status == LW_OK && (s->set_count != 0 || s->mechanisms != NULL))
+    if (status == LW_OK && (s->set_count != 0 || s->mechanisms != NULL || s->timing_profile != NULL))
         status = tim_config_check(m->timing, err);
     if (status == LW_OK && (s->warp || s->reconv))
         status = LW_FAIL(err, LW_EUSAGE, "%s: the timing machine %s has its own: set %s by "
@@ -343,9 +356,9 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
 
     if (m->machine != NULL)
         return LW_OK;
-    if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL))
+    if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL || s->timing_profile != NULL))
         status = LW_FAIL(err, LW_EUSAGE, "%s: nothing is timed: set \"timing\" too",
-                         s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : "mechanism");
+                         s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : s->mechanisms != NULL ? "mechanism" : "timing-profile");
     if (status == LW_OK && s->push_order && strcmp(config.reconv, "stack") != 0)
         status = LW_FAIL(err, LW_EUSAGE, "push-order: only the engine stack has one, and this "
                          "machine has %s", config.reconv);

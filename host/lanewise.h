@@ -54,7 +54,7 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * Sets an option of the machine, before anything is loaded or allocated on it.
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy",
- *         "tags", "threads", "compiler", "timing", "timing-set", "mechanism", "timing-reference" ("yes"),
+ *         "tags", "threads", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"),
  *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read by this call; set
  *         again: both hold), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes":
  *         lanewise_report has them), "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that

@@ -40,6 +40,8 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \
 	%D%/mechanisms/tim_vta_priv.h %D%/mechanisms/tim_vta.c \
 	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/tim_belady.c \
+	%D%/mechanisms/tim_map_priv.h %D%/mechanisms/tim_map.c \
+	%D%/mechanisms/tim_profile_priv.h %D%/mechanisms/tim_profile.c %D%/mechanisms/tim_loads.c \
 	%D%/decode/tim_loops.c \
 	%D%/mechanisms/tim_dwr_priv.h %D%/mechanisms/tim_dwr_ilt.c %D%/mechanisms/tim_dwr.c \
 	%D%/mechanisms/tim_ccws_priv.h %D%/mechanisms/tim_ccws.c \

@@ -498,6 +498,7 @@ void tim_config_destroy(struct tim_config *config)
     if (config == NULL)
         return;
     free(config->name);
+    tim_profile_release(config->profile);
     free(config);
 }
 

@@ -174,8 +174,11 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s, whose memory instructions go one by one",
                        c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
-    if (c->belady_on && c->l1_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "belady.on replays accesses of L1: set l1.bytes");
+    if ((c->belady_on || c->loads_on) && c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, c->belady_on ? "belady.on replays accesses of L1: set l1.bytes"
+                                                    : "loads.on counts accesses of L1: set l1.bytes");
+    if (c->profile != NULL && !c->daws_on)
+        return LW_FAIL(err, LW_EINPUT, "a profile of loads is for mechanism daws, which is off: set daws.on");
     if (c->ccws_on && c->daws_on)
         return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on are alternatives: set one of them");
     if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))

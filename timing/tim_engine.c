@@ -871,6 +871,7 @@ static void engine_destroy(struct emu_engine *engine)
     free(e->turning);
     free(e->list);
     free(e->name);
+    tim_profile_release(e->config.profile);
     free(e);
 }
 
@@ -914,6 +915,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->full_events = true;
     e->name = strdup(config->name != NULL ? config->name : "");
     e->config.name = e->name;
+    tim_profile_share(e->config.profile);
     e->samples.every = options->sample_cycles;
     tim_grid_init(&e->grid, &e->config);
     e->grid.skips = !options->reference;

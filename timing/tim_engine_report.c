@@ -3,6 +3,7 @@
 #include "timing/tim_engine_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct tim_engine *self(const struct emu_engine *engine)
 {
@@ -67,6 +68,26 @@ void tim_engine_account(const struct tim_engine *e)
                                                                                    : e->now - 1);
 }
 
+/** The parts of mechanisms: their tables, or members of the report. */
+static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
+{
+    const struct tim_engine *e = context;
+    const unsigned cores = e->config.core_count;
+    struct tim_mech **of_cores = malloc(cores * sizeof(struct tim_mech *));
+
+    for (unsigned i = 0; of_cores != NULL && i < e->core[0]->mechs.count; i++) {
+        const struct tim_mechanism *row = e->core[0]->mechs.mech[i]->row;
+
+        if (row->report == NULL)
+            continue;
+        for (unsigned c = 0; c < cores; c++)
+            of_cores[c] = e->core[c]->mechs.mech[i];
+        lw_put(out, json ? ",\n  " : "\n");
+        row->report(of_cores, cores, json, out);
+    }
+    free(of_cores);
+}
+
 void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
 {
     tim_engine_account(e);
@@ -75,6 +96,7 @@ void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)
                                .kernel_count = e->kernel_count, .sample = e->samples.sample,
                                .sample_count = e->samples.count,
                                .sample_cycles = e->samples.every,
-                               .ended = e->ended[0] != '\0' ? e->ended : NULL};
+                               .ended = e->ended[0] != '\0' ? e->ended : NULL,
+                               .more = put_mechanisms, .context = e};
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
 }

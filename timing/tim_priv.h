@@ -88,8 +88,15 @@ struct tim_unit_config {
     unsigned latency; /* cycles from the first lane's start to the result, for the last lane too */
 };
 
+/** What loads did in an earlier run (timing/mechanisms/tim_profile_priv.h). */
+struct tim_profile;
+/** One user more, or less, of a profile; the last one frees it. @profile: NULL: nothing to do. */
+void tim_profile_share(struct tim_profile *profile);
+void tim_profile_release(struct tim_profile *profile);
+
 struct tim_config {
     char *name; /* of the machine; owned */
+    struct tim_profile *profile; /* of its loads, from an earlier run; shared by users; NULL: none */
 #define NUMBER(section, key, value, low, high, unit, help) unsigned section##_##key;
 #define SWITCH(section, key, value, help) bool section##_##key;
 #define CHOICE(section, key, value, names, help) unsigned section##_##key;
@@ -196,6 +203,9 @@ struct tim_totals {
     size_t sample_count;
     uint64_t sample_cycles; /* between samples */
     const char *ended;      /* what ended the run in its middle; NULL: nothing */
+    /** What else a report has: in words, or (@json) a member each, after a comma. NULL: nothing. */
+    void (*more)(const void *context, bool json, struct lw_sink *out);
+    const void *context;    /* of it */
 };
 /** Samples of an engine: a growing array that tim_totals borrows. Zeroed: empty. */
 struct tim_samples {

@@ -317,4 +317,6 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
     print_histograms("cores,", tim_core_histograms, all.core, TIM_CORE_H_COUNT, out);
     print_histograms("L2 slices,", tim_slice_histograms, all.slice, TIM_SLICE_H_COUNT, out);
     print_histograms("DRAM channels,", tim_channel_histograms, all.channel, TIM_CHANNEL_H_COUNT, out);
+    if (totals->more != NULL)
+        totals->more(totals->context, false, out);
 }

@@ -292,6 +292,8 @@ void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out)
               totals->sample_cycles);
     put_samples(out, totals);
     lw_put(out, "\n  ]");
+    if (totals->more != NULL)
+        totals->more(totals->context, true, out);
     put_meanings(out);
     lw_put(out, ",\n  \"config\": ");
     tim_config_json(c, out);

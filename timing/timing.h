@@ -30,6 +30,9 @@ enum lw_status tim_config_check(const struct tim_config *config, struct lw_error
  *  Errors: LW_EUSAGE; @config is unchanged then. */
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names,
                                          struct lw_error *err) LW_MUST_CHECK;
+/** Takes what loads did in an earlier run from its timing report @path, in which mechanism `loads` was on: mechanism
+ *  `daws` predicts by it in place of sampling warps. Errors: LW_EINPUT, with the place; @config is unchanged then. */
+enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** The names of all mechanisms, a line each with what it does. */
 void tim_mechanisms_print(struct lw_sink *out);
 void tim_config_destroy(struct tim_config *config);

@@ -57,7 +57,7 @@ class Experiment(Trends):
         self.cores, self.size, self.known = cores, size, known
         self.folder = Folder(work, program)
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
-        self.launches, self.running = {}, {}
+        self.launches, self.running, self.smaller = {}, {}, None
         self.table = []
         self.seen = set()
 
@@ -73,8 +73,23 @@ class Experiment(Trends):
                 lambda text, at: Result(self.run(text, 'rogers', keys, name='run%d' % at)), self.launch(name), len(self.running))
         return self.running[name, keys]
 
-    def get(self, name, keys, machine=None):
-        future = self.start(name, keys, machine)
+    def start_profiled(self, name, keys):
+        """The same with a profile of its loads, from a run with an input of half the size."""
+        def job(number):
+            self.run(smaller, 'rogers', self.machine, name='profile/%s' % name, options=['--mechanism', 'loads'])
+            return Result(self.run(self.launch(name), 'rogers', self.machine + keys, name='run%d' % number,
+                                   options=['--timing-profile', 'profile/%s.report' % name]))
+        key = (name, 'profiled') + tuple(keys)
+        if key not in self.running:
+            if self.smaller is None:
+                os.mkdir(os.path.join(self.work, 'profile'))
+                self.smaller = Folder(os.path.join(self.work, 'profile'), self.program)
+            smaller = WORKLOADS[name][2](self.smaller, self.size / 2)
+            self.running[key] = self.pool.submit(job, len(self.running))
+        return self.running[key]
+
+    def get(self, name, keys, machine=None, profiled=False):
+        future = self.start_profiled(name, keys) if profiled else self.start(name, keys, machine)
         while True:
             try:
                 return future.result(3600)

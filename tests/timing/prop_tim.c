@@ -72,6 +72,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->ccws_take = rnd_below(r, 2);
     c->daws_on = c->l1_bytes != 0 && !c->ccws_on && rnd_below(r, 2) != 0;
     c->belady_on = c->l1_bytes != 0 && rnd_below(r, 4) == 0;
+    c->loads_on = c->l1_bytes != 0 && rnd_below(r, 4) == 0;
     c->daws_assoc = between(r, 1, 300);
     c->daws_order = rnd_below(r, 2);
     c->daws_too_big = rnd_below(r, 2);

@@ -365,13 +365,16 @@ done
 refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; did you mean "volta"?$' run --timing volt good.yaml
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'a GPU model.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
+"$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
 refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
-    '--timing-window 0:1' '--timing-events 5'; do
+    '--timing-window 0:1' '--timing-events 5' '--timing-profile r'; do
     # shellcheck disable=SC2086
     refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
 done
+refuse '--timing-profile: good.yaml: expected a timing report with a profile of loads, found none: write one with' run --timing --mechanism daws --timing-profile good.yaml good.yaml
+refuse 'a profile of loads is for mechanism daws, which is off' run --timing --timing-profile loads.json good.yaml
 refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has it; the shell.s command timing prints what was counted so far$' \
     debug --timing --timing-report=r good.yaml
 refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml

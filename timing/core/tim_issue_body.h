@@ -118,7 +118,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_effective] += effective;
         if (tim_has_mechanisms(core))
             tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .pc = pc,
-                                                                   .what = what, .code = w->code});
+                                                                   .what = what, .code = w->code,
+                                                                   .instruction = core->op_age + 1});
         w->buffered--;
         if (tim_has_operands(core))
             w->operand_held = 0;

@@ -4,6 +4,7 @@
  * line, to one that replaces the line whose next use is furthest, and to one without bounds. It holds nothing back, and
  * counts misses alone: a line is there right after its miss. Source: the warp scheduling thesis 3.5.
  */
+#include "timing/mechanisms/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/mem/tim_cache_priv.h"
 
@@ -91,43 +92,6 @@ static void drop(struct tim_mech *mech, uint64_t line)
 
 /* ---- replay ------------------------------------------------------------------------------------ */
 
-/** A hash table of lines, by open addressing: each line's index. */
-struct table {
-    uint64_t *line; /* 1 + address; 0: empty */
-    uint64_t *value;
-    size_t mask;
-};
-
-static bool table_init(struct table *t, size_t lines)
-{
-    size_t slots = 64;
-
-    while (slots < 2 * lines)
-        slots *= 2;
-    t->mask = slots - 1;
-    t->line = calloc(slots, sizeof *t->line);
-    t->value = calloc(slots, sizeof *t->value);
-    return t->line != NULL && t->value != NULL;
-}
-
-static void table_fini(struct table *t)
-{
-    free(t->line);
-    free(t->value);
-}
-
-/** To *value of the line; *is_new: it was not there, and its value is 0. */
-static uint64_t *table_at(struct table *t, uint64_t line, bool *is_new)
-{
-    size_t at = (size_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 20) & t->mask;
-
-    while (t->line[at] != 0 && t->line[at] != line + 1)
-        at = (at + 1) & t->mask;
-    *is_new = t->line[at] == 0;
-    t->line[at] = line + 1;
-    return &t->value[at];
-}
-
 static bool is_global(uint64_t line)
 {
     return line < TIM_LOCAL_BASE;
@@ -136,9 +100,9 @@ static bool is_global(uint64_t line)
 /** Next uses: of each load the event that loads its line next, before which the line is not taken out; else SIZE_MAX. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
-    struct table t = {0};
+    struct tim_map lines = {0};
     uint64_t all = 0; /* 1 + the first event after this one that takes all out; 0: none */
-    bool is_new, fine = table_init(&t, b->count);
+    bool is_new, fine = true;
 
     for (size_t i = b->count; fine && i-- > 0;) {
         uint64_t *value;
@@ -147,11 +111,14 @@ static bool find_next(const struct belady *b, uint64_t *next)
             all = i + 1;
             continue;
         }
-        value = table_at(&t, b->event[i] & ~(uint64_t)TAKEN_OUT, &is_new);
+        value = tim_map_at(&lines, b->event[i] & ~(uint64_t)TAKEN_OUT, 0, &is_new);
+        fine = value != NULL;
+        if (!fine)
+            break;
         next[i] = is_new || *value == 0 || (all != 0 && all < *value && is_global(b->event[i])) ? UINT64_MAX : *value - 1;
         *value = b->event[i] & TAKEN_OUT ? 0 : i + 1;
     }
-    table_fini(&t);
+    tim_map_fini(&lines);
     return fine;
 }
 
@@ -206,8 +173,8 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
 /** Hits without bounds: of lines that the warp itself brought, and of those of others. */
 static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
 {
-    struct table t = {0};
-    bool is_new, fine = table_init(&t, b->count);
+    struct tim_map lines = {0};
+    bool is_new, fine = true;
 
     *own = *others = 0;
     for (size_t i = 0; fine && i < b->count; i++) {
@@ -215,13 +182,16 @@ static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *ot
 
         if (b->event[i] & TAKEN_OUT) /* without bounds nothing is lost */
             continue;
-        value = table_at(&t, b->event[i], &is_new);
+        value = tim_map_at(&lines, b->event[i], 0, &is_new);
+        fine = value != NULL;
+        if (!fine)
+            break;
         if (is_new)
             *value = b->warp[i];
         else
             ++*(*value == b->warp[i] ? own : others);
     }
-    table_fini(&t);
+    tim_map_fini(&lines);
     return fine;
 }
 
@@ -250,18 +220,6 @@ static void account(struct tim_mech *mech)
     free(next);
 }
 
-static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
-{
-    (void)mech, (void)warp, (void)next;
-    return false;
-}
-
-static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
-{
-    (void)mech, (void)warp;
-    lw_put(out, "it holds nothing back");
-}
-
 static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct belady *b = (const struct belady *)mech;
@@ -272,5 +230,5 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_belady = {
     .name = "belady", .summary = "counts misses of L1 with the best replacement there is, by a replay; holds nothing back",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .access = access, .drop = drop,
-    .account = account, .holds = holds, .why = why, .show = show,
+    .account = account, .show = show,
 };

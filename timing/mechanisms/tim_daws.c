@@ -208,6 +208,7 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         return; /* of a function that a loop calls: a part of that */
     if (enters)
         e->open = (uint16_t)loop;
+    tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && e->loop >= l->begin && e->end <= l->end)
         update_prediction(daws, e); /* the next iteration of a loop around it */
@@ -342,6 +343,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
                 continue;
             e->lanes = lw_popcount(w.lanes);
             e->code = w.code;
+            tim_daws_take_profile(&daws->tables, w.code, loop);
             if (tim_daws_predict(&daws->tables, loop->begin, e->lanes) == 0)
                 continue;
             set_entry(daws, e, loop, true);

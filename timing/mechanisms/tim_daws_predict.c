@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What loops need of L1. In each loop one warp is sampled: do its loads hit lines that it brought itself, or lost? If
- * so, are they diverged, and which of them touch the same lines in an iteration?
+ * so, are they diverged, and which of them touch the same lines in an iteration? Where there is a profile, it has the
+ * first two answers (5.6), and loads with one base address touch the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -87,6 +88,8 @@ void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, un
 
     if (sample != NULL && sample->warp == (int)warp && !enters)
         forget_repeats(t, warp);
+    if (t->config->profile != NULL)
+        return;
     if ((!enters && !t->config->daws_sample_mid) || lanes < t->config->daws_sample_min ||
         (sample != NULL && sample->warp >= 0))
         return;
@@ -118,7 +121,7 @@ bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned w
     return sample != NULL && sample->warp == (int)warp;
 }
 
-/* ---- classification ---------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------------- */
 
 static struct tim_daws_load *known_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc)
 {
@@ -141,6 +144,84 @@ struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loo
     t->load[t->loads] = (struct tim_daws_load){.loop = loop, .pc = pc, .rep = t->next_rep++};
     return &t->load[t->loads++];
 }
+
+/* ---- a profile ----------------------------------------------------------------------------------- */
+
+/** Do loads at @first and @second, which are of one loop, have the same base address, and displacements within a line? */
+static bool share_base(const struct tim_code *code, uint64_t first, uint64_t second, unsigned line)
+{
+    const struct isa_insn *a = emu_program_insn(code->program, first), *b = emu_program_insn(code->program, second);
+    const int64_t apart = (int64_t)isa_x_disp(b->x) - isa_x_disp(a->x);
+    struct isa_reg_use base[ISA_MAX_USES], use[ISA_MAX_USES];
+    const unsigned bases = isa_insn_uses(a, base);
+
+    if (a->op != b->op || a->a != b->a || a->a_scalar != b->a_scalar || a->c != b->c ||
+        isa_mod_get(a, ISA_MOD_AMODE) != isa_mod_get(b, ISA_MOD_AMODE) ||
+        isa_mod_get(a, ISA_MOD_ASCALE) != isa_mod_get(b, ISA_MOD_ASCALE) || apart >= (int64_t)line || -apart >= (int64_t)line)
+        return false;
+    for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) { /* is the base written between them? */
+        const unsigned uses = isa_insn_uses(emu_program_insn(code->program, pc), use);
+
+        for (unsigned u = 0; u < uses; u++)
+            for (unsigned k = 0; k < bases && use[u].written; k++)
+                if (!base[k].written && base[k].reg_class == use[u].reg_class &&
+                    base[k].first < use[u].first + use[u].count && use[u].first < base[k].first + base[k].count)
+                    return false;
+    }
+    return true;
+}
+
+/** Gives the load the number of an earlier one of its loop with the same base address. */
+static void share_number(struct tim_daws_tables *t, const struct tim_code *code, struct tim_daws_load *load)
+{
+    for (struct tim_daws_load *other = t->load; other < load; other++)
+        if (other->loop == load->loop &&
+            (other->pc < load->pc ? share_base(code, other->pc, load->pc, t->config->l1_line)
+                                  : share_base(code, load->pc, other->pc, t->config->l1_line))) {
+            load->rep = other->rep;
+            return;
+        }
+}
+
+void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *code, const struct tim_loop *loop)
+{
+    const struct tim_profile *profile = t->config->profile;
+    uint64_t at, executions = 0, reuses = 0;
+    struct tim_daws_sample *sample;
+    const char *function;
+
+    if (profile == NULL || sample_of(t, loop->begin) != NULL)
+        return;
+    if (t->samples == t->config->daws_loops) {
+        t->count[TIM_CORE_daws_drops]++;
+        return;
+    }
+    function = tim_code_location(code, loop->begin, &at);
+    for (size_t i = 0; i < profile->count; i++)
+        if (profile->load[i].loop == at && strcmp(profile->load[i].function, function) == 0) {
+            executions += profile->load[i].count[TIM_LOAD_executions];
+            reuses += profile->load[i].count[TIM_LOAD_reuses];
+        }
+    sample = &t->sample[t->samples++];
+    *sample = (struct tim_daws_sample){.loop = loop->begin, .warp = -1, .locality = 2 * reuses > executions ? 1 : -1};
+    for (size_t i = 0; i < profile->count && sample->locality > 0; i++) {
+        const struct tim_profile_load *from = &profile->load[i];
+        const uint64_t pc = loop->begin - at + from->offset;
+        struct tim_daws_load *load;
+
+        if (from->loop != at || strcmp(from->function, function) != 0 || pc < loop->begin || pc > loop->end ||
+            pc % ISA_WORD_BYTES != 0)
+            continue;
+        load = tim_daws_find_load(t, loop->begin, pc);
+        if (load == NULL)
+            continue;
+        load->is_div = from->count[TIM_LOAD_diverged] != 0 &&
+                       from->count[TIM_LOAD_diverged] * 100 >= t->config->daws_diverged * from->count[TIM_LOAD_wide];
+        share_number(t, code, load);
+    }
+}
+
+/* ---- classification ---------------------------------------------------------------------------- */
 
 static int8_t saturate(int value)
 {

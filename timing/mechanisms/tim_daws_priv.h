@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divergence-aware warp scheduling, in two parts: what loops need of L1, as their sampling warps find
- * (tim_daws_predict.c); who is in which loop, and who may load (tim_daws.c). Source: the warp scheduling thesis 5.
+ * Divergence-aware warp scheduling, in two parts: what loops need of L1, as their sampling warps find or
+ * a profile says (tim_daws_predict.c); who is in which loop, and who may load (tim_daws.c). Source: the warp scheduling thesis 5.
  * Loops and loads are named by their pc.
  */
 #ifndef TIM_DAWS_PRIV_H
 #define TIM_DAWS_PRIV_H
 
-#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/mechanisms/tim_profile_priv.h"
 #include "timing/mechanisms/tim_vta_priv.h"
 
 enum { TIM_DAWS_WAYS = 8 };
@@ -47,6 +47,9 @@ struct tim_daws_tables {
 bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core);
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
+/** Fills in what a profile has of a loop: its loads, and whether it has locality. Without a profile, or where the loop is
+ *  known already, it does nothing. */
+void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *code, const struct tim_loop *loop);
 
 /** The row of a load of @loop, which it gets if it has none. NULL: there is no room. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
-                                                     &tim_dwr};
+                                                     &tim_loads, &tim_dwr};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 

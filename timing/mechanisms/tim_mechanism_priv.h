@@ -56,6 +56,7 @@ struct tim_mech_issue {
     uint64_t pc;
     const struct tim_static *what;
     const struct tim_code *code;
+    uint64_t instruction; /* of a memory instruction: the number that its accesses have */
 };
 /** A load of a line through L1: one of the accesses of an instruction. */
 struct tim_mech_access {
@@ -137,11 +138,14 @@ struct tim_mechanism {
     bool (*gauge)(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value);
     /** Its tables, by line. */
     void (*show)(struct tim_mech *mech, struct lw_sink *out);
+    /** Its part of a report, of the mechanism on all cores, @mech[@cores]: tables in words, or (@json) a member of the
+     *  report, `"name": value`. */
+    void (*report)(struct tim_mech *const *mech, unsigned cores, bool json, struct lw_sink *out);
 };
 /** In the order in which they are asked. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_dwr;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr;
 
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {

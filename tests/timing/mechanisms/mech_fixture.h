@@ -111,8 +111,8 @@ static inline void mech_issue(struct mech_core *m, unsigned warp, unsigned count
     for (unsigned i = 0; i < count; i++)
         tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu});
 }
-/** A load of one line, which L1 has right then. True: a hit. */
-static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line)
+/** A load of one line at instruction @at, which L1 has right then. True: a hit. */
+static inline bool mech_access_at(struct mech_core *m, unsigned warp, uint64_t line, unsigned at)
 {
     static const uint64_t word[4] = {15};
     struct tim_cache_result r;
@@ -120,13 +120,17 @@ static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line
 
     tim_cache_read(m->l1, line * 128, word, 0, (uint16_t)warp, &r);
     tim_mechs_access(&m->mechs, &(struct tim_mech_access){
-        .warp = warp, .line = line * 128, .code = &m->code, .lanes = 32, .count = 1, .instruction = ++m->instructions,
+        .warp = warp, .line = line * 128, .pc = (uint64_t)at * ISA_WORD_BYTES, .code = &m->code, .lanes = 32, .count = 1, .instruction = ++m->instructions,
         .hit = r.answer == TIM_CACHE_HIT, .owner = r.owner});
     if (r.evicted)
         tim_mechs_evict(&m->mechs, r.victim, r.victim_owner);
     if (r.answer == TIM_CACHE_MISS)
         tim_cache_fill(m->l1, line * 128, 1, &waiter);
     return r.answer == TIM_CACHE_HIT;
+}
+static inline bool mech_access(struct mech_core *m, unsigned warp, uint64_t line)
+{
+    return mech_access_at(m, warp, line, 0);
 }
 static inline bool mech_holds(const struct mech_core *m, unsigned warp, const struct tim_static *next)
 {

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each load of a kernel did in a run: mechanism `loads` counts it and reports it as the member "loads" of a timing
+ * report; a later run takes it from there as a profile (tim_config_set_profile).
+ */
+#ifndef TIM_PROFILE_PRIV_H
+#define TIM_PROFILE_PRIV_H
+
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+/** Counters of a load, each with its name in reports and what it counts. */
+#define TIM_LOAD_COUNTERS(X)                                                                       \
+    X(executions, "warp instructions whose accesses pass L1")                                      \
+    X(lanes, "active lanes of these, summed")                                                      \
+    X(wide, "executions with more than 2 lanes")                                                   \
+    X(diverged, "of these, executions with more than 2 accesses")                                  \
+    X(accesses, "lines")                                                                           \
+    X(hits_own, "accesses that hit a line that the same warp brought")                             \
+    X(hits_other, "accesses that hit a line that another warp brought")                            \
+    X(merges, "accesses to a line that was under way")                                             \
+    X(misses, "accesses that missed")                                                              \
+    X(this_trip, "accesses to a line that the warp touched in this iteration of the loop")         \
+    X(last_trip, "accesses to a line that the warp touched last in the iteration before")          \
+    X(earlier, "accesses to a line that the warp touched last before that")                        \
+    X(reuses, "executions with an access of this_trip, last_trip or hits_own")
+enum tim_load_counter {
+#define X(name, help) TIM_LOAD_##name,
+    TIM_LOAD_COUNTERS(X)
+#undef X
+    TIM_LOAD_COUNT
+};
+
+/** A load as a profile names it: by its function and its offset there, in bytes. */
+struct tim_profile_load {
+    char *function; /* symbol; owned */
+    uint64_t offset;
+    uint64_t loop;  /* offset of the first instruction of the innermost loop around it; UINT64_MAX: none */
+    uint64_t count[TIM_LOAD_COUNT];
+};
+struct tim_profile {
+    unsigned users;   /* configurations that have it */
+    char *name;       /* of the report's file */
+    struct tim_profile_load *load; /* [count] */
+    size_t count;
+};
+/** Returns the name of the function that has the instruction at @pc, and its offset there in *offset. */
+const char *tim_code_location(const struct tim_code *code, uint64_t pc, uint64_t *offset);
+
+#endif
