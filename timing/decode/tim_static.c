@@ -223,7 +223,7 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
     for (uint32_t i = 0; i < count; i++)
         fill(config, emu_program_insn(program, base + (uint64_t)i * ISA_WORD_BYTES),
              &out->insn[i]);
-    if ((config->daws_on || config->loads_on) && !tim_loops_fill(out))
+    if ((config->ccws_on || config->daws_on || config->loads_on) && !tim_loops_fill(out))
         return false;
     for (unsigned kind = 0; kind < LW_COUNT_OF(out->tagged) && tim_tags_execute(config); kind++) {
         out->tagged[kind] = calloc((size_t)count + 1, sizeof *out->insn);

@@ -29,6 +29,8 @@ struct ccws {
     uint64_t ranked;             /* 1 + the cycle of which `allowed` is */
     unsigned allowed;            /* of `live`, the first so many may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: its place in `live` */
+    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + the outermost loop that it is in; 0: none */
+    bool held[TIM_MAX_WARPS];     /* a load of it was held back since it entered that loop */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -198,6 +200,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 
     ccws->live.age[warp] = age;
     ccws->until[warp] = 0;
+    ccws->loop[warp] = 0;
     tim_vta_clear(ccws->vta, warp);
     tim_mech_list_add(&ccws->live, warp);
     ccws->lives[warp] = ccws->unsorted = true;
@@ -212,10 +215,33 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     ccws->unsorted = true;
 }
 
+/** Keeps the outermost loop that the warp is in, for ccws_lost_held. Code that the loop calls is in it. */
+static void follow_loop(struct ccws *ccws, const struct tim_mech_issue *issue)
+{
+    uint16_t *loop = &ccws->loop[issue->warp];
+    unsigned at;
+
+    if (issue->code == NULL)
+        return;
+    if (*loop != 0) {
+        const struct tim_loop *open = *loop <= issue->code->loop_count ? &issue->code->loop[*loop - 1] : NULL;
+
+        if (open != NULL && (issue->pc < open->from || issue->pc >= open->to || (issue->pc >= open->begin && issue->pc <= open->end)))
+            return;
+        *loop = 0;
+    }
+    at = tim_loop_at(issue->code, issue->pc);
+    while (at != 0 && issue->code->loop[at - 1].parent != 0)
+        at = issue->code->loop[at - 1].parent;
+    *loop = (uint16_t)at;
+    ccws->held[issue->warp] = false;
+}
+
 static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
+    follow_loop(ccws, issue);
     open_window(ccws);
     ccws->issued += ccws->config->ccws_inst_unit == TIM_BY_THREAD ? issue->lanes : 1;
     if (tim_is_data_load(issue->what)) {
@@ -235,6 +261,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
     if (!tim_vta_find(ccws->vta, a->warp, a->line, ccws->config->ccws_take))
         return;
     mech->core->count[TIM_CORE_ccws_hits]++;
+    mech->core->count[TIM_CORE_ccws_lost_held] += ccws->loop[a->warp] != 0 && ccws->held[a->warp];
     open_window(ccws);
     if (ccws->config->ccws_hit_unit == TIM_BY_LOAD && ccws->counted[a->warp] == a->instruction)
         return;
@@ -261,6 +288,26 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
         return false;
     rank_all(ccws, mech->core->now);
     return ccws->rank[warp] >= ccws->allowed;
+}
+
+/* Who is in a loop and has a load held back. */
+static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    const struct tim_config *c = ccws->config;
+
+    rank_all(ccws, mech->core->now);
+    for (unsigned i = 0; ccws->allowed != ccws->live.count && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
+        for (LW_EACH_BIT(b, ready[i])) {
+            const unsigned warp = (i * 64 + (unsigned)b) * c->issue_schedulers + sched;
+            struct tim_mech_warp w;
+
+            if (ccws->loop[warp] == 0 || ccws->held[warp] || ccws->rank[warp] < ccws->allowed)
+                continue;
+            mech->core->look(mech->core->context, warp, &w);
+            ccws->held[warp] = w.next != NULL && tim_is_data_load(w.next);
+        }
+    return false;
 }
 
 /* ---- for the debugger -------------------------------------------------------------------------- */
@@ -305,6 +352,6 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_ccws = {
     .name = "ccws", .summary = "cache-conscious warp scheduling: warps that lost lines of L1 load, others wait",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
-    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .holds = holds, .next = next,
+    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .next = next,
     .why = why, .gauge = gauge, .show = show,
 };

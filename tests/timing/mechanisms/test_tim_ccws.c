@@ -231,6 +231,36 @@ static void c8_somebody_may_load(void **state)
     mech_free(m);
 }
 
+/* 9.2: lines that warps lose after a load was held back in their loop: warp 0's second, after warp 1 made it wait. */
+static void lines_lost_after_a_wait_in_a_loop(void **state)
+{
+    static const unsigned loop[][2] = {{100, 120}};
+    const uint64_t both = 3;
+    struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
+
+    (void)state;
+    mech_loops(m, loop, 1);
+    mech_begin(m, 2);
+    m->warp[0].next = m->warp[1].next = &mech_load;
+    for (unsigned w = 0; w < 2; w++)
+        mech_at(m, w, 105, 32);
+    lose(m, 0, 20); /* 66: it may load still */
+    lose(m, 1, 0); /* 133, and 100 */
+    assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 0);
+    assert_string_equal(mech_may_load(m, 2), "1");
+    (void)tim_mechs_pick(&m->mechs, 0, &both);
+    lose(m, 1, 1);
+    assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 0);
+    lose(m, 0, 1);
+    assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 1);
+    mech_at(m, 0, 200, 32); /* the loop is left */
+    lose(m, 0, 1);
+    mech_at(m, 0, 105, 32);
+    lose(m, 0, 1);
+    assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 1);
+    mech_free(m);
+}
+
 /* A2: instructions and hits in other units; A4: a lower score is taken; a window; A17: a hit leaves the tag. */
 static void open_points_are_keys(void **state)
 {
@@ -282,6 +312,7 @@ int main(void)
         cmocka_unit_test(c7_only_loads_are_held),
         cmocka_unit_test(c7_slots_of_held_loads_are_throttled),
         cmocka_unit_test(c8_somebody_may_load),
+        cmocka_unit_test(lines_lost_after_a_wait_in_a_loop),
         cmocka_unit_test(open_points_are_keys),
     };
 
