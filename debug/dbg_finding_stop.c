@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a checker found, as stops of the run. */
+/* Stops for the findings of a checker. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* In dbg_findings.at: the finding is still pending; it made no stop, so its count is not known. */
+/* Entry of dbg_findings.at for a finding that is still pending: it has made no stop, so its instruction count
+ * is not known. */
 #define WAITS UINT64_MAX
 #define UNKNOWN (UINT64_MAX - 1)
 
 struct dbg_findings {
     bool pending;
-    unsigned number, more; /* the first that is pending, and how many followed it */
-    unsigned first_unreported; /* numbers from here on have no place in @at yet */
-    uint64_t *at;          /* [number] instructions before it */
+    unsigned number, more; /* the first pending finding, and the number of those after it */
+    unsigned first_unreported; /* findings from this number on have no entry in @at yet */
+    uint64_t *at;          /* [number]: instruction count before the finding */
     size_t count, capacity;
-    uint64_t next;         /* what runs again stops at this count of instructions, UINT64_MAX: nothing does */
-    bool stop_at;          /* that stop was requested from the engine */
+    uint64_t next;         /* instruction count at which replayed history stops for a recorded finding, UINT64_MAX:
+                            * none */
+    bool stop_at;          /* the engine has been asked to stop there */
 };
 
-/* A place of @at. */
+/* Returns true if an entry of @at is an instruction count. */
 static bool happened(uint64_t at)
 {
     return at < UNKNOWN;
@@ -38,7 +40,7 @@ void dbg_finding(struct dbg *dbg, unsigned number)
     struct dbg_findings *n = dbg->findings;
 
     if (n == NULL && (n = dbg->findings = calloc(1, sizeof *n)) == NULL)
-        return; /* the checker has it all the same */
+        return; /* out of memory: the checker still has the finding */
     if (n->count == 0)
         n->next = UINT64_MAX;
     while (n->count <= number) {
@@ -65,7 +67,8 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* Sets the count of pending findings: they happened at the last instruction, or (@host) after it. */
+/* Stores the instruction count of the pending findings: they happened at the last instruction, or (@host)
+ * after it. */
 static void answer(struct dbg *dbg, bool host)
 {
     struct dbg_findings *n = dbg->findings;
@@ -79,7 +82,7 @@ static void answer(struct dbg *dbg, bool host)
     n->first_unreported = (unsigned)n->count;
 }
 
-/* A finding in words, with @more others of its instruction; its thread, 0: the host's. */
+/* Formats a finding as text, with @more others of its instruction. Returns its thread; 0: the host. */
 static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
                               struct dbg_finding *out, char *text, size_t size)
 {
@@ -97,7 +100,7 @@ static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
     return out->grid != 0 ? dbg_thread_id_of(dbg, out->grid, out->block, out->warp) : 0;
 }
 
-/* Does the user still want stops for findings of its kind? */
+/* Returns true unless the user has disabled stops for findings of this kind, or the host caused it. */
 static bool wanted(struct dbg *dbg, unsigned number)
 {
     struct dbg_finding what;
@@ -107,8 +110,8 @@ static bool wanted(struct dbg *dbg, unsigned number)
     return !what.no_stop && what.grid != 0;
 }
 
-/* The finding that was the last before count @from, or (@forwards) is the first after it; and how many others its
- * instruction had. False: there is none. */
+/* Finds the last finding before count @from, or (@forwards) the first after it, and how many others its
+ * instruction had. Returns false if there is none. */
 static bool neighbour(struct dbg *dbg, uint64_t from, bool forwards, unsigned *number, unsigned *more)
 {
     const struct dbg_findings *n = dbg->findings;
@@ -179,9 +182,9 @@ void dbg_finding_print(struct dbg *dbg)
     dbg_message(dbg, "%s", text);
 }
 
-/* Moves to before the instruction of finding @number. False: that part of history is not kept, or the lane is
- * not there; the stop's text is made in either case. @waits: a lane that is elsewhere will do, as it waits at the
- * barrier that another warp's instruction completed. */
+/* Moves to before the instruction of finding @number. Returns false if that part of history is not recorded
+ * or the lane is not there; fills the stop's text in either case. With @waits the lane may be at another pc,
+ * because it waits at the barrier that another warp's instruction completed. */
 static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, bool waits, struct dbg_stop *stop)
 {
     uint64_t at = dbg->findings->at[number], lanes;
@@ -228,7 +231,7 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
     return LW_FAIL(err, LW_ESTATE, "finding %u is not where it was: instruction %" PRIu64, number + 1, at);
 }
 
-/* After the instruction: where no history is kept, or it does not lead there. */
+/* Makes the stop after the instruction, where history does not lead back to it. */
 static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned more, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
@@ -244,7 +247,7 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
         dbg_watch_stand(dbg, id,
                         lanes == 0 || lanes >> thread.lane & 1 ? thread.lane : lw_lowest(lanes),
                         stop);
-    } else { /* the warp has ended by it, or it is the host's: then what follows is shown */
+    } else { /* the instruction ended the warp, or the host caused the finding: the new focus is shown */
         status = dbg_finish_stop(dbg, DBG_STOP_FINDING, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_ENDED)
             dbg_message(dbg, "%s", text);
@@ -258,7 +261,7 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
     return status;
 }
 
-/* What is pending, or what runs again; whether it is the host's. */
+/* Takes the pending finding, or the recorded one that replay has reached. Returns true if the host caused it. */
 static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 {
     struct dbg_findings *n = dbg->findings;
@@ -290,7 +293,7 @@ enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struc
     if (host || !dbg_history_info(dbg, &info) || !info.kept || !happened(n->at[number]) ||
         n->at[number] < info.earliest)
         return stand_after(dbg, number, more, stop, err);
-    /* dbg_run_end() goes there, when nothing runs any more. */
+    /* dbg_run_end() moves there after everything has stopped. */
     stop->kind = DBG_STOP_FINDING;
     stop->point = number + 1;
     stop->watch_bytes = more;

@@ -42,7 +42,7 @@ void dbg_reported_lanes_prune(struct dbg *dbg)
     dbg->reported_count = kept;
 }
 
-/* A copy for later; without memory a point is reported twice. */
+/* Saves the reported lanes of the current count. Without memory a breakpoint reports them twice. */
 static void reported_save(struct dbg *dbg)
 {
     struct dbg_reported_lanes_saved *kept = NULL;
@@ -67,7 +67,7 @@ void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
     if (at == dbg->reported_at)
         return;
     reported_save(dbg);
-    /* Lanes at a breakpoint that no stop has shown were not reported there. */
+    /* The restored lanes are those that stops have shown; others at a breakpoint still hit it. */
     dbg->reported_count = 0;
     dbg->reported_at = UINT64_MAX;
     for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {

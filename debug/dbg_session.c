@@ -19,7 +19,7 @@ void dbg_message(const struct dbg *dbg, const char *fmt, ...)
     lw_printf(dbg->config.messages, "%s\n", text);
 }
 
-/** What kernels print goes where notes go. */
+/** Forwards printf output of kernels to the messages. */
 static void print_write(struct lw_sink *sink, const char *text, size_t size)
 {
     const struct dbg *dbg = (const struct dbg *)((const char *)sink - offsetof(struct dbg, print));
@@ -57,7 +57,7 @@ enum lw_status dbg_create(const struct dbg_config *config, struct dbg **out,
     if (dbg_thread_at(dbg, 0, &first)) {
         dbg_focus_move(dbg, first.id, first.lane);
         dbg->seen = first;
-        /* It was shown at the entry: a breakpoint there is for the others. */
+        /* The session has shown this warp at the entry: a breakpoint there hits for the other warps only. */
         dbg_reported_lanes_add(dbg, first.id, first.location.pc, first.location.lanes);
         dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
     } else {
@@ -184,7 +184,7 @@ static uint64_t live_lanes(const struct emu_core *core, unsigned slot, unsigned 
     return emu_warp_view(core, slot, warp, &view) ? view.live : 0;
 }
 
-/* Where the pin of a warp is, or would be: they are sorted. */
+/* Returns the index in the sorted pins at which the pin of a warp is, or would be. */
 static size_t pin_slot(const struct dbg *dbg, dbg_thread_id id)
 {
     return lw_lower_bound(dbg->pins, dbg->pin_count, sizeof *dbg->pins, id);
@@ -197,7 +197,7 @@ const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id i
     return slot < dbg->pin_count && dbg->pins[slot].id == id ? &dbg->pins[slot] : NULL;
 }
 
-/* The pinned lane while it lives, else the lowest live one. */
+/* Returns the pinned lane while it is live, else the lowest live lane. */
 static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
 {
     const struct dbg_watch_lane *pin = dbg_pin_find(dbg, id);
@@ -207,9 +207,9 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
     return live != 0 ? lw_lowest(live) : 0;
 }
 
-/* Warps of blocks that have not begun are all alike; their state is not made just to list
- * them: a stop with 2,048 warps would pay for it. A warp with all lanes at the entry looks
- * the same; with @exact, the block has surely not begun. */
+/* Returns true if a warp is in the state in which warps begin. Blocks that have not begun are all alike, so
+ * their state is not materialised for a list: a stop with 2,048 warps would pay for it. A warp with all lanes
+ * at the entry has the same state; with @exact the function returns true only for a block that has not begun. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
                         const struct emu_thread_ref *location, bool exact)
 {
@@ -267,7 +267,7 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
 {
     struct emu_thread_ref location;
 
-    /* Counting is what makes an engine take up a launch that was only queued. */
+    /* This call makes an engine start a launch that was only queued. */
     if (!dbg->engine->ops->warp_at(dbg->engine, index, &location) &&
         (index >= dbg_thread_count(dbg) ||
          !dbg->engine->ops->warp_at(dbg->engine, index, &location)))
@@ -285,7 +285,7 @@ static int thread_compare(const struct emu_thread_ref *a, uint32_t grid, uint64_
     return a->warp != warp ? (a->warp < warp ? -1 : 1) : 0;
 }
 
-/* Grid, block and warp of an id; NULL when no queued grid has it. */
+/* Splits an id into block and warp. Returns its grid; NULL when no queued grid has the id. */
 static const struct emu_grid *id_split(const struct dbg *dbg, dbg_thread_id id,
                                        uint64_t *block, unsigned *warp)
 {
@@ -326,8 +326,8 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
     return grid != NULL ? grid : emu_grid_current(dbg->machine);
 }
 
-/* The resident warps are in order: halve until it is found. To look one up takes an engine
- * longer the later it is, so the likely index comes first: right until a warp has ended. */
+/* Finds a resident warp by binary search: warps are ordered by id. The engine needs longer for a larger
+ * index, so the index that is right until a warp has ended is tried first. */
 static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;
@@ -421,7 +421,7 @@ void dbg_thread_name(const struct dbg *dbg, const struct dbg_thread *thread,
 {
     const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
 
-    if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are there */
+    if (grid != NULL && grid->parent.grid != 0) /* blocks of several launches are resident */
         lw_printf(out, "launch %u ", grid->sequence);
     lw_printf(out, "block(%u,%u,%u) w%u lane %u", thread->block_index[0],
               thread->block_index[1], thread->block_index[2], thread->location.warp,
@@ -461,7 +461,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         dbg->pins[slot].lane = lane;
         return;
     }
-    /* Pins of warps that have ended make room first, unless there is a way back to them. */
+    /* Pins of ended warps are dropped first, unless history leads back to these warps. */
     if (dbg->pin_count == dbg->pin_capacity && dbg->history == NULL) {
         size_t kept = 0;
         struct emu_thread_ref location;
@@ -504,7 +504,7 @@ enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_i
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     dbg->focus[focus] = id;
-    /* From now on its lane is the user's choice: divergence must not move it. */
+    /* The user has chosen this lane: divergence must not change it. */
     dbg_lane_pin(dbg, id, thread.lane);
     return LW_OK;
 }
@@ -526,7 +526,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
         return dbg_exited(dbg, id, err);
     if (lane >= width)
         return LW_FAIL(err, LW_ERANGE, "lane %d does not exist: a warp has lanes 0 to %u",
-                       (int)lane, width - 1); /* -1 was written as such */
+                       (int)lane, width - 1); /* -1 is printed as -1 */
     if ((thread.live >> lane & 1) == 0)
         return LW_FAIL(err, LW_ERANGE,
                        "lane %u has exited or was never launched (live lanes: 0x%llx)", lane,

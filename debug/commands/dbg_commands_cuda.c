@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `info kernels`, `info cuda threads block 3`: what cuda-gdb lists, with its filters. */
+/* `info kernels`, `info cuda threads block 3`: the lists of cuda-gdb, with its filters. */
 #include "debug/commands/dbg_commands_priv.h"
 #include "debug/commands/dbg_coordinates_priv.h"
 
-/** A list on its way to the layout. */
+/** A list that is being sent to the layout. */
 struct list {
     struct dbg *dbg;
     struct dbg_coordinates filter;
-    struct dbg_thread focus; /* id 0: there is none */
+    struct dbg_thread focus; /* the focus; id 0: there is none */
     struct dbg_layout layout;
     struct dbg_row row;
 };
 
 /* ---- filters ------------------------------------------------------------------------ */
 
-/* Is the axis restricted to what the filter gives, or to the focus (`current`)? */
+/* Returns true if @value matches the filter on an axis: the given number, or the focus (`current`), or no
+ * restriction. */
 static bool on_axis(const struct list *list, enum dbg_axis axis, uint64_t value, uint64_t focus)
 {
     if (list->filter.given >> axis & 1)
@@ -39,7 +40,7 @@ static bool sm_matters(const struct list *list)
     return ((list->filter.given | list->filter.queried) >> DBG_AXIS_SM & 1) != 0;
 }
 
-/* Is the warp one of the list? Its place on the hardware is looked up only where the filter wants it. */
+/* Returns true if the warp belongs to the list. Its SM and slot are looked up only if the filter needs them. */
 static bool has_warp(struct list *list, const struct dbg_thread *thread)
 {
     uint64_t sm, warp, focus_sm = 0, focus_warp;
@@ -94,7 +95,7 @@ static void rows_devices(struct list *list)
     dbg_row_end(&list->row);
 }
 
-/* Warps come block by block, so sms are not in order: each is shown where it is first met. */
+/* Emits the SMs. Warps are ordered by block, so SMs are not: each is shown at its first warp. */
 static void rows_sms(struct list *list)
 {
     struct dbg_thread thread, other;
@@ -128,7 +129,7 @@ static void rows_sms(struct list *list)
     }
 }
 
-/* The lanes that are with the focus lane of a warp, and the live ones that are not. */
+/* Emits the warps, with the lanes that are in the focus lane's split and the live ones that are not. */
 static void rows_warps(struct list *list)
 {
     struct dbg_thread thread;
@@ -226,7 +227,7 @@ static void rows_kernels(struct list *list)
     }
 }
 
-/* Blocks [first, last] of a grid are alike. */
+/* Emits one row for blocks [first, last] of a grid, which have the same state. */
 static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t last,
                        const char *state)
 {
@@ -245,7 +246,7 @@ static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t 
     dbg_row_end(&list->row);
 }
 
-/* Blocks from @first up to @end are not resident. */
+/* Emits rows for the blocks from @first up to @end, none of which is resident. */
 static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t end)
 {
     uint64_t middle = grid->blocks_placed < first ? first
@@ -301,7 +302,7 @@ static void rows_blocks(struct list *list)
             blocks_of(list, grid);
 }
 
-/** Threads of one grid that follow each other and are at one pc. */
+/** Consecutive threads of one grid at one pc. */
 struct range {
     const struct emu_grid *grid;
     uint64_t first, last, pc; /* numbers in the grid; grid NULL: none */
@@ -370,7 +371,8 @@ static void rows_threads(struct list *list)
 #define COLUMNS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define AXIS(name) (1u << DBG_AXIS_##name)
 
-/** @current: axes that are the focus's unless the filter says otherwise, as in cuda-gdb. */
+/** Topics of `info cuda`. @current are the axes restricted to the focus unless the filter gives them, as in
+ *  cuda-gdb. */
 static const struct topic {
     const char *name;
     const char *const *columns;
@@ -433,7 +435,7 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
     named = list.filter.given | list.filter.queried | list.filter.all;
     if ((named & ~topic->axes) != 0)
         return LW_FAIL(err, LW_EUSAGE, "%s cannot be narrowed down so: \"%.80s\"", topic->name, text);
-    /* A block that was named is of any sm, and its lanes of any of its warps. */
+    /* If a block was named, its lanes on any SM and in any of its warps are listed. */
     list.filter.queried |= topic->current & ~named;
     if ((named & (AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP))) && topic->rows == rows_warps)
         list.filter.queried &= ~AXIS(SM) | named;

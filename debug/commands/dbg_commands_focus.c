@@ -9,8 +9,8 @@ enum { MAX_LISTED_WARPS = 16 };
 
 /* ---- coordinates ------------------------------------------------------------------------ */
 
-/* To where @text says. @brackets: all coordinates of it, too, as cuda-gdb prints them; a coordinate that is
- * only queried is shown, and nothing moves. */
+/* Moves the focus to the coordinates in @text. @brackets prints all coordinates in brackets, as cuda-gdb
+ * does. A coordinate that is only queried is shown, and the focus does not move. */
 static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struct lw_sink *out,
                          struct lw_error *err)
 {
@@ -44,7 +44,7 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
     return LW_OK;
 }
 
-/* The operands after @axis, as one text. */
+/* Moves the focus along @axis by the remaining operands, joined as one text. */
 static enum lw_status go_along(const struct lw_call *call, const char *axis, struct lw_error *err)
 {
     char text[512], operands[480];
@@ -76,7 +76,7 @@ static bool all_numbers(const struct lw_call *call)
     return call->argc <= 3;
 }
 
-/* The number of a warp and a lane, as `warps` shows them. */
+/* Moves the focus to a warp and a lane by the numbers that `warps` shows. */
 static enum lw_status go_to_number(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -125,13 +125,14 @@ static enum lw_status do_warp(const struct lw_call *call, struct lw_error *err)
 
 /* ---- lane where --------------------------------------------------------------------------- */
 
-/** Lanes in which an expression is true. */
+/** Search for lanes in which an expression is true. */
 struct search {
-    struct dbg_lane_ref first; /* id 0: none yet; one of the focus warp comes before others */
+    struct dbg_lane_ref first; /* first match; id 0: none yet; a match in the focus warp is preferred */
     dbg_thread_id focus;
-    unsigned warps, warps_true, lanes, lanes_true, lost; /* lost: lanes in which it has no value */
-    unsigned unclear;                             /* of these, where the words themselves are wrong */
-    struct lw_error why;                          /* in the first of these */
+    unsigned warps, warps_true, lanes, lanes_true, lost; /* counts of warps and lanes; lost: lanes in which the
+                                                          * expression has no value */
+    unsigned unclear;                             /* number of these in which the text itself is in error */
+    struct lw_error why;                          /* error in the first of these */
 };
 
 static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,
@@ -168,7 +169,7 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
     }
 }
 
-/* " 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started": what was not looked at. */
+/* Prints which blocks were not searched: " 4 blocks have ended; blocks (8,0,0) to (63,0,0) have not started". */
 static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
 {
     uint32_t first[3], last[3];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands on frames: where the focus lane is, and whose variables are shown. */
+/* Commands on frames: show the call stack, select the frame whose variables are shown. */
 #include "debug/commands/dbg_commands_priv.h"
 
 static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
@@ -36,7 +36,7 @@ static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* Choose a frame and show where it is. */
+/* Selects a frame and shows its location. */
 static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, unsigned index,
                              struct lw_sink *out)
 {
@@ -108,7 +108,7 @@ static enum lw_status do_frame(const struct lw_call *call, struct lw_error *err)
     return choose(dbg, &thread, (unsigned)index, call->out);
 }
 
-/* What `info frame` shows: the frame that is chosen, who called it, its addresses. */
+/* Shows the selected frame, its caller and its addresses: `info frame`. */
 enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;

@@ -5,13 +5,13 @@
 
 #include <inttypes.h>
 
-/** The thread that a command is about; the reverse functions search for one that has ended. */
+/** Returns the thread of the view focus; the reverse functions find one that has ended. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
 }
 
-enum { INTO, OVER }; /* calls */
+enum { INTO, OVER }; /* treatment of calls */
 
 static enum lw_status do_reverse_insns(const struct lw_call *call, struct lw_error *err)
 {
@@ -80,7 +80,7 @@ static enum lw_status do_goto(const struct lw_call *call, struct lw_error *err)
     return dbg_stop_report(call, status, &stop);
 }
 
-/** What gdb calls it: the first place that history has. */
+/** Restarts: moves to the earliest count of history, as gdb's `run`. */
 static enum lw_status do_run(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -132,14 +132,14 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/** The lane that a command is about; after the end of the run the reverse functions choose one. */
+/** Gets the lane that a command refers to; after the end of the run the reverse functions choose one. */
 static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
 {
     memset(out, 0, sizeof *out);
     return dbg_ended(dbg) ? LW_OK : dbg_view(dbg, out, err);
 }
 
-/* Whoever names a buffer means its memory, not the parameter that has its address. */
+/* Prints a hint: a user who names a buffer usually means its memory, not the parameter with its address. */
 static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, const char *text, struct lw_sink *out)
 {
     struct emu_allocation a;

@@ -27,7 +27,7 @@ static enum lw_status do_type(const struct lw_call *call, struct lw_error *err)
 
 /* ---- find ------------------------------------------------------------------------------ */
 
-/* The parts of "A, B, C": commas inside of brackets do not count. Cuts @text. */
+/* Splits "A, B, C" in place at commas outside brackets. Returns the number of parts. */
 static unsigned cut(char *text, char **parts, unsigned capacity)
 {
     unsigned count = 0;
@@ -53,7 +53,7 @@ struct search {
     unsigned size, step;
 };
 
-/* The bytes of all values, in order. */
+/* Appends the bytes of all values, in order, to the pattern. */
 static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned count, char size,
                                    struct search *search, struct lw_error *err)
 {
@@ -70,7 +70,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             return status;
         bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'w' ? 4 : size == 'g' ? 8
                 : value.type == DBG_U64 || value.type == DBG_S64 || value.type == DBG_F64 ? 8 : 4;
-        /* 2.5 means the float that a buffer of floats holds */
+        /* 2.5 is taken as an f32, as buffers of floats hold it */
         if (value.type == DBG_F64 && size != 'g') {
             double d;
             float f;
@@ -382,7 +382,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
     if (dbg_program(dbg) == NULL || emu_program_object(dbg_program(dbg))->debug != NULL ||
         grid == NULL || function != grid->launch.kernel)
         return dbg_parameters_print(dbg, thread.id, thread.lane, call->out, err);
-    /* Without debug information a kernel's have the names of its .param lines. */
+    /* Without debug information the parameters of a kernel have the names of its .param lines. */
     for (unsigned i = 0; i < function->param_count; i++) {
         struct dbg_value value;
 
@@ -400,7 +400,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
     return LW_OK;
 }
 
-/* `info cuda threads block 3` */
+/* Handles `info cuda threads block 3`. */
 static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_error *err)
 {
     const char *topic = call->argc < 2 ? NULL : call->argv[1];
@@ -416,7 +416,7 @@ static enum lw_status show_cuda_topic(const struct lw_call *call, struct lw_erro
 
 static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
 {
-    /* Topics are commands by another name, `info breakpoints` is `points`, or have a handler. */
+    /* Topics of `info`: other names of commands (`info breakpoints` is `points`), or with a handler. */
     static const struct {
         const char *topic, *command;
         enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);
@@ -455,7 +455,7 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
                        "line, symbol, source, functions, cuda or status");
     own.argc--;
     own.argv++;
-    own.argv[0] = (char *)(uintptr_t)topics[found].topic; /* as it is spelt out */
+    own.argv[0] = (char *)(uintptr_t)topics[found].topic; /* full name of the topic */
     topic = (struct lw_command){.run = topics[found].run, .does = topics[found].does};
     if (topics[found].command != NULL) {
         dbg_register_commands(call->context, &set);

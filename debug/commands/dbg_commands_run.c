@@ -28,7 +28,8 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
         dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
         unsigned lane = dbg_lane_get(dbg, id);
 
-        /* An interrupt between two steps: the next one would begin by forgetting it. */
+        /* After an interrupt between two steps no further step is made, because the next run would clear the
+         * interrupt. */
         if (i != 0 && dbg->engine->interrupted)
             break;
         if (verb == STEP_INSN || verb == STEP_ALONE)
@@ -39,14 +40,14 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
             status = dbg_step_together(dbg, id, verb == STEP_BLOCK, &stop, err);
         else
             status = dbg_step_line(dbg, id, verb == STEP_NEXT, false, &stop, err);
-        /* The rest of the count was meant for this lane. */
+        /* The remaining count applies to this lane only. */
         if (stop.kind != DBG_STOP_STEP || stop.thread != id || stop.lane != lane)
             break;
     }
     return dbg_stop_report(call, status, &stop);
 }
 
-/* The lines after this one: as next, but backward branches of loops are run through. */
+/* Runs to a later line: as `next`, but executes backward branches of loops to the loop's end. */
 static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -83,7 +84,7 @@ static enum lw_status do_until(const struct lw_call *call, struct lw_error *err)
     return dbg_stop_report(call, status, &stop);
 }
 
-/* All lanes that run with the focus lane go to a place, and nothing runs. */
+/* Moves all lanes of the focus lane's split to a location; executes nothing. */
 static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -105,7 +106,8 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* What @function has returned to the lane; NULL: the function of the call before the lane's pc. */
+/* Prints what @function has returned to the lane; NULL: the function of the call before the lane's pc.
+ * Returns false if the result is not known. */
 static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        const struct isa_function *function, struct lw_sink *out)
 {

@@ -8,7 +8,7 @@
 
 enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
-/* "/x" or "/8xw" as the first operand; advances *next past it. */
+/* Parses "/x" or "/8xw" as the first operand; advances *next past it. */
 static enum lw_status format_parse(const struct lw_call *call, int *next, uint64_t *count,
                                    char *format, char *size, struct lw_error *err)
 {
@@ -133,7 +133,7 @@ static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t addres
     return LW_OK;
 }
 
-/* Strings in sequence, each up to its end. */
+/* Prints consecutive strings, each up to its terminating zero. */
 static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t address,
                                    uint64_t count, struct lw_sink *out, struct lw_error *err)
 {
@@ -230,7 +230,7 @@ static enum lw_status do_disassemble(const struct lw_call *call, struct lw_error
     return LW_OK;
 }
 
-/* Lanes of the focus warp on a line, where they are not all at one place. */
+/* Returns the lanes of the focus warp that are on a line; 0 if all lanes are at one location. */
 static uint64_t lanes_on(struct dbg *dbg, const struct dbg_thread *thread, const char *file,
                          uint64_t line)
 {

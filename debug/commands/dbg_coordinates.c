@@ -25,7 +25,7 @@ void dbg_coordinates_words_each(dbg_name_fn fn, void *context)
         fn(context, words[i].word);
 }
 
-/* An axis by its name or the beginning of it, of two letters at least. */
+/* Finds an axis by its name or a prefix of at least two letters. */
 static bool axis_named(const char *text, size_t size, enum dbg_axis *out)
 {
     for (size_t i = 0; i < LW_COUNT_OF(words); i++)
@@ -42,7 +42,7 @@ static void blanks(const char **at)
         ++*at;
 }
 
-/* "3", "3,1", "(3, 1, 0)": what is left out is 0. @text is the whole, for the message. */
+/* Parses "3", "3,1", "(3, 1, 0)"; missing numbers are 0. @word is for the message. */
 static enum lw_status numbers(const char **at, uint64_t out[3], bool single, const char *word,
                               struct lw_error *err)
 {
@@ -204,7 +204,7 @@ static bool given(const struct dbg_coordinates *c, enum dbg_axis axis)
     return (c->given >> axis & 1) != 0;
 }
 
-/* "kernel 2 has ended"; without such a launch. */
+/* Fails for a launch that is not running: "kernel 2 has ended". */
 static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct lw_error *err)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
@@ -242,7 +242,7 @@ static enum lw_status thread_number(const struct emu_grid *grid, const uint64_t 
     return LW_OK;
 }
 
-/* The first resident warp of a grid, of one block (@block not UINT64_MAX), or the next one from @index on. */
+/* Finds the first resident warp of a grid, or (@block not UINT64_MAX) of one block. */
 static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                      struct dbg_thread *out)
 {
@@ -252,7 +252,7 @@ static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_
     return false;
 }
 
-/* A block none of whose warps are resident. */
+/* Fails for a block of which no warp is resident. */
 static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                              struct lw_error *err)
 {
@@ -267,7 +267,7 @@ static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid,
                    (unsigned long long)grid->block_count);
 }
 
-/* A lane of a resident warp (or of one that has ended, of a resident block) that is to be in focus. */
+/* Gets a lane of a resident warp, or of an ended warp of a resident block, for the focus. */
 static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                                 unsigned warp, const uint64_t *lane, struct dbg_lane_ref *out,
                                 struct lw_error *err)
@@ -304,7 +304,7 @@ static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, ui
                    thread[1], thread[2], at[0], at[1], at[2]);
 }
 
-/* By the hardware's names: of warps with equal numbers that of the focus block comes first. */
+/* Finds a warp by SM and %warpid; of warps with equal numbers the focus block's comes first. */
 static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *c,
                                  const struct dbg_thread *focus, struct dbg_thread *out,
                                  struct lw_error *err)

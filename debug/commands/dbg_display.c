@@ -7,8 +7,8 @@
 struct dbg_display {
     unsigned id;
     char *text;
-    char format; /* '\0': by its type */
-    bool lanes;  /* in every lane of the warp */
+    char format; /* '\0': print by type */
+    bool lanes;  /* shown for every lane of the warp */
 };
 
 void dbg_displays_free(struct dbg *dbg)
@@ -42,7 +42,7 @@ static void show(struct dbg *dbg, const struct dbg_display *display, struct lw_s
     lw_printf(out, "%s = ", display->text);
     if (dbg_eval(dbg, thread.id, thread.lane, display->text, &value, &err) == LW_OK)
         dbg_value_print(&value, display->format, out);
-    else /* out of scope here: it may come back; `display` explains how to name things */
+    else /* out of scope here, perhaps only for now; help on names is left to `display` */
         lw_printf(out, "<%.*s>", (int)strcspn(err.text, ":"), err.text);
     lw_put(out, "\n");
 }
@@ -88,7 +88,8 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
     if (!lw_args_join(call->argc, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_view(dbg, &thread, err);
-    /* What cannot be understood is refused; what has no value here may have one elsewhere. */
+    /* An expression with a syntax error or unknown name is refused; one without a value here may have one
+     * elsewhere. */
     lw_buffer_init(&shown);
     if (status == LW_OK && !dbg_print_source(dbg, thread.id, thread.lane, text, 0, true, &shown.sink))
         status = dbg_eval(dbg, thread.id, thread.lane, text, &value, err);

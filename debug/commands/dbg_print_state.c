@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables: warps, lanes, splits, barriers, registers, allocations, points, status. */
+/* Tables: warps, lanes, splits, barriers, registers, allocations, stoppoints, status. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
-/* A tag in words: a number, and what it goes up by. */
+/* Prints a uniform or affine value: the base and its strides. */
 static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
                     struct lw_sink *out)
 {
@@ -161,7 +161,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
     return LW_OK;
 }
 
-/* The SIMT stack, what runs first; nothing under other engines. */
+/* Prints the SIMT stack, the entry that runs first at the top; nothing under other engines. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };
@@ -221,7 +221,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     return LW_OK;
 }
 
-/* Lanes of each group that a convergence register holds. */
+/* Prints the lanes of each group that a convergence register holds. Returns false if there is none. */
 static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
                              const struct emu_warp_view *view, struct lw_sink *out)
 {
@@ -284,7 +284,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
     return LW_OK;
 }
 
-/* ", texture of 50 x 20 s16, clamp, at pixels+8" where an allocation holds a bound one. */
+/* Prints ", texture of 50 x 20 s16, clamp, at pixels+8" if the allocation holds a bound texture. */
 static void put_texture(const struct dbg *dbg, const struct emu_allocation *holder,
                         struct lw_sink *out)
 {

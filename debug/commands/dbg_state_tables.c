@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of the machine's state as rows of texts, for whoever lays them out. */
+/* Tables of the machine's state as rows of texts; the caller formats them. */
 #include "debug/commands/dbg_commands_priv.h"
 
 #include <stdio.h>
@@ -92,7 +92,7 @@ static void rows_blocks(struct dbg_row *row)
         unsigned live = 0;
         uint32_t grid = thread.location.grid;
 
-        /* Warps come block by block. */
+        /* Warps are ordered by block. */
         if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
             (warp.core == core && warp.slot == slot) ||
             !emu_block_view(warp.core, warp.slot, &block))
@@ -141,7 +141,7 @@ static void rows_warps(struct dbg_row *row)
     }
 }
 
-/* Of the warp in focus: all of them would be tens of thousands. */
+/* Emits the lanes of the focus warp only: all lanes would be tens of thousands. */
 static void rows_lanes(struct dbg_row *row)
 {
     unsigned width = emu_machine_config(row->dbg->machine)->warp_width;

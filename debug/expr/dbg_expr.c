@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Expressions: a recursive descent over the text, evaluated for one lane as it is read.
- * A dry run reads no state and checks names and syntax; the side of && || ?: that is not
- * taken is read dry too.
+ * Expressions: a recursive-descent parser that evaluates for one lane as it reads. A dry run reads no state
+ * and checks names and syntax; the operand of && || ?: that is not selected is parsed dry, too.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -54,7 +53,7 @@ struct dbg_value dbg_expr_value(struct dbg_expr *e)
     return o.value;
 }
 
-/* In brackets of an address: pointers are integers there, counted in bytes. */
+/* Evaluates the address in brackets, where pointers are integers counted in bytes. */
 static struct dbg_value address_expression(struct dbg_expr *e)
 {
     bool before = e->plain;
@@ -188,7 +187,8 @@ static size_t take_name(struct dbg_expr *e, char name[DBG_MAX_NAME])
     return size;
 }
 
-/* .type reinterprets the bits; [lane] of a vector register or predicate picks a lane. */
+/* Parses .type, which reinterprets the bits, and [lane], which selects a lane of a vector register or
+ * predicate. */
 static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
     enum dbg_type type = o->value.type;
@@ -233,13 +233,13 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
         dbg_name_register(e, o);
 }
 
-/* Elements of a vector by OpenCL's names: .x, .xzy, .s0, .s3a, .lo, .hi, .even, .odd; @name is without the dot.
- * 0: it is no such name. */
+/* Selects vector elements by OpenCL's names: .x, .xzy, .s0, .s3a, .lo, .hi, .even, .odd; @name has no dot.
+ * Returns 0 for any other name. */
 static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
 {
     static const char xyzw[] = "xyzw", hex[] = "0123456789abcdef";
     bool numbered = (name[0] == 's' || name[0] == 'S') && name[1] != '\0';
-    uint64_t all = count == 3 ? 4 : count; /* of float3 the fourth is undefined */
+    uint64_t all = count == 3 ? 4 : count; /* the fourth element of float3 is undefined */
     bool high = strcmp(name, "hi") == 0, odd = strcmp(name, "odd") == 0;
     unsigned picked = 0;
 
@@ -265,7 +265,8 @@ static unsigned vector_names(const char *name, uint64_t count, uint8_t pick[16])
     return picked;
 }
 
-/* After the dot, of a vector or of some of its elements. False: that is no name of elements. */
+/* Parses element names after the dot, for a vector or some of its elements. Returns false if the name is
+ * none. */
 static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
 {
     uint64_t have = isa_type_dimension(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL), 0);
@@ -297,7 +298,7 @@ static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
     return true;
 }
 
-/* The name after the dot is a member of what the pointer points to, not a type for its bits. */
+/* Returns true if the name after the dot is a member of the pointer's target, not a type. */
 static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand *o)
 {
     struct dbg_expr after = *e;
@@ -310,13 +311,13 @@ static bool points_to_member(const struct dbg_expr *e, const struct dbg_operand 
            dbg_typed_points_to_member(o, dbg_type_by_name(name, &type, &bytes) ? name : NULL);
 }
 
-/* .member ->member [index] of a variable of the source, as far as its type goes. */
+/* Parses .member ->member [index] of a variable of the source, as far as its type allows. */
 static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
 {
     char name[DBG_MAX_NAME];
 
     while (e->status == LW_OK && dbg_typed(o)) {
-        if (dbg_typed_is_reference(o)) { /* in an expression it is what it refers to */
+        if (dbg_typed_is_reference(o)) { /* a reference in an expression means its target */
             dbg_typed_follow(e, o);
             continue;
         }
@@ -358,13 +359,13 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     if (e->status != LW_OK || !dbg_typed(o))
         return;
     if (dbg_typed_finish(e, o) && *e->at == '.') {
-        o->debug = NULL; /* its bits as another type */
+        o->debug = NULL; /* reinterprets its bits as another type */
         o->stars = 0;
         suffixes(e, o);
     }
 }
 
-/* What may follow a name or a closing bracket. */
+/* Parses what may follow a name or a closing bracket. */
 static void parts(struct dbg_expr *e, struct dbg_operand *o)
 {
     if (e->status != LW_OK)
@@ -375,7 +376,7 @@ static void parts(struct dbg_expr *e, struct dbg_operand *o)
         suffixes(e, o);
 }
 
-/* u32[address] or u32(value). */
+/* Evaluates u32[address] or u32(value). */
 static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, unsigned bytes,
                     struct dbg_operand *o)
 {
@@ -480,7 +481,7 @@ static struct dbg_value negated(struct dbg_expr *e, char op, struct dbg_value va
     return dbg_value_make(value.type, 0 - value.bits);
 }
 
-/* (type) in front of a value; false: no type is there. */
+/* Parses a cast, (type) before a value. Returns false if no type is there. */
 static bool cast(struct dbg_expr *e, struct dbg_operand *o)
 {
     const char *before = e->at;
@@ -500,7 +501,7 @@ static bool cast(struct dbg_expr *e, struct dbg_operand *o)
     return true;
 }
 
-/* Operators in front of a value; what primary() knows. */
+/* Evaluates prefix operators, then a primary expression. */
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
 {
     dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
@@ -546,7 +547,7 @@ struct binary {
     int precedence;
 };
 
-/* Longer tokens first. */
+/* Binary operators. Longer tokens first. */
 static const struct binary binaries[] = {
     {"<<", 8 },
     {">>", 8 },
@@ -602,7 +603,7 @@ static struct dbg_value divide(struct dbg_expr *e, char op, enum dbg_type type, 
             dbg_expr_fail(e, LW_ERANGE, "division by zero");
         return dbg_value_make(type, 0);
     }
-    if (is_signed && b == UINT64_MAX) /* the quotient of the smallest number has no sign bit */
+    if (is_signed && b == UINT64_MAX) /* the most negative number divided by -1 overflows */
         return dbg_value_make(type, op == '/' ? 0 - a : 0);
     if (is_signed)
         return dbg_value_make(
@@ -655,7 +656,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
         return dbg_value_make(type, ia | ib);
     case '^':
         return dbg_value_make(type, ia ^ ib);
-    default: { /* shifts: the type of the left side; counts past the width shift all out */
+    default: { /* shifts: result of the left side's type; a count of at least the width shifts out all bits */
         unsigned width = x.type == DBG_U64 || x.type == DBG_S64 ? 64 : 32;
         bool arithmetic = x.type == DBG_S64 || x.type == DBG_S32;
         uint64_t left = dbg_value_u64(&x), count = dbg_value_u64(&y);
@@ -670,7 +671,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     }
 }
 
-/* Pointers step by what they point to. False: these are no pointers. */
+/* Computes with pointers, which step by the size of their targets. Returns false if no operand is a pointer. */
 static bool compute_pointer(struct dbg_expr *e, char op, struct dbg_operand *x,
                             struct dbg_operand *y)
 {
@@ -773,7 +774,7 @@ void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsign
     e->err = err;
 }
 
-/* The name before a parenthesis, if there is one. */
+/* Finds the name before a parenthesis. Returns false if there is none. */
 static bool called(const struct dbg_expr *e, const char **name, size_t *size)
 {
     const char *end = e->at, *from;
@@ -831,7 +832,7 @@ enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lan
     return e.status;
 }
 
-/* {1, 2}: some elements of a vector. */
+/* Prints selected elements of a vector: {1, 2}. */
 static void print_elements(struct dbg_expr *e, const struct dbg_operand *o, char format, unsigned most,
                            struct lw_sink *out)
 {
@@ -898,7 +899,7 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         o.type = type.type;
         o.stars = type.stars;
         o.own = type.own;
-        o.kind = DBG_TARGET_MEMORY; /* its type is own */
+        o.kind = DBG_TARGET_MEMORY; /* the type is one of C's own */
     } else {
         dbg_expr_init(&e, dbg, id, lane, text, err);
         e.dry = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What names stand for in expressions: registers, special registers, the lane's state,
- * parameters, variables, functions and buffers. */
+/* Resolves names in expressions: registers, special registers, the lane's state, parameters, variables,
+ * functions and buffers. */
 #include "debug/expr/dbg_expr_priv.h"
 
 #include <ctype.h>
@@ -98,7 +98,7 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
     o->value = dbg_value_make(o->value.type, o->pair ? low | high << 32 : low);
 }
 
-/* bN: the lanes that joined the lane's group of a convergence barrier. */
+/* Resolves bN: the lanes of the lane's group in a convergence barrier. */
 static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
@@ -116,7 +116,7 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     return true;
 }
 
-/* vN, sN, pN, spN followed by :N+1, [lane] and .type. */
+/* Resolves vN, sN, pN, spN followed by :N+1, [lane] and .type. */
 static bool register_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     static const struct {
@@ -174,7 +174,7 @@ static bool register_name(struct dbg_expr *e, const char *name, struct dbg_opera
     return false;
 }
 
-/* CUDA's names of the built-in variables. */
+/* CUDA's names of the built-in variables and our names of them. */
 static const char *const alias[][2] = {
     {"threadIdx", "tid"   },
     {"blockIdx",  "ctaid" },
@@ -190,7 +190,7 @@ static const char *special_alias(const char *name)
     return name;
 }
 
-/* OpenCL's ids, and what else the window of built-ins has that is no special register. */
+/* OpenCL's ids, and other built-ins of the debug address ranges that are no special registers. */
 static const struct {
     const char *name;
     uint8_t offset, words;
@@ -200,7 +200,7 @@ static const struct {
     {"warpSize", 80, 1},   {"global_offset", 128, 3}, {"work_dim", 84, 1},
 };
 
-/** OpenCL's functions of a dimension: the built-in variable, and the value for dimensions that are not there. */
+/** OpenCL's functions of a dimension: the built-in variable, and the value for dimensions that do not exist. */
 static const struct {
     const char *name, *variable;
     uint32_t beyond;
@@ -272,7 +272,7 @@ static uint32_t built_in_word(struct dbg_expr *e, const char *variable, unsigned
     return lw_get32(raw);
 }
 
-/* (id.z * size.y + id.y) * size.x + id.x, without the launch's offset. */
+/* Computes (id.z * size.y + id.y) * size.x + id.x, without the launch's offset. */
 static uint64_t linear(struct dbg_expr *e, const char *id, const char *size, const char *offset)
 {
     uint64_t value = 0;
@@ -379,7 +379,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     if (!emu_lane_where(DBG_AT(&e->warp), e->lane, &split) && o->kind == DBG_TARGET_PC)
         dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
     (void)!emu_warp_view(DBG_AT(&e->warp), &view);
-    const uint64_t values[LW_COUNT_OF(states)] = { /* in their order */
+    const uint64_t values[LW_COUNT_OF(states)] = { /* in the order of `states` */
         split.pc, e->lane, e->warp.warp, e->warp.block, e->warp.grid->sequence, split.lanes & view.exec, view.live,
         view.exec, split.id, stop->thread == e->id ? stop->hit_lanes : 0, fault != NULL ? fault->kind : 0,
         fault != NULL ? dbg_fault_address(fault) : 0, fault != NULL ? fault->lanes : 0, view.retired};
@@ -387,7 +387,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* The current cycle. There is one without a warp, too. */
+/* Resolves `cycle`, the current cycle, which exists without a warp, too. */
 static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_engine *engine = e->dbg->engine;
@@ -398,7 +398,7 @@ static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* A buffer of the launch file: NAME[index] is an element of it, the name alone its address. */
+/* Resolves a buffer of the launch file: NAME[index] is an element, the name alone its address. */
 static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct dbg_config *config = &e->dbg->config;
@@ -412,7 +412,7 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     o->value = dbg_value_make(DBG_U64, buffer.address);
     if (*e->at != '[')
         return true;
-    /* expressions have no half: its bits */
+    /* expressions have no f16: they show the bits */
     if (!dbg_type_by_name(strcmp(buffer.type, "f16") == 0 ? "u16" : buffer.type, &type, &bytes))
         return true;
     e->at++;
@@ -429,8 +429,8 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     return true;
 }
 
-/* Kernel parameters (their value), module variables, functions and named allocations
- * (their address). */
+/* Resolves kernel parameters (their values), module variables, functions and named allocations (their
+ * addresses). */
 static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_grid *grid = dbg_thread_grid(e->dbg, e->id);
@@ -462,7 +462,7 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
     }
     if (program != NULL) {
         object = emu_program_object(program);
-        /* a condition may be for another kernel, which this one launches */
+        /* a condition may be meant for another kernel, one that this kernel launches */
         for (unsigned k = 0; e->dry && k < object->function_count; k++)
             for (unsigned i = 0; i < object->functions[k].param_count; i++)
                 if (object->functions[k].params[i].name != NULL &&
@@ -519,7 +519,7 @@ static void nearer(void *context, const char *candidate)
     struct nearest *n = context;
     unsigned distance = lw_edit_distance(n->name, candidate);
 
-    /* 0: a variable after a $, which is for registers */
+    /* a distance of 0 is a variable written with $, which is for registers */
     if (distance != 0 && distance < n->distance && distance * 3 <= strlen(n->name) + 1 &&
         strlen(candidate) < sizeof n->found) {
         strcpy(n->found, candidate);

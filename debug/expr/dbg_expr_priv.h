@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between dbg_expr.c, dbg_expr_names.c and dbg_value.c. */
+/* Internal interface of dbg_expr.c, dbg_expr_names.c and dbg_value.c. */
 #ifndef DBG_EXPR_PRIV_H
 #define DBG_EXPR_PRIV_H
 
 #include "debug/debug_priv.h"
 
-enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* structures in structures */ };
+enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* nesting of structures */ };
 
-/* What an assignment may write to. */
+/* What an assignment can write to. */
 enum dbg_target {
     DBG_TARGET_NONE,
     DBG_TARGET_V,
@@ -19,15 +19,15 @@ enum dbg_target {
     DBG_TARGET_LANE,
     DBG_TARGET_MEMORY
 };
-/** A type that needs no debug information; bytes 0: void. */
+/** A type of C that needs no debug information; bytes 0: void. */
 struct dbg_own {
     enum dbg_type type;
     unsigned bytes;
     bool character;
 };
-/** A type as an expression names it: of the source, or ours, and the * after it. */
+/** A type that an expression names, of the source or of C, with the * after it. */
 struct dbg_ctype {
-    const struct isa_debug *debug; /* NULL: own */
+    const struct isa_debug *debug; /* debug information with the type; NULL: own */
     int64_t type;
     struct dbg_own own;
     unsigned stars;
@@ -39,21 +39,21 @@ struct dbg_operand {
     bool pair, typed;
     uint64_t address;
     unsigned bytes;
-    /* a value of the source: its type; debug NULL: it is none */
+    /* source type of the value; debug NULL: it has none */
     const struct isa_debug *debug;
-    int64_t type;   /* entry, -1: no type (void) */
-    unsigned skip;  /* dimensions of an array that are chosen */
-    bool in_memory; /* at address; else the value is all there is */
-    unsigned bit_first, bit_count; /* a bit field of the word at address; count 0: none */
-    unsigned picked;               /* v.xy: several elements of the vector, these; 0: it is the whole */
+    int64_t type;   /* entry in debug, -1: no type (void) */
+    unsigned skip;  /* number of array dimensions that are already indexed */
+    bool in_memory; /* the value is in memory at address; else the operand holds the whole value */
+    unsigned bit_first, bit_count; /* bit field in the word at address; count 0: none */
+    unsigned picked;               /* number of selected vector elements (v.xy), listed next; 0: the whole vector */
     uint8_t pick[16];
-    /* a pointer of the expression's own, `(float *)x` or `&y`: so many * after the type; what it
-     * points to is the type of the source above, or, where debug is NULL, one of ours: */
+    /* number of * of a pointer that the expression itself made, `(float *)x` or `&y`. It points to the source
+     * type above or, where debug is NULL, to the following C type: */
     unsigned stars;
     struct dbg_own own;
 };
 
-/** Bytes of memory as they were, for values of that time. */
+/** Copy of memory at an earlier count, for values of that time. */
 struct dbg_image {
     uint64_t address;
     unsigned bytes;
@@ -62,21 +62,21 @@ struct dbg_image {
 
 struct dbg_expr {
     struct dbg *dbg;
-    const struct dbg_image *image; /* what is in it is read there; NULL: none */
+    const struct dbg_image *image; /* reads inside this range use the copy; NULL: no copy */
     dbg_thread_id id;
     unsigned lane, depth;
     const char *text, *at;
-    bool dry;       /* read no state */
-    uint64_t place; /* of a dry run: a pc, whose names are known; 0: those of any place */
-    bool plain;     /* pointers are integers here: inside u32[...] */
-    bool reducing;  /* inside of any(...) and the like */
-    bool have_warp; /* warp is located */
+    bool dry;       /* dry run: reads no state */
+    uint64_t place; /* dry run: pc at which names are resolved; 0: names of any scope are known */
+    bool plain;     /* inside u32[...]: pointers are integers */
+    bool reducing;  /* inside any(...) and the like */
+    bool have_warp; /* warp has been located */
     struct dbg_warp warp;
     enum lw_status status;
     struct lw_error *err;
 };
 
-/** What @text names for a lane, with its place. Errors: as dbg_eval. */
+/** Evaluates @text to an operand with its location. Errors: as dbg_eval. */
 enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                               const char *text, struct dbg_operand *out, struct lw_error *err)
     LW_MUST_CHECK;
@@ -85,130 +85,135 @@ enum lw_status dbg_expr_location(struct dbg *dbg, dbg_thread_id id, unsigned lan
 
 void dbg_expr_init(struct dbg_expr *e, struct dbg *dbg, dbg_thread_id id, unsigned lane,
                    const char *text, struct lw_error *err);
-/** Nothing may be left of the text. */
+/** Fails unless the end of the text has been reached. */
 void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
-/** Skips @token and the blanks before it, if it comes next. */
+/** Skips blanks and @token if it comes next; returns whether it did. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
-/** The same of a closing bracket, which must be there: else the expression fails. */
+/** As dbg_expr_take() for a closing bracket, without which the expression fails. */
 bool dbg_expr_close(struct dbg_expr *e, const char *token);
-/** The value of a whole expression; of operators in front of a value, as an operand. */
+/** Evaluates a whole expression to a value; dbg_expr_unary() evaluates prefix operators and what follows to
+ *  an operand. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
 void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o);
-/** Memory as the lane sees it; false: it has none there. */
+/** Reads memory as the lane sees it. Returns false if the lane has no memory there. */
 bool dbg_expr_read(const struct dbg_expr *e, uint64_t address, void *out, unsigned bytes);
-/** A value without type or place. */
+/** Sets @o to a value without source type or location. */
 void dbg_expr_plain(struct dbg_operand *o, struct dbg_value value);
 struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg_value x,
                                   struct dbg_value y);
-/** Several elements of a vector can be printed, and nothing else: a failure is noted. */
+/** Fails for several elements of a vector, which can only be printed. */
 void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o);
-/** get_global_id(0) and the like of OpenCL, with e->at after the bracket (dbg_expr_names.c). False: @name is none. */
+/** Evaluates OpenCL's get_global_id(0) and the like, with e->at after the opening bracket (dbg_expr_names.c).
+ *  Returns false if @name is none of them. */
 bool dbg_work_item(struct dbg_expr *e, const char *name, struct dbg_operand *o);
-/** Where @name is a function and a bracket follows: its value (dbg_expr_functions.c). */
+/** Evaluates a function call if @name is a function and a bracket follows (dbg_expr_functions.c); else
+ *  returns false. */
 bool dbg_function(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 
 /* ---- values (dbg_value.c) ---------------------------------------------------------- */
 
-/** Bits beyond the type's are dropped. */
+/** Makes a value; drops bits beyond the width of @type. */
 struct dbg_value dbg_value_make(enum dbg_type type, uint64_t bits);
 struct dbg_value dbg_value_f32(float f);
 struct dbg_value dbg_value_f64(double f);
 bool dbg_value_is_float(const struct dbg_value *value);
 double dbg_value_double(const struct dbg_value *value);
-/** 64-bit integer of any value: sign-extended, floats truncated and clamped. */
+/** Converts any value to a 64-bit integer: sign-extends integers, truncates and clamps floats. */
 uint64_t dbg_value_u64(const struct dbg_value *value);
 struct dbg_value dbg_value_convert(const struct dbg_value *value, enum dbg_type type);
 
 /* ---- names (dbg_expr_names.c) -------------------------------------------------------------- */
 
-/** The first failure counts; later ones are dropped. */
+/** Records a failure; only the first one counts. */
 void dbg_expr_fail(struct dbg_expr *e, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
 bool dbg_name_char(char c);
-/** "u8" ... "f64": the type that holds it and its bytes in memory. */
+/** Finds a type by its name "u8" ... "f64", and its size in memory. */
 bool dbg_type_by_name(const char *name, enum dbg_type *type, unsigned *bytes);
-/** Locate the warp, once. False, with the failure noted, when it is gone. */
+/** Locates the warp on the first call. Returns false and fails the expression if the warp is gone. */
 bool dbg_expr_warp(struct dbg_expr *e);
-/** Read the register that @o names. */
+/** Reads the register that @o names. */
 void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o);
-/** @name was read, e->at is after it; may read on (":3", ".x"). False: nothing has this
- *  name. A name that is refused is true, with the failure noted. */
+/** Resolves @name, which has been read (e->at is after it), and may read on (":3", ".x"). Returns false if
+ *  nothing has this name. Returns true and fails the expression for a name that is refused. */
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
-/** Fail: nothing is called so; what is nearest? */
+/** Fails for an unknown name and proposes the nearest one. */
 void dbg_name_unknown(struct dbg_expr *e, const char *name);
 
 /* ---- variables of the source (dbg_variables.c) ---------------------------------------- */
 
-/** A variable in scope where the lane is: its type and place. False: there is none of the
- *  name; one that has no place is true, with the failure noted. */
+/** Resolves a variable in scope at the lane: its type and location. Returns false if none has the name.
+ *  Returns true and fails the expression if the variable has no location. */
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
-/** A value of an enumeration of the source by its name. */
+/** Resolves an enumerator of the source by its name. */
 bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
-/** Become the member that the entry @die describes, @offset bytes from the structure's start. */
+/** Changes a structure to its member described by entry @die, @offset bytes from the structure's start. */
 void dbg_typed_become_member(struct dbg_operand *o, uint32_t die, uint64_t offset);
-/** Is the member one of all objects of the type, so in none of them? */
+/** Returns true if all objects of the class share the member. */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member);
-/** Steps of a typed operand; a failure is noted. */
+/** Select a member or element, or dereference, of an operand with source type; failures are recorded in @e. */
 void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *name);
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
 void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
-/** Bytes that it takes; 0: not known. */
+/** Returns the operand's size in bytes; 0: not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
 bool dbg_typed_is_reference(const struct dbg_operand *o);
-/** A pointer to a structure that has a member of the name, or to any (NULL): `p.member` is then
- *  `p->member`, as gdb has it. */
+/** Returns true for a pointer to a structure that has member @name, or any member (NULL): `p.member` then
+ *  means `p->member`, as in gdb. */
 bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name);
-/** A float4 of OpenCL: an array whose elements are called x, y, z and w, too. */
+/** Returns true for a vector such as OpenCL's float4: an array whose elements also have the names x, y, z and
+ *  w. */
 bool dbg_typed_is_vector(const struct dbg_operand *o);
-/** Read a scalar's value; false: an aggregate, whose value is its address. */
+/** Reads the value of a scalar. Returns false for an aggregate, whose value is its address. */
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
-/** It has a type beyond its value's. */
+/** Returns true if the operand has a source type or is a pointer made by the expression. */
 static inline bool dbg_typed(const struct dbg_operand *o)
 {
     return o->debug != NULL || o->stars != 0;
 }
-/** What a pointer or an array steps by; false: it is neither. 0 bytes: not known. */
+/** Gets the step in bytes of a pointer or an array; 0: not known. Returns false for anything else. */
 bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes);
-/** Become a pointer that can be computed with: an array decays, the value is read. */
+/** Prepares an operand for pointer arithmetic: an array decays to a pointer, a pointer's value is read. */
 void dbg_typed_decay(struct dbg_operand *o);
-/** Become a pointer to what it was. False: it has no address. */
+/** Changes an operand to a pointer to itself. Returns false if it has no address. */
 bool dbg_typed_address(struct dbg_operand *o);
-/** The value as @type; a failure is noted. */
+/** Converts the value to @type; failures are recorded in @e. */
 void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_ctype *type);
-/** Load a value of one of our types. */
+/** Loads a value of one of the debugger's types. */
 void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type,
                    unsigned bytes, uint64_t address);
-/** The value of a scalar of @bytes: narrowed, with its sign. */
+/** Makes the value of a scalar of @bytes: narrowed, and sign-extended for signed types. */
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits);
 
-/** What the call that the lane has just returned from has returned (dbg_return_value.c). @function: the
- *  one that was called; NULL: as the call names it. False: nothing, or it is not known. */
+/** Gets the result of the call from which the lane has just returned (dbg_return_value.c). @function is the
+ *  called function; NULL: taken from the call instruction. Returns false if there is no result or it is not
+ *  known. */
 bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                   const struct isa_function *function, struct dbg_operand *out);
 
 /* ---- values by type (dbg_print.c) ------------------------------------------------------- */
 
 enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
-/** @most: so many values of an aggregate, then dots. */
+/** Prints an operand by type; at most @most values of an aggregate, then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
-/** The same as it was when the memory was as in @image. */
+/** The same, with memory as it was in @image. */
 void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
                            unsigned most, struct lw_sink *out);
-/** @count values side by side from the one that @o is: pointer@count. */
+/** Prints @count consecutive values from @o on: pointer@count. */
 void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_operand *o, uint64_t count, char format,
                          unsigned most, struct lw_sink *out);
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
-/** A type at e->at, which advances past it; false: none is there, and nothing moved. */
+/** Parses a type at e->at and advances past it. Returns false and does not move if there is none. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
-/** The type of an operand, or of our own ones. */
+/** Prints the type of an operand. */
 void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);
 void dbg_own_type_print(const struct dbg_own *own, struct lw_sink *out);
 

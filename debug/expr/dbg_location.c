@@ -19,9 +19,9 @@ static uint32_t scope_of(const struct emu_program *program, uint64_t pc)
     return dbg_scope_at(program, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES));
 }
 
-/* The lowest statement of each scope on @line of the files named @name, as gdb has it: where a
- * function is inlined, or code is copied, is a scope. When the line has no code, on the next
- * line that has. */
+/* Finds the lowest statement of each scope on @line of the files named @name, as gdb does; each inlined call
+ * and each duplicated block is a scope of its own. If the line has no code, the next line that has code is
+ * used. */
 static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64_t line,
                                  uint64_t *pcs, unsigned capacity, unsigned *count,
                                  struct lw_error *err)
@@ -76,7 +76,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
                                  (unsigned long long)line, name);
 }
 
-/* The functions that a name means, by symbol or by the source's name, and where they are inlined. */
+/* Finds the functions that a name means, by symbol or source name, and the calls where they are inlined. */
 static enum lw_status function_parse(const struct dbg *dbg, const char *name, uint64_t *pcs,
                                      unsigned capacity, unsigned *count, struct lw_error *err)
 {
@@ -109,7 +109,7 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
 {
-    /* Evaluation only reads; it takes a session that is not const for its caches. */
+    /* Evaluation only reads state; it needs a non-const session for its caches. */
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
     const char *file = NULL, *colon = strrchr(text, ':');
     struct dbg_thread thread;

@@ -13,15 +13,15 @@ struct printing {
     unsigned lane;
     char format;
     struct lw_sink *out;
-    unsigned left; /* values that may still be printed */
-    const struct dbg_image *image; /* NULL: as memory is now */
+    unsigned left; /* number of values that may still be printed */
+    const struct dbg_image *image; /* copy of earlier memory; NULL: current memory */
 };
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
 enum { MAX_TEXT = 200 };
 
-/* Text as C writes it, up to its end; false: the lane has no memory there. */
+/* Prints a string as a C literal, up to its terminating zero. Returns false if the lane has no memory there. */
 static bool print_text(struct printing *pr, uint64_t address, uint64_t capacity)
 {
     const struct dbg_expr e = {
@@ -103,7 +103,7 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
                         pr->out);
 }
 
-/* A reference stands for what it refers to. */
+/* Prints the target of a reference. Returns false if @o is no reference. */
 static bool print_reference(struct printing *pr, const struct dbg_operand *o, unsigned depth)
 {
     struct dbg_expr e = {.dbg = pr->dbg, .id = pr->id, .lane = pr->lane, .image = pr->image};
@@ -154,7 +154,7 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
 
 typedef void (*print_fn)(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
-/* @count elements of the array or pointer @o, runs of the same shortened. */
+/* Prints @count elements of the array or pointer @o; runs of equal elements are shortened. */
 static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t count,
                       unsigned depth, print_fn print)
 {
@@ -206,7 +206,8 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_fini(&next);
 }
 
-/* `extern __shared__ float s[]` has no length: its elements are in the dynamic shared memory of the launch. */
+/* Returns the size of `extern __shared__ float s[]`, which has no length: it extends to the end of the
+ * launch's dynamic shared memory. */
 static uint64_t dynamic_bytes(const struct printing *pr, uint64_t address)
 {
     struct dbg_warp warp;
@@ -245,7 +246,7 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
         return;
     }
     pr->left--;
-    if (!dbg_typed(o)) { /* one of our types, loaded */
+    if (!dbg_typed(o)) { /* value of a type of the debugger's own, already loaded */
         if (o->kind != DBG_TARGET_MEMORY)
             lw_put(pr->out, "<no memory>");
         else

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a function has returned, if its lane has just returned from the call (docs/reference/abi.md): a
- * scalar in v4 or v4:5, an aggregate in the caller's frame, at the address that a hidden argument
- * in v4 gave the callee. v4 may hold anything by then, so where that is is read from what the
- * caller did before the call.
+ * Result of a function whose lane has just returned from the call (docs/reference/abi.md): a scalar is in v4
+ * or v4:5, an aggregate in the caller's frame, at the address that a hidden argument in v4 gave the callee.
+ * v4 may hold anything after the call, so the address is derived from the caller's instructions before the
+ * call.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
 enum {
     REG_STACK = 2,
     REG_RESULT = 4,
-    REG_PRESERVED = 96, /* saved by the callee, from here on */
-    MAX_LOOK = 64  /* instructions back to where v4 was written */
+    REG_PRESERVED = 96, /* first register that callees save */
+    MAX_LOOK = 64  /* instructions to search back for the write to v4 */
 };
 
 static const struct isa_insn *insn_at(const struct dbg *dbg, uint64_t pc)
@@ -43,14 +43,14 @@ static bool writes(const struct isa_insn *insn, unsigned number)
     return false;
 }
 
-/* A register that is the same after the call: of a kernel, and saved by the callee. */
+/* Reads a register if the call preserves its value: the stack pointer, or a register that callees save. */
 static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
                       uint64_t *value)
 {
     return (number == REG_STACK || number >= REG_PRESERVED) && read_reg(dbg, id, lane, number, value);
 }
 
-/* What @insn has put into v4, known after the call. */
+/* Computes what @insn has written to v4 if that is still known after the call. */
 static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
                       const struct isa_insn *insn, uint64_t *value)
 {
@@ -71,7 +71,7 @@ static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return true;
 }
 
-/* The hidden argument of the call before @pc: an offset in local memory. */
+/* Finds the hidden argument of the call before @pc: an offset in local memory. */
 static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t pc,
                             uint64_t *offset)
 {
@@ -94,7 +94,7 @@ static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned la
     return false;
 }
 
-/* The function that the instruction before @pc calls by name. */
+/* Returns the function that the instruction before @pc calls by name. */
 static const struct isa_function *called(const struct dbg *dbg, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc - ISA_WORD_BYTES);
@@ -151,8 +151,8 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 enum word_class { CLASS_NONE, CLASS_REAL, CLASS_INTEGER, CLASS_MEMORY };
 
-/* The classes of the eightbytes of a value of @type at @offset are joined into @out (System V
- * ABI for x86-64, 3.2.3: integer wins over real, what crosses its own alignment is memory). */
+/* Merges the classes of the eightbytes of a value of @type at @offset into @out (System V ABI for x86-64,
+ * 3.2.3: integer wins over real; a field that crosses its own alignment is in memory). */
 static void classify(const struct isa_debug *debug, int64_t type, uint64_t offset,
                      enum word_class out[2], unsigned depth)
 {

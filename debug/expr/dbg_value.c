@@ -62,7 +62,7 @@ double dbg_value_double(const struct dbg_value *value)
     return 0;
 }
 
-/* 64-bit integer of any value: sign-extended, floats truncated and clamped. */
+/* Converts any value to a 64-bit integer: sign-extends integers, truncates and clamps floats. */
 uint64_t dbg_value_u64(const struct dbg_value *value)
 {
     if (dbg_value_is_float(value)) {
@@ -95,7 +95,7 @@ bool dbg_value_true(const struct dbg_value *value)
 
 /* ---- printing ------------------------------------------------------------------------- */
 
-/* The shortest decimal that reads back as the same float. */
+/* Prints the shortest decimal that reads back as the same float. */
 static void print_float(double d, bool single, struct lw_sink *out)
 {
     char text[40];
@@ -162,11 +162,11 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
         lw_printf(out, "%llu", (unsigned long long)bits);
 }
 
-/** What the lanes of a warp have, as text: @text of each. */
+/** Values of a warp's lanes as text, one cell for each lane. */
 struct cells {
     unsigned width, longest;
     bool colour;
-    uint64_t dim; /* lanes that do not run now, or not any more */
+    uint64_t dim; /* inactive or exited lanes */
     struct lw_buffer text[EMU_MAX_LANES];
 };
 
@@ -197,7 +197,7 @@ static bool same_cell(const struct cells *c, unsigned a, unsigned b)
     return strcmp(cell_text(c, a), cell_text(c, b)) == 0 && (c->dim >> a & 1) == (c->dim >> b & 1);
 }
 
-/* Whether they are shown as runs. */
+/* Returns true if the cells are to be shown as runs of lanes. */
 static bool are_long(const struct cells *c)
 {
     unsigned runs = 1;
@@ -210,7 +210,7 @@ static bool are_long(const struct cells *c)
     return c->longest > 20 || (c->longest > 10 && (nested || runs < 4));
 }
 
-/* Long ones, such as structures: a line for each run of lanes that have the same. */
+/* Prints long cells, such as structures: a line for each run of lanes with equal cells. */
 static void put_runs(const struct cells *c, struct lw_sink *out)
 {
     for (unsigned first = 0, end; first < c->width; first = end) {
@@ -234,7 +234,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     unsigned width = emu_machine_config(dbg->machine)->warp_width, without = width;
     enum lw_status status = LW_OK;
     struct lw_error why = {0};
-    bool some = false; /* a lane has a value */
+    bool some = false; /* some lane has a value */
     struct emu_warp_view view;
     struct dbg_thread thread;
     struct dbg_warp warp;
@@ -251,7 +251,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     for (unsigned lane = 0; lane < width; lane++)
         lw_buffer_init(&c.text[lane]);
     for (unsigned lane = 0; lane < width; lane++) {
-        /* Without colour inactive lanes are in parentheses. */
+        /* Without colour, inactive lanes are in parentheses. */
         bool marked = (c.dim >> lane & 1) != 0 && !colour;
         struct lw_sink *cell = &c.text[lane].sink;
         struct dbg_value value;
@@ -271,7 +271,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
                 lw_put(cell, "?");
         }
         lw_put(cell, marked ? ")" : "");
-        /* Lanes in another function have no such variable: the others are shown. */
+        /* Lanes in another function have no such variable: only the others are shown. */
         if (got != LW_OK && (without == width || lane == thread.lane)) {
             status = got;
             without = lane;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variables of the source (isa_debug of the object): found by name in the scopes around a
- * lane's pc, innermost first, then in the module; read and walked into by type.
+ * Variables of the source (isa_debug of the object). A name is looked up in the scopes around the lane's pc,
+ * innermost first, then in the module. Members and elements are selected by type.
  */
 #include "debug/expr/dbg_expr_priv.h"
 
@@ -38,7 +38,7 @@ static bool is_variable(const struct isa_debug *debug, uint32_t die)
     return debug->dies[die].tag == ISA_TAG_VARIABLE || debug->dies[die].tag == ISA_TAG_PARAMETER;
 }
 
-/* Those of the frame itself, of an inlined call as of any other. */
+/* Finds the scopes of the frame itself; an inlined call counts as a frame. */
 static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     unsigned count = dbg_find_scopes(at, scopes, capacity), first = count;
@@ -104,13 +104,13 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
     }
 }
 
-/** A value of the source: in memory (windows count), or only known. */
+/** Value of a source variable: in memory (or a debug address range), or known without a location. */
 struct found {
     bool here, in_memory;
     uint64_t address, value;
 };
 
-/** What shows more variables of optimised code than @object has. */
+/** Returns the advice on how to see more variables of optimised code than @object describes. */
 static const char *see_more(const struct isa_object *object)
 {
     return isa_object_keeps_values(object) ? "compile with -g to see all" : "compile with --values to see more, with -g to see all";
@@ -143,7 +143,7 @@ static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struc
     out->address = location->value;
     switch (location->kind) {
     case ISA_LOCATION_ADDRESS:
-        /* registers are those of the innermost frame: what a caller kept there is not known */
+        /* register values are those of the innermost frame: values that a caller kept there are not known */
         out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
         break;
     case ISA_LOCATION_FRAME:
@@ -203,7 +203,7 @@ struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
     return dbg_value_make(type, bits);
 }
 
-/* A bit field's value, with its sign. */
+/* Extracts a bit field, sign-extended if signed. */
 static uint64_t bits_of(uint64_t word, unsigned from, unsigned count, bool is_signed)
 {
     uint64_t bits = count < 64 ? word >> from & lw_mask(count) : word;
@@ -256,7 +256,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         die = find_variable(&at, name);
     if (die == ISA_NO_DIE && e->dry && e->place == 0 && program != NULL &&
         emu_program_object(program)->debug != NULL) {
-        /* no warp is resident yet: a condition is checked with any variable of that name */
+        /* no warp is resident yet: a condition is checked against any variable of that name */
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
         for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
@@ -295,7 +295,7 @@ uint64_t dbg_typed_bytes(const struct dbg_operand *o)
                               : o->bytes;
 }
 
-/* A pointer of the expression's own: 8 bytes. */
+/* Reads a pointer that the expression itself made: 8 bytes. */
 static void finish_own(struct dbg_expr *e, struct dbg_operand *o)
 {
     uint8_t raw[8] = {0};
@@ -324,7 +324,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         return true;
     }
     if (o->skip != 0 || !dbg_type_scalar(o->debug, o->type, &type, &bytes)) {
-        o->value = dbg_value_make(DBG_U64, o->address); /* an aggregate is its address */
+        o->value = dbg_value_make(DBG_U64, o->address); /* the value of an aggregate is its address */
         return false;
     }
     o->typed = true;
@@ -359,7 +359,7 @@ static bool is_array(const struct dbg_operand *o)
     return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
 }
 
-/* Step into a dimension of an array's type. */
+/* Steps into one dimension of an array's type. */
 static void choose_element(struct dbg_operand *o)
 {
     int64_t type = isa_type_plain(o->debug, o->type, NULL);
@@ -454,7 +454,7 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
                               .type = to->type, .stars = to->stars, .own = to->own};
 }
 
-/* The value is a pointer: becomes element @index of what it points to. */
+/* Dereferences a pointer: changes @o to element @index of its target. */
 static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
 {
     uint64_t bytes = 0;
@@ -495,14 +495,14 @@ void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     }
 }
 
-/* A member that all objects of the class share: it has no place in one of them. */
+/* Returns true if all objects of the class share the member, so no object contains it. */
 bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 {
     return isa_die_attr(debug, member, ISA_AT_EXTERNAL) != NULL ||
            isa_die_attr(debug, member, ISA_AT_DECLARATION) != NULL;
 }
 
-/* The member @name of a structure, of one that it is derived from, or of an unnamed one in it. */
+/* Finds member @name of a structure, of a base class, or of an unnamed structure in it. */
 static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
                         unsigned depth, uint32_t *die, uint64_t *offset)
 {
@@ -614,7 +614,8 @@ bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name)
 
 /* ---- all of a frame -------------------------------------------------------------------- */
 
-/* The value of a variable; @brief: not those of structures and arrays. False: it has none here. */
+/* Prints the value of a variable; @is_short: not of structures and arrays. Returns false if it has no value
+ * here. */
 static bool put_variable(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                          uint32_t die, bool is_short, struct lw_sink *out)
 {
@@ -662,7 +663,7 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
     }
 }
 
-/* The variables of a scope, a line each: those with tag @only, or all (0). */
+/* Prints the variables of a scope, one on each line: those with tag @only, or all (0). */
 static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                         uint32_t scope, unsigned only, unsigned *shown, unsigned *lost,
                         struct lw_sink *out)
@@ -706,7 +707,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
-        if (!parameters || n == 0) /* the function itself has them */
+        if (!parameters || n == 0) /* the function's own scope has them */
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)

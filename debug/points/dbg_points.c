@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points. A breakpoint hits once per split arrival: lanes that were reported at a pc are
- * remembered until they leave it, and a resume passes them over the point in silence.
+ * Stoppoints. A breakpoint hits once per arrival of a split: lanes that were reported at a pc are remembered
+ * until they leave it, and a resume steps them over the breakpoint without a stop.
  */
 #include "debug/debug_priv.h"
 
@@ -32,7 +32,8 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc)
     return false;
 }
 
-/* What the machine does for the point follows what is wanted of it. */
+/* Updates the machine after a stoppoint has changed: inserts or removes its breakpoint, or marks the watch
+ * tables. */
 static enum lw_status point_arm(struct dbg *dbg, enum dbg_stoppoint_kind kind, uint64_t pc,
                                 struct lw_error *err)
 {
@@ -129,7 +130,7 @@ enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_erro
     dbg->point_count--;
     memmove(point, point + 1,
             (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
-    dbg_watch_changed(dbg); /* its tables name points by their place in the list */
+    dbg_watch_changed(dbg); /* its tables refer to stoppoints by index */
     return point_arm(dbg, kind, pc, err);
 }
 
@@ -210,14 +211,14 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
-    dbg->frame.index = 0; /* a condition is evaluated at the lane's pc, whatever frame is shown */
+    dbg->frame.index = 0; /* a condition is evaluated at the lane's pc, whatever frame is selected */
 
     for (LW_EACH_BIT(lane, lanes)) {
         struct dbg_stoppoint_record *point = &dbg->points[index];
         bool yes = true;
 
         if (point->fn != NULL) {
-            /* The owner reads memory through the focus, so the focus is lent to the lane. */
+            /* The owner evaluates at the focus lane, so the focus moves to this lane for the call. */
             dbg_lane_pin(dbg, id, (unsigned)lane);
             yes = point->fn(point->fn_context, dbg, id, (unsigned)lane);
             dbg_lane_pin(dbg, id, focus);
@@ -227,7 +228,7 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
             struct lw_error err;
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
-                if (!is_reported && !dbg->looks_back) /* a reverse search reports it at its stop */
+                if (!is_reported && !dbg->looks_back) /* a reverse search reports the failure at its stop */
                     dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 is_reported = true;
@@ -261,7 +262,7 @@ bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point)
     return false;
 }
 
-/* "breakpoint 1, lanes 0x00000008; breakpoint 2, lanes 0x00000200": when there are several. */
+/* Appends "breakpoint 1, lanes 0x00000008; breakpoint 2, lanes 0x00000200" when several hit. */
 static void report_hit(const struct dbg *dbg, unsigned point, uint64_t lanes, struct lw_sink *out,
                      bool more)
 {
@@ -286,8 +287,8 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         i++;
         if (point->pub.kind != DBG_STOPPOINT_BREAK || !point->pub.enabled || point->pub.pc != pc)
             continue;
-        /* Before the first stop no lane was reported: the shell has shown the warp at the entry, but gdb's
-         * `start` has not. */
+        /* Before the first stop no lane counts as reported: the shell has shown the warp at the entry, but
+         * gdb's `start` has not. */
         hit = dbg_stoppoint_lanes(dbg, i - 1, id,
                               point->pub.owner == DBG_OWNER_GDB && dbg->stop.kind == DBG_STOP_NONE ? active : fresh);
         if (hit == 0 || !dbg_stoppoint_count_hit(&dbg->points[i - 1]))
@@ -295,7 +296,7 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         all |= hit;
         if (first == 0)
             first = number;
-        /* gdb has numbers of its own for its points */
+        /* gdb has its own numbers for its breakpoints */
         if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB)
             report_hit(dbg, number, hit, &hits.sink, report_count++ != 0);
         if (dbg->points[i - 1].pub.temporary) {

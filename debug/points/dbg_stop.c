@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why it stopped, as text. */
+/* Reason of a stop as text. */
 #include "debug/debug_priv.h"
 
-/* The source line of an instruction, else the instruction. */
+/* Prints the source line of an instruction, or the instruction without one. */
 static void line(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;
@@ -30,7 +30,7 @@ static void where(const struct dbg *dbg, const struct dbg_stop *stop, struct lw_
     line(dbg, stop->pc, out);
 }
 
-/* A breakpoint that was hit; 0: none. */
+/* Prints a breakpoint that was hit; 0: none. */
 static void put_breakpoint(const struct dbg *dbg, unsigned id, uint64_t lanes, struct lw_sink *out)
 {
     if (id == 0)
@@ -74,7 +74,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
-        if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back there */
+        if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back to before the access */
             line(dbg, stop->writer_pc, out);
         put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);
         break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every stop does: the focus, the lanes that were reported, warps that are gone. */
+/* Common part of all stops: the focus, reported lanes, warps that have ended. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -12,12 +12,12 @@ void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind
     stop->lane = thread->lane;
     stop->pc = thread->location.pc;
     dbg->seen = *thread;
-    if (thread->ready) /* one that waits at a barrier has not reached the pc where it continues */
+    if (thread->ready) /* a split blocked at a barrier has not reached the pc where it continues */
         dbg_reported_lanes_add(dbg, thread->id, thread->location.pc, thread->location.lanes);
     dbg->reported_at = dbg->engine->ops->instructions(dbg->engine);
 }
 
-/* Both foci to @lane of a thread, and the stop there. */
+/* Moves both foci to @lane of a thread and fills the stop there. */
 void dbg_stop_on(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind,
                  dbg_thread_id id, unsigned lane)
 {
@@ -38,7 +38,7 @@ void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop)
     stop->kind = DBG_STOP_ENDED;
 }
 
-/* Host steps up to the next launch; *more is false when nothing is left. */
+/* Carries out host steps up to the next launch; *more is set to false when nothing is left. */
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -51,8 +51,8 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
     return status;
 }
 
-/* The focus warp has ended: the next of its block, else the first resident one. If none is
- * resident, the host continues to the next launch; *ended: there is none. */
+/* Moves the focus after its warp has ended: to the next warp of the block, else to the first resident one. If
+ * none is resident, the host continues to the next launch; *ended is set if there is none. */
 static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *err)
 {
     struct dbg_thread thread, candidate;
@@ -67,7 +67,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
         bool more;
 
         if (emu_grid_current(dbg->machine) != NULL) {
-            /* Nothing is left to execute: the engine only has to close the grid. */
+            /* All warps have exited: the engine only has to complete the grid. */
             status = dbg->engine->ops->run(dbg->engine, &idle, err);
             if (status != LW_OK)
                 return status;
@@ -112,7 +112,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
     return LW_OK;
 }
 
-/* A stop that does not move the focus by itself: it stays unless its lane or warp is gone. */
+/* Completes a stop that does not choose a focus: the focus changes only if its lane or warp is gone. */
 enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct dbg_stop *stop,
                           struct lw_error *err)
 {

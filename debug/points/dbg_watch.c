@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watchpoints and catchpoints: where they are, and the stops that they make. While one is
- * enabled an observer sees each instruction (dbg_watch_hit.c compares it); the stop is after the
- * instruction.
+ * Watchpoints and catchpoints: the locations they cover and the stops they make. While one is enabled an
+ * observer sees each instruction (dbg_watch_hit.c compares it); the stop is after the instruction.
  */
 #include "debug/expr/dbg_expr_priv.h"
 #include "debug/points/dbg_watch_priv.h"
@@ -25,7 +24,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     for (size_t i = 0; i < count; i++) {
         struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, touches[i].point);
 
-        /* Replay has reached the launch whose beginning was shown. */
+        /* Replay has reached the launch whose start has already been shown. */
         if (touches[i].catches == DBG_CATCH_LAUNCH && ev->grid->sequence == dbg->seen.location.grid)
             continue;
         if (!dbg_stoppoint_count_hit(point))
@@ -57,7 +56,7 @@ void dbg_watch_begin(struct dbg *dbg)
     for (unsigned i = 0; i < DBG_GHOSTS; i++)
         if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
             dbg->watch->ghosts[i].access = 0;
-    /* A hit that was not reported to gdb yet, if it still watches it. */
+    /* Reports a pending hit if gdb still watches the location. */
     while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
         const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
 
@@ -101,8 +100,8 @@ static bool is_of(const struct dbg_watched *w, const struct dbg_lane_ref *lane_r
     return lane_ref->id - w->id < warps && (w->scope != DBG_SCOPE_LANE || lane_ref->lane == w->lane);
 }
 
-/* gdb puts in again what it took out: the same place, wherever the focus is now. @whose: only what is
- * that lane's; NULL: whatever it was. */
+/* Restores the owner when gdb inserts a watchpoint again that it had removed, wherever the focus is now.
+ * @lane_ref restricts it to that lane's; NULL: any. Returns true if one was found. */
 static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const struct dbg_lane_ref *lane_ref,
                        struct dbg_watched *w)
 {
@@ -120,7 +119,7 @@ static bool ghost_take(struct dbg *dbg, const struct dbg_stoppoint *point, const
     return false;
 }
 
-/* Memory for the tables with one point more; the observer is there while a point needs it. */
+/* Allocates tables for one stoppoint more, and attaches the observer while a stoppoint needs it. */
 static bool watch_capacity(struct dbg *dbg)
 {
     size_t capacity = dbg->point_count + 1;
@@ -214,7 +213,7 @@ static void scope_of_warp(struct dbg *dbg, struct dbg_watched *w, enum dbg_scope
     }
 }
 
-/* A generic address: whose it is, as the lane sees it. */
+/* Finds the owner of a generic address as the lane sees it. */
 static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
                                     const struct dbg_warp *warp, unsigned lane,
                                     uint64_t address, struct lw_error *err)
@@ -233,7 +232,7 @@ static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
     return LW_OK;
 }
 
-/* A window's address: what it shows is found again by every instruction. */
+/* Finds the register or memory that a debug address shows, so that each instruction can be compared with it. */
 static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
                                    struct dbg_warp *warp, unsigned lane, uint64_t address,
                                    struct lw_error *err)
@@ -302,8 +301,8 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
     }
 }
 
-/* All of it is readable. Windows read as zeros past their end, so the memory or register that they
- * show is checked. */
+/* Returns true if all watched bytes are readable. Debug address ranges read as zeros past their end, so the
+ * memory or register that they show is checked. */
 static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
                      uint64_t address, unsigned lane, dbg_thread_id id)
 {
@@ -328,7 +327,7 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
            dbg_mem_access(dbg, id, lane, address, data, w->bytes, false) == w->bytes;
 }
 
-/* Of a lane whose warp has ended, or has not begun: it may again. */
+/* Accepts a lane whose warp has ended or has not begun, because the warp may become resident again. */
 static bool watch_absent(struct dbg_watched *w, const struct dbg_lane_ref *lane_ref, uint64_t address)
 {
     w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
@@ -365,7 +364,7 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/** A debugger that names an address alone says no type: an element of a buffer of floats is one. */
+/** Sets the type of an address given without one: inside a buffer of floats it is a float. */
 static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
 {
     struct emu_allocation allocation;
@@ -385,7 +384,7 @@ static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
     }
 }
 
-/* @whose: NULL: as the focus lane of @id sees it. */
+/* Adds a watchpoint for lane @lane_ref; NULL: as the focus lane of @id sees it. */
 static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_thread_id id,
                                 const struct dbg_lane_ref *lane_ref, uint64_t address,
                                 unsigned size_bytes, unsigned access, const char *condition,
@@ -446,7 +445,7 @@ enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const str
     return watch_add(dbg, owner, lane_ref->id, lane_ref, address, size_bytes, access, NULL, NULL, point, err);
 }
 
-/* Where the windows show what the operand names. */
+/* Computes the debug address that shows an operand. */
 static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
                                       const struct dbg_operand *o, const char *text,
                                       uint64_t *address, uint64_t *bytes, struct lw_error *err)
@@ -525,7 +524,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         }
         *w->operand = o;
     }
-    if (o.kind == DBG_TARGET_P) { /* of the mask, the lane's bit */
+    if (o.kind == DBG_TARGET_P) { /* the lane's bit of the mask */
         w->bit = true;
         w->bytes = record->pub.size_bytes = 1;
         w->scope = DBG_SCOPE_LANE;
@@ -630,7 +629,7 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* The pcs of the lanes that diverged; in reverse they have not diverged yet. */
+/* Prints the pcs of the lanes that diverged; in reverse they have not diverged yet. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -699,7 +698,7 @@ void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, stru
     lw_buffer_fini(&text);
 }
 
-/* The lane that is shown: the warp's lane if it touched it, else the first that did. */
+/* Returns the lane to show: the warp's focus lane if it made the access, else the first lane that did. */
 static unsigned lane_shown(const struct dbg_watch_hit *touch, const struct dbg_thread *thread)
 {
     uint64_t lanes = touch->lanes & thread->live;
@@ -724,7 +723,7 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
     uint64_t lanes = 0;
     unsigned breakpoint = 0;
 
-    /* A breakpoint at their pc is hit as well: they will not arrive there again. */
+    /* Breakpoints at the lanes' new pcs are hit as well, because the lanes will not arrive there again. */
     dbg_lane_pin(dbg, id, lane);
     if (dbg_thread_get(dbg, id, &thread) && dbg_breakpoint_inserted(dbg, thread.location.pc))
         breakpoint = dbg_breakpoint_hit(dbg, id, thread.location.pc, thread.active, &lanes, others,
@@ -772,7 +771,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
 
 /* ---- ends ------------------------------------------------------------------------------------- */
 
-/* Has what the point watches ended? A block that has not begun has not. */
+/* Returns true if the owner of a watchpoint has ended. A block that has not begun has not ended. */
 static bool has_ended(const struct dbg *dbg, const struct dbg_watched *w)
 {
     struct dbg_thread thread;
@@ -797,7 +796,7 @@ void dbg_watch_remove_ended(struct dbg *dbg)
         char lane[16] = "";
         bool end_reported;
 
-        /* gdb deletes its own, and puts them in anew at each resume. */
+        /* gdb deletes its own watchpoints and inserts them anew at each resume. */
         if (w == NULL || point->pub.owner == DBG_OWNER_GDB)
             continue;
         end_reported = w->end_reported;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static filter of watchpoints: a run with some at nearly its full speed. An observer makes every
- * instruction slow, but few instructions can touch what is watched: those that store to its space, or
- * write its registers. These alone get a breakpoint while all runs; each is then stepped in the engine's
- * own order with the observer there, so the order is that of a run without any. A search through 3 million
- * instructions takes 0.2 s; where each is inspected it takes 2.4 s (docs/evidence/history.md).
+ * Static filter of watchpoints: lets a run with watchpoints keep nearly full speed. An observer slows every
+ * instruction down, but few instructions can touch a watched location: those that store to its space or write
+ * its registers. Only these get a breakpoint while all warps run. At each of them the engine's next step is
+ * observed, so the order is that of a run without watchpoints. A search through 3 million instructions takes
+ * 0.2 s; if each is inspected it takes 2.4 s (docs/evidence/history.md).
  */
 #include "debug/points/dbg_watch_priv.h"
 
 #include <stdlib.h>
 
-/* A stop costs as much as an observer of this many instructions (measured on gemm); it is looked
- * after every so many stops. */
+/* STOP_COST: instructions that an observer could inspect in the time of one stop (measured on gemm).
+ * LOOK_STEPS: number of stops between two checks whether the filter still pays. */
 enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 
-/* What the program must do to touch a point: bits of enum dbg_access by space, and registers. */
+/* What an instruction must do to touch a stoppoint: bits of enum dbg_access by space, and registers. */
 struct filter {
     unsigned access[ISA_SPACE_COUNT];
-    unsigned any; /* of some space */
-    bool registers, writes; /* writes: reads of registers do not matter */
+    unsigned any; /* union over the spaces */
+    bool registers, writes; /* writes: register reads do not matter */
     unsigned catches;       /* enum dbg_catch */
 };
 
@@ -35,9 +35,9 @@ bool dbg_pc_edited(const struct dbg *dbg)
     return dbg->pc_changed || strcmp(dbg->engine->ops->name, "replay") == 0;
 }
 
-/* False: an event is caught that only an observer of all instructions sees: a SIMT stack pops at the
- * pc that lanes reach; and if a pc may have been changed before a launch began, any
- * instruction may be its first. */
+/* Computes what instructions the filter must select. Returns false if an event is caught that only an
+ * observer of all instructions sees: a SIMT stack pops at any pc that lanes reach, and if a pc may have been
+ * edited before a launch, any instruction may be its first. */
 static bool filter_make(const struct dbg *dbg, struct filter *filter)
 {
     unsigned unseen = 0;
@@ -66,7 +66,7 @@ static bool filter_make(const struct dbg *dbg, struct filter *filter)
     return true;
 }
 
-/* First and last register of a point's window that @use could be of. */
+/* Returns true if @use may overlap the registers that a watchpoint covers. */
 static bool use_overlaps(const struct dbg_watched *w, const struct isa_reg_use *use)
 {
     unsigned bytes = w->bit ? 8 : w->bytes;
@@ -118,7 +118,7 @@ static bool uses_register(const struct dbg *dbg, const struct isa_insn *insn, bo
     return false;
 }
 
-/* What of enum dbg_catch an instruction can do. */
+/* Returns the events of enum dbg_catch that an instruction can cause. */
 static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     unsigned catches = info->flags & ISA_F_ATOMIC ? DBG_CATCH_ATOMIC : 0;
@@ -128,12 +128,13 @@ static unsigned can_happen(const struct isa_insn *insn, const struct isa_op_info
         catches |= DBG_CATCH_DIVERGE | (direct ? 0 : DBG_CATCH_RECONVERGE);
     if (info->flags & (ISA_F_BARRIER | ISA_F_SYNC))
         catches |= DBG_CATCH_BARRIER | DBG_CATCH_CONVERGENCE;
-    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* 0 is a way out */
+    if (insn->op == ISA_EXIT || ((info->flags & ISA_F_BRANCH) && !direct)) /* a direct target of 0 leaves the
+                                                                            * kernel */
         catches |= DBG_CATCH_EXIT;
     return catches;
 }
 
-/* Could this instruction touch some point? */
+/* Returns true if an instruction can touch some stoppoint. */
 static bool passes(const struct dbg *dbg, const struct filter *filter, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -153,14 +154,14 @@ static bool passes(const struct dbg *dbg, const struct filter *filter, const str
     how = !(info->flags & ISA_F_STORE)   ? DBG_ACCESS_READ
           : info->flags & ISA_F_ATOMIC   ? DBG_ACCESS_BOTH
                                          : DBG_ACCESS_WRITE;
-    /* Generic ones access any space; scalar loads do not name theirs. */
+    /* Generic accesses can reach any space; scalar loads do not name theirs. */
     if (isa_op_access((enum isa_op)insn->op, &space) == ISA_ACCESS_NONE ||
         space == ISA_SPACE_GENERIC)
         return (how & filter->any) != 0;
     return (how & filter->access[space]) != 0;
 }
 
-/* A launch begins with the first instruction of its kernel. */
+/* Returns true for the first instruction of a kernel, where a launch starts. */
 static bool is_entry(const struct emu_program *program, uint64_t pc)
 {
     uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
@@ -181,7 +182,8 @@ static void filter_remove(struct dbg *dbg)
     }
 }
 
-/* Adds what a program has, of @look where that wants something else; false: no memory. */
+/* Adds breakpoints for the selected instructions of a program, those of @look if it selects. Returns false
+ * without memory. */
 static bool filter_program(struct dbg *dbg, const struct filter *filter,
                           const struct dbg_watch_filter_search *look, const struct emu_program *program)
 {
@@ -203,7 +205,7 @@ static bool filter_program(struct dbg *dbg, const struct filter *filter,
     return true;
 }
 
-/* False: there is none, as it would have a hole. */
+/* Inserts the filter. Returns false if it cannot be complete; then there is none. */
 static bool filter_insert(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -272,7 +274,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
         uint64_t now = dbg->engine->ops->instructions(dbg->engine);
 
         if (now - watch->filter_instructions < LOOK_STEPS * STOP_COST)
-            dbg_watch_filter_end(dbg); /* so dense that looking at all of them is cheaper */
+            dbg_watch_filter_end(dbg); /* hits are so dense that inspecting every instruction is cheaper */
         watch->filter_steps = 0;
         watch->filter_instructions = now;
     }
@@ -281,7 +283,7 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
 
 /* ---- a look at the past, with an observer of its own ----------------------------------------- */
 
-/* The past may go from one program to the next without a stop: all have theirs. */
+/* Inserts the filter in all programs, because replayed history may enter another program without a stop. */
 static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
 {
     const struct emu_program *program = NULL;
@@ -298,7 +300,7 @@ static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_sea
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
         if (!filter_program(dbg, &filter, look, program)) {
-            filter_remove(dbg); /* better slow than with a hole */
+            filter_remove(dbg); /* without a complete filter every instruction is inspected */
             return false;
         }
     return true;
@@ -333,7 +335,7 @@ enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_fi
         look->steps = 0;
     }
     if (look->filtering && look->dense) {
-        filter_remove(dbg); /* from here on all are looked at */
+        filter_remove(dbg); /* from here on every instruction is inspected */
         look->filtering = false;
     } else if (look->filtering) {
         emu_observer_remove(dbg->engine, look->observer);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one instruction did to watchpoints and catchpoints. Memory is compared by what the event
- * says of each access, so nothing has to be saved; registers with their values after
- * the previous instruction. Most instructions hit nothing: ranges are sorted, and one
- * comparison with their ends rules out most accesses.
+ * Effect of one instruction on watchpoints and catchpoints. Memory is compared by means of the event's
+ * accesses, so nothing is saved; registers are compared with their values after the previous instruction.
+ * Most instructions hit nothing: ranges are sorted, and one comparison with the outermost bounds excludes
+ * most accesses.
  */
 #include "debug/points/dbg_watch_priv.h"
 
@@ -29,7 +29,7 @@ static void add_memory(struct dbg_watch *watch, const struct dbg_watched *w, siz
         watch->memory_end = range->end;
 }
 
-/* The tables follow the points; memory for them was made when points were added. */
+/* Rebuilds the tables from the stoppoints, in memory allocated when stoppoints were added. */
 static void build(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -58,14 +58,14 @@ static void build(struct dbg *dbg)
 
 /* ---- registers as bytes ------------------------------------------------------------------ */
 
-/** Where the registers of an event or a thread are. */
+/** Location of the registers of an event or a thread. */
 struct bank {
     const struct emu_core *core;
     unsigned slot, warp;
 };
 
-/* The register that holds the byte at @offset of a window, its lane (vector registers), and the
- * shift of the word there. False: none. */
+/* Finds the register with the byte at @offset of a debug address range: class, number, @lane (vector
+ * registers) and @shift in its word. Returns false if there is none. */
 static bool register_at(const struct dbg_watched *w, uint64_t offset, enum isa_reg_class *cls,
                         unsigned *number, unsigned *lane, unsigned *shift)
 {
@@ -149,7 +149,8 @@ bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out
     return true;
 }
 
-/* A step of lanes names them all: those of the words that changed, where words have lanes. */
+/* Returns the lanes whose watched register changed: for registers with a word for each lane those of the
+ * changed words, else all lanes of the step. */
 static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_event *ev,
                               const uint8_t *before, const uint8_t *after)
 {
@@ -167,8 +168,8 @@ static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_even
     return lanes != 0 ? lanes : ev->split_lanes;
 }
 
-/* What the instruction's own operands do to the watched registers, of enum dbg_access; lanes of
- * those are given. */
+/* Returns how the instruction's operands access the watched registers, as enum dbg_access; *@lanes is set to
+ * the lanes that do. */
 static unsigned operand_access(const struct dbg_watched *w, const struct emu_event *ev,
                                uint64_t *lanes)
 {
@@ -198,7 +199,7 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
 
 /* ---- one instruction ---------------------------------------------------------------------- */
 
-/* The touch of a point, begun at its first lane. */
+/* Returns the hit record of a stoppoint; the instruction's first call creates it. */
 static struct dbg_watch_hit *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
                                   dbg_thread_id id)
 {
@@ -239,11 +240,11 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     uint64_t start = access->address[lane], end = start + access->bytes;
     size_t low;
 
-    /* An atomic after which memory is as before, such as a compare-and-swap that fails, only reads. */
+    /* An atomic that leaves memory unchanged, such as a compare-and-swap that fails, counts as a read. */
     if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
         memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
         how = DBG_ACCESS_READ;
-    /* The first range that starts at or after the access's end; those before it are near. */
+    /* The first range that starts at or after the access's end; candidates are the ranges before it. */
     low = lw_lower_bound(watch->memory, watch->memory_count, sizeof *watch->memory, end);
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];
@@ -252,7 +253,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
 
         if (range->end <= start || wanted == 0 || !in_scope(point->watched, id, lane))
             continue;
-        if (point->pub.access == DBG_ACCESS_WRITE) { /* must change something of its own */
+        if (point->pub.access == DBG_ACCESS_WRITE) { /* a watchpoint for writes needs a changed byte */
             uint64_t from = range->start > start ? range->start : start;
             uint64_t to = range->end < end ? range->end : end;
 
@@ -267,7 +268,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
 }
 
-/* Bytes of a range after the instruction and before it: what it wrote is undone. */
+/* Gets the bytes of a range after the instruction, and before it by undoing the instruction's writes. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
                           struct dbg_watch_hit *touch)
 {
@@ -292,7 +293,7 @@ static void memory_values(const struct dbg_watched *w, const struct emu_event *e
     }
 }
 
-/* All of an affine access is outside [low, high). */
+/* Returns true if all of an affine access is outside [low, high). */
 static bool is_elsewhere(const struct emu_access *access, uint64_t low, uint64_t high)
 {
     uint64_t first = access->base, last;
@@ -323,7 +324,7 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
         const struct emu_access *access = &ev->access[i];
         uint64_t lanes = access->lanes;
 
-        if (access->kind == EMU_ACCESS_CONSTANT) /* one place for all of them */
+        if (access->kind == EMU_ACCESS_CONSTANT) /* all lanes read the same address */
             lanes &= 0 - lanes;
         else if (is_elsewhere(access, low, high))
             continue;
@@ -372,7 +373,7 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
     }
 }
 
-/* What of enum dbg_catch in @wanted happened, and to which lanes. */
+/* Returns the events of @wanted (enum dbg_catch) that happened, and the lanes involved. */
 static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *lanes)
 {
     unsigned catches = 0;
@@ -384,7 +385,7 @@ static unsigned happened(const struct emu_event *ev, unsigned wanted, uint64_t *
                 catches |= DBG_CATCH_DIVERGE;
                 *lanes |= ev->split_lanes;
             }
-    /* Lanes that arrived one after the other continue together. */
+    /* Lanes that arrived separately continue together. */
     if ((wanted & DBG_CATCH_RECONVERGE) && (ev->conv.released & ~ev->split_lanes) != 0 &&
         (ev->conv.released & (ev->conv.released - 1)) != 0) {
         catches |= DBG_CATCH_RECONVERGE;
@@ -499,7 +500,7 @@ void dbg_watch_hit_begin(struct dbg *dbg)
         struct dbg_watched *w = dbg->points[watch->registers[i].point].watched;
         struct dbg_warp warp;
 
-        memset(w->last, 0, sizeof w->last); /* as a warp begins that is not here yet */
+        memset(w->last, 0, sizeof w->last); /* registers start as zeros in a warp that is not resident yet */
         if (dbg_warp_locate(dbg, w->id, &warp))
             read_registers(w, &(struct bank){DBG_AT(&warp)}, w->last);
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History of a session on emu's (docs/explanation/history.md): keeping it, going to a count, and and
- * the foci, stoppoints and host position there. */
+/* A session's history, based on that of emu (docs/explanation/history.md): recording it, moving to a count,
+ * and restoring foci, stoppoints and host position there. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Something was changed in the past. */
+/** Drops what belongs to later counts after an edit in the past. */
 static void on_forgotten(void *context)
 {
     struct dbg *dbg = context;
@@ -31,7 +31,7 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
     return dbg_history_attach(dbg, budget_bytes, err);
 }
 
-/* The callbacks of emu have one context: ours. */
+/* Callbacks of emu's history: one context serves them all. */
 static bool on_save_host(void *context, void **data, size_t *size)
 {
     struct dbg *dbg = context;
@@ -122,9 +122,9 @@ enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *e
     enum lw_status status = emu_history_goto(dbg->history, at, err);
 
     if (status != LW_OK && dbg_history_now(dbg) == before)
-        return status; /* nothing has moved */
+        return status; /* the machine has not moved */
     dbg_reported_lanes_all_moved(dbg, dbg_history_now(dbg));
-    dbg_watch_forget(dbg); /* hits to report after the next stop have not happened */
+    dbg_watch_forget(dbg); /* pending hits belong to instructions that have not happened at this count */
     dbg_finding_print(dbg);
     dbg->ended = dbg_thread_count(dbg) == 0 && emu_grid_current(dbg->machine) == NULL;
     if (dbg->ended)

@@ -2,10 +2,11 @@
 /*
  * Reverse searches by intervals, and the reverse instruction trace of a lane.
  *
- * To look back, an interval of the past before now is executed forward with an observer, then the one before it,
- * each eight times as long; one in which the warp did nothing is skipped. They begin at round counts, where the
- * search before has left a snapshot: in `gemm` the first reverse step of a lane that ran long ago takes 90 ms,
- * another one 1.6 (docs/evidence/history.md). Without intervals a search would execute all that is kept.
+ * To search back, the interval of history before the current count is replayed forward with an observer, then
+ * the interval before it, each eight times as long; an interval in which the warp did nothing is skipped.
+ * Intervals start at round counts, where an earlier search has left a snapshot. In `gemm` the first reverse
+ * step of a lane that ran long ago takes 90 ms, another one 1.6 (docs/evidence/history.md). Without intervals
+ * a search would replay all recorded history.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
@@ -89,7 +90,7 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
     return status;
 }
 
-/** The window before the last one. *found is false when nothing earlier is kept. */
+/** Replays the interval before the last one. *@found is false when no earlier history is recorded. */
 static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_error *err)
 {
     uint64_t earliest = dbg_history_earliest(s->dbg);
@@ -106,7 +107,8 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         return status;
     s->idle = s->only != 0;
     s->high = s->low;
-    /* At round places, so that the next search begins where this one did: a snapshot is there. */
+    /* Intervals start at multiples of their size, so the next search starts where this one did: a snapshot is
+     * there. */
     s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
     if (s->low < earliest)
         s->low = earliest;

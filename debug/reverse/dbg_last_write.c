@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-/** Of a search for the last write. */
+/** State of a search for the last write. */
 struct wrote_search {
     struct emu_observer observer;
     struct dbg *dbg;
@@ -31,7 +31,7 @@ static void note_thread(const struct emu_event *ev, unsigned lane, struct dbg_th
     out->lane = lane;
 }
 
-/* What the instruction loaded for the lane, if it is a load. */
+/* Records what the instruction loaded for the lane, if it is a load. */
 static void note_load(const struct emu_event *ev, unsigned lane, struct dbg_written *out)
 {
     out->load_bytes = 0;
@@ -70,14 +70,14 @@ static bool on_touch(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/** What a place held at two counts between which no instruction wrote it. */
+/** Value of a location at two counts between which no instruction wrote it. */
 struct held {
     uint64_t from, to;
     uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX];
 };
 
-/* Edits and steps of the launch file are no instructions: at which count did the location get its last
- * value? */
+/* Finds the count at which an edit or a step of the launch file, which are no instructions, gave the location
+ * its current value. */
 static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                                 struct held *h, struct dbg_written *out, struct lw_error *err)
 {
@@ -118,8 +118,8 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_reco
     return LW_OK;
 }
 
-/* The last write to the location of a watchpoint before a count of instructions, at which the
- * machine is now. Leaves the machine at another count and deletes the watchpoint. */
+/* Finds the last write to the location of a watchpoint before a count, at which the machine is now. Leaves
+ * the machine at another count and deletes the watchpoint. */
 static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_point,
                                  uint64_t before, struct dbg_written *out, struct lw_error *err)
 {
@@ -128,7 +128,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     const struct dbg_stoppoint_record *record = dbg_stoppoint_find(dbg, point);
     struct dbg_watch_filter_search look = {.writes = true};
     struct dbg_stop stop = {0};
-    /* Memory is everybody's; registers are written by their own warp alone. */
+    /* Any thread can write memory; registers are written by their own warp alone. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
     struct held held = {.from = dbg_history_earliest(dbg), .to = before};
     bool known = record != NULL && dbg_watched_read(dbg, record->watched, held.now);
@@ -155,13 +155,13 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     return status;
 }
 
-/** Where a look at the past began, and who is asked then. */
+/** Position of a session before a search: count, foci and focus lanes, to be restored. */
 struct saved_position {
     uint64_t at;
     dbg_thread_id focus[2];
-    struct dbg_watch_lane *pins; /* focus lanes of all warps: the search moves them */
+    struct dbg_watch_lane *pins; /* focus lanes of all warps, which the search changes */
     size_t pin_count;
-    uint64_t count; /* of instructions there */
+    uint64_t count; /* instruction count */
 };
 
 static enum lw_status position_save(struct dbg *dbg, struct saved_position *saved_position, struct dbg_lane_ref *lane_ref,
@@ -186,7 +186,7 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
-    /* No thread is resident to resolve a name: before the last instruction there is one. */
+    /* No thread is resident in which names can be resolved: before the last instruction there is one. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *lane_ref = (struct dbg_lane_ref){first.id, first.lane};
@@ -201,14 +201,14 @@ static enum lw_status position_restore(struct dbg *dbg, struct saved_position *s
     enum lw_status status = dbg_history_move(dbg, saved_position->at, err);
 
     memcpy(dbg->focus, saved_position->focus, sizeof saved_position->focus);
-    if (saved_position->pin_count != 0) /* there is room: the list only grows */
+    if (saved_position->pin_count != 0) /* capacity suffices: the list never shrinks */
         memcpy(dbg->pins, saved_position->pins, saved_position->pin_count * sizeof *saved_position->pins);
     dbg->pin_count = saved_position->pin_count;
     free(saved_position->pins);
     return status;
 }
 
-/* The point on what @text names. */
+/* Adds a hidden watchpoint on what @text names. */
 static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, const char *text,
                                   unsigned size_bytes, unsigned *point, struct lw_error *err)
 {
@@ -247,10 +247,10 @@ enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
 
 /* ---- where a value comes from ------------------------------------------------------------------ */
 
-/** The location that is searched next: a register of a lane, or memory as it sees it. */
+/** Location to be searched next: a register of a lane, or memory as that lane sees it. */
 struct source {
     struct dbg_lane_ref lane_ref;
-    uint64_t address; /* of a window, for registers */
+    uint64_t address; /* for registers, a debug address */
     unsigned bytes;
     char name[48];
 };
@@ -265,7 +265,7 @@ static void source_register(struct source *s, const struct isa_reg_use *use)
              use->first, use->first + 1u);
 }
 
-/** What a number is that is followed: its type is kept by moves, loads and stores. `bytes` 0: not known. */
+/** Type of the followed number: moves, loads and stores preserve it. `bytes` 0: not known. */
 struct number {
     enum dbg_type type;
     unsigned bytes;
@@ -286,7 +286,7 @@ static struct number watched_number(const struct dbg *dbg, unsigned point)
     return n;
 }
 
-/** What a floating-point instruction computes with, by its row. */
+/** Returns the type with which a floating-point instruction computes, from its mnemonic. */
 static struct number computed_number(const struct isa_insn *insn)
 {
     const char *name = isa_op_info((enum isa_op)insn->op)->mnemonic;
@@ -297,7 +297,8 @@ static struct number computed_number(const struct isa_insn *insn)
                                                         : (struct number){DBG_U32, 0};
 }
 
-/* "v6 = 3, v8 = 2": the values that the instruction reads, before it. @followed: of type @number; NULL: none. */
+/* Prints the values that the instruction reads, as they are before it: "v6 = 3, v8 = 2". @followed has type
+ * @number; NULL: none. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {
@@ -336,7 +337,8 @@ static void print_sources(struct dbg *dbg, const struct dbg_written *w, const st
         lw_put(out, "\n");
 }
 
-/* One source that the value surely is: of a move, of a load, of a store. */
+/* Finds the one source from which a move, load or store has copied the value. Returns false for other
+ * instructions. */
 static bool follow(const struct dbg_written *w, struct source *next)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -415,7 +417,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
-        if (hop == MOST_HOPS) { /* no point is made that no search would remove */
+        if (hop == MOST_HOPS) { /* no watchpoint is added without a search, which would delete it */
             lw_printf(out, "     these are %d steps; `goto %" PRIu64 "`, then `origin` of what that one is from, shows earlier ones\n",
                       MOST_HOPS, w.at);
             break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of a run by name. */
+/* Marks: named instruction counts of a run. */
 #include "debug/reverse/dbg_history_priv.h"
 
 #include <inttypes.h>

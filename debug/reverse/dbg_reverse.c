@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reverse commands. Steps read the trace of a lane backwards; reverse-continue replays
- * intervals of history forward, the nearest first, and moves to the last hit that it saw.
+ * The reverse commands. Reverse steps read the trace of a lane backwards. reverse-continue replays intervals
+ * of history forward, the nearest first, and moves to the last hit in them.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
@@ -10,7 +10,7 @@
 
 /** Position at the start of a command, to restore it. */
 struct start {
-    uint64_t at; /* for dbg_history_move */
+    uint64_t at; /* instruction count */
     struct dbg_lane_ref lane_ref;
 };
 
@@ -30,7 +30,7 @@ static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *sta
     return LW_OK;
 }
 
-/* Nothing was done: the user interrupted it. */
+/* Returns to the start of an interrupted command and makes the stop there. */
 static enum lw_status visit(struct dbg *dbg, const struct start *start, struct dbg_stop *stop,
                            struct lw_error *err)
 {
@@ -42,7 +42,8 @@ static enum lw_status visit(struct dbg *dbg, const struct start *start, struct d
     return status;
 }
 
-/* The trace has reached its beginning: to @first, or nowhere. */
+/* Makes the stop after the trace has reached its beginning: at @first, or, without one, where the command
+ * started. */
 static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
                                    const struct dbg_trace *first, struct dbg_stop *stop,
                                    struct lw_error *err)
@@ -65,7 +66,7 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
     return LW_OK;
 }
 
-/* A hit was found in the past: count it, and forget a temporary point. */
+/* Counts a hit in the past and deletes a temporary stoppoint. */
 static void count_hit(struct dbg *dbg, unsigned id)
 {
     struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
@@ -77,8 +78,8 @@ static void count_hit(struct dbg *dbg, unsigned id)
         (void)!dbg_stoppoint_remove(dbg, id, NULL);
 }
 
-/* Lanes @active of a thread are at @pc: the stop, if a breakpoint hits there. The focus is on the
- * lane that was followed if it is one of them. */
+/* Makes the stop if a breakpoint at @pc hits for the lanes @active of a thread. The focus moves to the
+ * followed lane if it is one of them. */
 static void stop_at_point(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, uint64_t pc,
                           uint64_t active, struct dbg_stop *stop)
 {
@@ -122,22 +123,22 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
 
 enum { LONG_VISIT = 1 << 15 };
 
-/** A walk along the trace. */
+/** A backward walk along a lane's trace. */
 struct walk {
     struct dbg *dbg;
     struct start start;
     struct dbg_lane_trace trace;
-    struct dbg_trace executed;  /* read last */
-    int depth;               /* of calls there, 0 where the walk began */
-    struct dbg_trace target; /* where the walk is to end, if it has one */
+    struct dbg_trace executed;  /* instruction read last */
+    int depth;               /* call depth at that instruction, 0 at the start of the walk */
+    struct dbg_trace target; /* instruction at which the walk is to end, if has_target */
     bool has_target;
     bool has_trace;
-    uint64_t stayed; /* instructions read one after the other at which it cannot end */
-    uint64_t unwatched; /* the place from which on no watched range was written */
+    uint64_t stayed; /* number of consecutive instructions read at which the walk cannot end */
+    uint64_t unwatched; /* instruction count from which on no watched range was written */
 };
 
-/* A watched range that was written, by whichever lane, between the place @at and what was looked at: the stop is
- * there, as it is on the way forward. What is kept of the search serves the next one. */
+/* Makes the stop if any lane wrote a watched range between the count @at and the counts inspected before, as
+ * a forward run stops there. Results of the search are cached for the next one. */
 static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t before = w->unwatched;
@@ -151,14 +152,14 @@ static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop 
     while (status == LW_OK && found && !interrupted && stop->kind == DBG_STOP_NONE) {
         status = dbg_hit_before(w->dbg, before, at, &hit, &found, &interrupted, err);
         found = found && hit.at >= at;
-        before = hit.at; /* breakpoints of other lanes are passed */
+        before = hit.at; /* breakpoints of other lanes are ignored */
         if (status == LW_OK && found && hit.touched)
             status = to_hit(w->dbg, &w->start, &hit, stop, err);
     }
     return status == LW_OK && interrupted ? visit(w->dbg, &w->start, stop, err) : status;
 }
 
-/* Does a stoppoint hit the lane before this instruction of its trace? Then the stop is there. */
+/* Makes the stop if a stoppoint hits the lane before this instruction of its trace. */
 static enum lw_status look(struct walk *w, const struct dbg_trace *executed, struct dbg_stop *stop,
                            struct lw_error *err)
 {
@@ -194,8 +195,8 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     return status;
 }
 
-/* One instruction further back; the stop is made where that ends the walk: at the beginning,
- * at a point, by an interrupt. */
+/* Moves the walk back by one instruction. Makes the stop where that ends the walk: at the beginning of the
+ * trace, at a stoppoint, on an interrupt. */
 static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t next = w->trace.next_pc;
@@ -220,7 +221,7 @@ static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw
     return LW_OK;
 }
 
-/* Of a long visit (dbg_reverse_skip.c) the middle is passed: @row as there. */
+/* Skips the middle of a long visit (dbg_reverse_skip.c, which has @row). */
 static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, struct dbg_stop *stop,
                                 struct lw_error *err)
 {
@@ -238,7 +239,7 @@ static enum lw_status walk_skip(struct walk *w, const struct isa_line *row, stru
                                                           : status;
 }
 
-/* To the target; a point there is reported as one. */
+/* Moves to the target of a walk; a stoppoint that hits there is reported. */
 static enum lw_status walk_land(struct walk *w, const struct dbg_trace *target,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
@@ -291,15 +292,16 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/** Of a step to the beginning of a line. */
+/** A walk to the beginning of a line. */
 struct line_walk {
     struct walk walk;
-    const struct isa_line *row; /* the line that it goes to the beginning of; NULL: not found yet */
-    int base;                   /* depth of its frame */
-    bool over, into;            /* into: a call was entered from its end */
+    const struct isa_line *row; /* line to whose beginning the walk goes; NULL: not determined yet */
+    int base;                   /* call depth of the line's frame */
+    bool over, into;            /* over: calls are undone as a whole; into: the walk has entered a call from its
+                                 * end */
 };
 
-/* A prologue belongs to no line: forward steps pass it, too. */
+/* Returns true in a prologue, which belongs to no line: forward steps skip it, too. */
 static bool in_prologue(const struct dbg *dbg, uint64_t pc)
 {
     const struct isa_function *function = dbg_function_at(dbg, pc);
@@ -307,7 +309,7 @@ static bool in_prologue(const struct dbg *dbg, uint64_t pc)
     return function != NULL && !function->kernel && pc < dbg_function_body(dbg, function);
 }
 
-/* Has the walk come past the line's beginning, which is its target, with this instruction? */
+/* Returns true if the walk has moved past its target, the line's beginning, with this instruction. */
 static bool line_passed(struct line_walk *l)
 {
     struct walk *w = &l->walk;
@@ -317,7 +319,7 @@ static bool line_passed(struct line_walk *l)
     if (w->depth > l->base) {
         if (l->over || l->into || !known)
             return false;
-        /* Out of the call's end backwards: the last line of the function. */
+        /* The walk entered a call from its end: the target is the function's last line. */
         l->into = true;
         l->base = w->depth;
         l->row = NULL;
@@ -325,7 +327,7 @@ static bool line_passed(struct line_walk *l)
     } else if (w->depth < l->base) {
         if (w->has_target)
             return true;
-        l->base = w->depth; /* from its first line to the call */
+        l->base = w->depth; /* from the function's first line back to the call */
     }
     if (in_prologue(w->dbg, w->executed.pc))
         return w->has_target;
@@ -362,7 +364,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
             break;
         status = walk_back(&l.walk, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
-            /* The line that the lane began with. */
+            /* The target is the line in which the lane started. */
             memset(stop, 0, sizeof *stop);
             status = walk_land(&l.walk, &l.walk.target, stop, err);
             break;
@@ -378,7 +380,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     return walk_end(&l.walk, status, stop, err);
 }
 
-/* Out of the frame that was chosen: to its call, or where the code of an inlined one begins. */
+/* Moves out of the selected frame: to its call, or to the first instruction of inlined code. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err)
 {
@@ -408,7 +410,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
         if (status == LW_OK && stop->kind == DBG_STOP_NONE)
             status = walk_back(&w, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && w.has_target) {
-            memset(stop, 0, sizeof *stop); /* the kernel begins with it */
+            memset(stop, 0, sizeof *stop); /* the kernel starts with the inlined code */
             status = walk_land(&w, &w.target, stop, err);
             break;
         }

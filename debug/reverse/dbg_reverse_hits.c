@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hits of points in the past. Windows of it run forward, the nearest first; all hits of the last one are kept, so
- * that whoever goes from hit to hit does not run it again for each. gdb tests the conditions of its watchpoints,
- * on the way back, where the instruction has not been carried out: those are asked in a second pass, there.
+ * Hits of stoppoints in the past. Intervals of history are replayed forward, the nearest first. All hits of
+ * the last interval are cached, so going from hit to hit does not replay it for each. In reverse, conditions
+ * of gdb's watchpoints are evaluated at the count before the instruction, in a second pass.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
@@ -10,21 +10,21 @@
 #include <stdlib.h>
 
 enum { WINDOW_GROWS = 16, STOPS_AT_ONE = 4096, MOST_HITS = 1 << 16, FIRST_CHUNK = 32, MOST_CHUNK = 1 << 14 };
-enum { PROGRESS_CONDITIONS = 1 << 20 }; /* conditions between two progress messages */
+enum { PROGRESS_CONDITIONS = 1 << 20 }; /* number of conditions between two progress messages */
 
-/** The last false one of a point that asks. */
+/** Last hit with a false condition, for a watchpoint whose condition is evaluated before the instruction. */
 struct passed {
-    unsigned point; /* 0: none */
+    unsigned point; /* id of the watchpoint; 0: none */
     struct dbg_passed where;
 };
 
 struct dbg_hits {
-    struct dbg_hit *hit; /* by count, ascending; of one instruction the reported one is the last */
+    struct dbg_hit *hit; /* sorted by count; of one instruction the hit to be reported is the last */
     size_t count, capacity;
-    uint64_t low, high;  /* there are no others in [low, high) */
+    uint64_t low, high;  /* the array has all hits in [low, high) */
     bool short_of_memory;
-    struct passed passed[8]; /* of windows that were nearer */
-    size_t chunk;            /* to be evaluated in one batch */
+    struct passed passed[8]; /* entries for intervals nearer to the start of the search */
+    size_t chunk;            /* number of conditions to evaluate in one batch */
     uint64_t queried;
 };
 
@@ -38,7 +38,7 @@ void dbg_hits_free(struct dbg *dbg)
     dbg->hits = NULL;
 }
 
-/* The older half goes, and what of its last instruction is in the other one. */
+/* Drops the older half of the hits, including those in the newer half that belong to the same instruction. */
 static void drop_half(struct dbg_hits *hits)
 {
     size_t half = hits->count / 2;
@@ -61,7 +61,7 @@ static void add(struct dbg_hits *hits, const struct dbg_hit *hit)
         hits->short_of_memory = true;
 }
 
-/** Sees what watchpoints and catchpoints are touched. */
+/** Observer that finds the hits of watchpoints and catchpoints. */
 struct toucher {
     struct emu_observer observer;
     struct dbg *dbg;
@@ -81,7 +81,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The split is before a breakpoint: is it a hit? Nothing is counted yet. */
+/* Adds the hit if a split is before a breakpoint that hits; counts nothing. */
 static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, struct dbg_hits *hits)
 {
     dbg_thread_id id = dbg_thread_id_of(dbg, location->grid, location->block, location->warp);
@@ -99,7 +99,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
 
 /* ---- running the past ----------------------------------------------------------------------- */
 
-/* Run what is left of a window and note the hits of breakpoints; @hits NULL: they do not count. */
+/* Runs the rest of an interval and records the hits of breakpoints; @hits NULL: they do not count. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
                                  struct dbg_watch_filter_search *look, bool *interrupted,
                                  struct lw_error *err)
@@ -120,7 +120,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
             *interrupted = true;
             return LW_OK;
         }
-        /* Parts of a split may reach a breakpoint one by one; but never for ever. */
+        /* Parts of a split may reach a breakpoint one by one, but only a bounded number of times. */
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
             return LW_FAIL(err, LW_ESTATE,
@@ -142,7 +142,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
     return status;
 }
 
-/* From @low up to @high, with @observer (NULL: none) where points may be touched. */
+/* Replays from @low up to @high, with @observer (NULL: none) at instructions that may touch a stoppoint. */
 static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct dbg_hits *hits,
                                    struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                    bool *interrupted, struct lw_error *err)
@@ -169,7 +169,7 @@ static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high,
     return status;
 }
 
-/* Of the window before one of @size. */
+/* Returns the size of the interval that is searched after one of @size. */
 static uint64_t next_size(uint64_t size, bool dense)
 {
     uint64_t most = dense ? DBG_LARGEST_WINDOW : DBG_LARGEST_FAST_WINDOW;
@@ -215,7 +215,7 @@ enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id o
 
 /* ---- the search ----------------------------------------------------------------------------- */
 
-/* All hits from @low up to @high. */
+/* Records all hits from @low up to @high. */
 static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
                                    struct dbg_watch_filter_search *look, bool *interrupted,
                                    struct lw_error *err)
@@ -237,7 +237,8 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     return status;
 }
 
-/* The machine goes to where these hits have not happened, one after the other, and their conditions are tested. */
+/* Moves the machine to the counts before hits @from up to @to, one after the other, and evaluates their
+ * conditions. */
 static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interrupted, struct lw_error *err)
 {
     struct dbg_hits *hits = dbg->hits;
@@ -270,7 +271,7 @@ static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interru
     return status;
 }
 
-/* The last true one of those that are kept, before the count @before. */
+/* Finds the last cached hit before the count @before whose condition is true. */
 static enum lw_status pick(struct dbg *dbg, uint64_t before, size_t *found, bool *interrupted, struct lw_error *err)
 {
     struct dbg_hits *hits = dbg->hits;
@@ -300,7 +301,8 @@ static struct dbg_passed passed_at(const struct dbg_hit *hit)
     return (struct dbg_passed){hit->at, hit->id, lw_lowest(hit->lanes), true};
 }
 
-/* Drops the kept hits: of the false ones, the first of each stoppoint follows an earlier hit. */
+/* Drops the cached hits. Of those with a false condition, the first of each stoppoint is kept for the stop at
+ * an earlier hit. */
 static void keep_passed(struct dbg_hits *hits)
 {
     for (size_t i = hits->count; i-- > 0;) {
@@ -315,7 +317,7 @@ static void keep_passed(struct dbg_hits *hits)
     }
 }
 
-/* The first false hit of the same stoppoint after a hit. */
+/* Returns the first later hit of the same stoppoint whose condition is false. */
 static struct dbg_passed passed_after(const struct dbg_hits *hits, size_t found)
 {
     const struct dbg_hit *hit = &hits->hit[found];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast reverse steps: they skip long visits of a line. A lane that spins has retired millions of
- * instructions at which a walk along its trace cannot end: those of the line whose beginning it goes to, or
- * those that neither call nor return. Only the others get breakpoints, so history replays at nearly full
- * speed to the last one that the lane retired, and the walk continues where the visit began. A reverse step
- * over a loop of a hundred million instructions takes 3 s; to inspect each of them, at 2.5 million a second,
- * would take 40 (docs/evidence/history.md).
+ * Fast reverse steps: they skip long visits of a line. A lane that spins has retired millions of instructions
+ * at which a backward walk cannot end: those of the line to whose beginning it goes, or those that neither
+ * call nor return. Only the other instructions get breakpoints, so history replays at nearly full speed to
+ * the last of them that the lane retired, and the walk continues where the visit started. A reverse step over
+ * a loop of a hundred million instructions takes 3 s. To inspect each of them, at 2.5 million a second, would
+ * take 40 s (docs/evidence/history.md).
  *
- * A lane that waits while others of its warp spin has retired nothing. It is at one pc, which it
- * cannot leave without executing the instruction there: only that gets a breakpoint.
+ * A lane that waits while others of its warp spin has retired nothing. It cannot leave its pc without
+ * executing the instruction there, so only that instruction gets a breakpoint.
  */
 #include "debug/reverse/dbg_history_priv.h"
 
@@ -20,7 +20,7 @@ struct loop_observer {
     struct dbg *dbg;
     const struct dbg_lane_trace *trace;
     const struct isa_line *row;
-    uint64_t at; /* of the event, and where it was seen */
+    uint64_t at; /* found: instruction count and pc of the event */
     bool found;
 };
 
@@ -56,7 +56,7 @@ static bool is_own(const struct loop_observer *l, const struct emu_event *ev)
            dbg_event_thread(ev) == l->trace->lane_ref.id;
 }
 
-/* The last instruction of the lane at which the walk may end. */
+/* Records the lane's last instruction at which the walk may end. */
 static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -68,7 +68,7 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The first instruction of the visit after it, of a known line if the walk is about one. */
+/* Finds the visit's first instruction after that one, with a known line if the walk goes to a line. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -117,18 +117,18 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_l
     trace->search.low = l.at + 1;
     trace->search.size = DBG_FIRST_WINDOW;
     trace->search.idle = false;
-    trace->next_pc = 0; /* neither calls nor returns are passed */
+    trace->next_pc = 0; /* a visit without a line passes neither calls nor returns */
     return LW_OK;
 }
 
 /* ---- a lane that waits -------------------------------------------------------------------- */
 
-/** A search of intervals of history in which a lane may have waited. */
+/** Search of intervals of history in which a lane may have waited. */
 struct wait {
     struct loop_observer loop_observer;
     struct dbg_watch_filter_search look;
-    uint64_t pc;    /* where it waits */
-    uint64_t moved; /* count after the last time that it left that pc, in the interval searched last */
+    uint64_t pc;    /* pc at which the lane waits */
+    uint64_t moved; /* instruction count after the lane last left that pc, in the interval searched last */
     uint64_t looked;
 };
 
@@ -150,7 +150,7 @@ static bool on_leave(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* The lane's pc at a count; false: it is not there. */
+/* Gets the lane's pc at a count; *@there is false if the lane does not exist then. */
 static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, uint64_t *pc,
                               bool *there, struct lw_error *err)
 {
@@ -163,7 +163,7 @@ static enum lw_status lane_pc(const struct dbg_lane_trace *trace, uint64_t at, u
     return status;
 }
 
-/* Has the lane retired nothing from @low up to @high, while it waits at wait->pc? */
+/* Sets *@yes if the lane has retired nothing from @low up to @high and waits at wait->pc. */
 static enum lw_status stood(struct dbg_lane_trace *trace, struct wait *wait, uint64_t low, uint64_t high,
                             bool *yes, struct lw_error *err)
 {
@@ -197,7 +197,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
     enum lw_status status;
 
     wait.look = (struct dbg_watch_filter_search){.wanted = is_wait_pc, .context = &wait};
-    /* A pc that was changed by hand was left without that. */
+    /* An edited pc can change without the instruction at it being executed. */
     if (trace->skip_disabled || dbg_pc_edited(trace->dbg) || !dbg_watch_ready(trace->dbg))
         return LW_OK;
     status = lane_pc(trace, high, &wait.pc, &yes, err);
@@ -211,7 +211,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
             high = low;
         all = !yes;
     }
-    /* It moved in [low, high): the half of that in which it did last, and so on. */
+    /* The lane moved in [low, high): bisect to the part in which it moved last. */
     low = wait.moved;
     while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trace->skip_disabled) {
         uint64_t middle = low + (high - low) / 2;

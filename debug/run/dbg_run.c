@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running all by the engine's own order, and what its stops mean (MACHINE 9): hits, faults,
- * ends, and where the focus goes. */
+/* Running all warps in the engine's own order, and the meaning of the engine's stops (MACHINE 9): hits,
+ * faults, ends, and where the focus moves. */
 #include "debug/run/dbg_run_priv.h"
 
 #include <stdio.h>
 
 /* ---- stops ---------------------------------------------------------------------- */
 
-/* Is this arrival of a split a hit? Then the stop is made. The focus moves to the first lane that hit,
- * and remains on the warp's lane if that one did, so that a user who follows a lane keeps it. */
+/* Makes the stop if the arrival of a split at @pc hits a breakpoint. The focus moves to the first lane that
+ * hit, and remains on the warp's focus lane if that one did, so a user who follows a lane keeps it. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop)
 {
@@ -30,8 +30,8 @@ bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err);
 
-/* What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run
- * continues (a breakpoint whose condition is false was stepped over, a new launch was queued). */
+/* Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a
+ * breakpoint with a false condition was stepped over, a new launch was queued). */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err)
 {
@@ -62,7 +62,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         dbg_stop_on(dbg, stop, DBG_STOP_HANG, id,
                     es->hang.lanes != 0 ? lw_lowest(es->hang.lanes) : 0);
         return LW_OK;
-    case EMU_STOP_COUNT: /* whoever set engine->stop_at wants the run back */
+    case EMU_STOP_COUNT: /* the function that set engine->stop_at gets control back */
         if (dbg_finding_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
@@ -79,12 +79,12 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         if (dbg_watch_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
-    default: /* nothing halted what runs again */
+    default: /* replayed instructions do not halt the machine */
         return dbg_finding_pending(dbg) ? dbg_watch_stop(dbg, stop, err) : LW_OK;
     }
 }
 
-/* Step the split over the breakpoint at its pc: one step, whatever it is. */
+/* Steps the split over the breakpoint at its pc: one step of any kind. */
 static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_ref *location,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
@@ -101,7 +101,7 @@ static enum lw_status over_breakpoint(struct dbg *dbg, const struct emu_thread_r
     return LW_OK;
 }
 
-/* Every resuming function begins and ends here. */
+/* Begins every function that resumes; dbg_run_end() ends it. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     memset(stop, 0, sizeof *stop);
@@ -128,7 +128,8 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 }
 /* ---- continue --------------------------------------------------------------------- */
 
-/* The run stopped before an instruction: a hit, or over it in the engine's own order. */
+/* Handles a stop of the engine before an instruction: a breakpoint hit, or a step over the breakpoint in the
+ * engine's own order. */
 static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *location,
                                struct dbg_stop *stop, struct lw_error *err)
 {

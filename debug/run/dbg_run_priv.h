@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between dbg_run.c, dbg_step.c and dbg_step_line.c. */
+/* Internal interface of dbg_run.c, dbg_step.c and dbg_step_line.c. */
 #ifndef DBG_RUN_PRIV_H
 #define DBG_RUN_PRIV_H
 
@@ -8,18 +8,18 @@
 
 /* ---- stops (dbg_run.c) ----------------------------------------------------------- */
 
-/** Every resuming function begins and ends here. */
+/** Begin and end every function that resumes. */
 enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
-/** Is this arrival of a split a hit? Then the stop is made, and the focus moves to the
- *  first lane that hit unless the focus lane is one of them. */
+/** Makes the stop if the arrival of a split at @pc hits a breakpoint; returns whether it does. The focus
+ *  moves to the first lane that hit, unless the focus lane is one of them. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** What the engine stopped for, as a stop of ours; stop->kind remains NONE if the run continues
- *  (a breakpoint whose condition is false was stepped over, a new launch was queued). dbg_continue answers EMU_STOP_BREAK
- *  itself and steps over the breakpoint in the engine's own order. */
+/** Converts the engine's stop to a stop of the debugger. stop->kind remains NONE if the run continues (a
+ *  breakpoint with a false condition was stepped over, a new launch was queued). dbg_continue handles
+ *  EMU_STOP_BREAK itself and steps over the breakpoint in the engine's own order. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -27,48 +27,49 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
 /* ---- one instruction of a lane (dbg_step.c) ----------------------------------------- */
 
 enum dbg_outcome {
-    DBG_RETIRED, /* the lane retired one instruction and lives */
+    DBG_RETIRED, /* the lane has retired one instruction and has not exited */
     DBG_EXITED,
-    DBG_STOPPED  /* the stop is made */
+    DBG_STOPPED  /* the stop has been made */
 };
 
-enum { DBG_BLOCK_WARPS = EMU_MAX_BLOCK_THREADS / 4 }; /* of the smallest width */
+enum { DBG_BLOCK_WARPS = EMU_MAX_BLOCK_THREADS / 4 }; /* for the smallest warp width */
 
-/** A lane being stepped. Its block cannot go away while it lives. */
+/** A lane that is being stepped. Its block remains resident while the lane is live. */
 struct dbg_stepper {
     struct dbg *dbg;
     dbg_thread_id id;
     struct dbg_warp warp;
     unsigned lane;
     bool locked, reported;
-    unsigned own_slices;            /* rotations of its own warp alone, since it waits */
-    int depth;                     /* calls less returns since the start */
-    uint64_t retired, progress;    /* of its block when that was seen to get on last */
-    unsigned tries;                /* looks since then that did not find that it spins */
-    const struct isa_insn *insn;   /* executed last */
-    /* In the past, where steps follow the record: */
-    bool in_past;                        /* where it began */
-    uint64_t others;                     /* instructions of others that were replayed */
-    uint64_t own;                        /* instructions of its warp that were steps */
-    uint64_t was[DBG_BLOCK_WARPS];   /* instructions of each warp of its block, where it began */
+    unsigned own_slices;            /* rotations in which only the lane's own warp ran while it waited */
+    int depth;                     /* calls minus returns since the start */
+    uint64_t retired, progress;    /* counters of the block when progress was last observed */
+    unsigned tries;                /* spin checks since then that did not find a spin */
+    const struct isa_insn *insn;   /* instruction executed last */
+    /* When stepping in replayed history, where steps follow the record: */
+    bool in_past;                        /* the stepper started in the past */
+    uint64_t others;                     /* instructions of other warps that were replayed */
+    uint64_t own;                        /* instructions of the lane's warp that were steps */
+    uint64_t was[DBG_BLOCK_WARPS];   /* instruction counts of the block's warps at the start */
 };
 
-/** Errors: LW_ESTATE when the thread is gone. */
+/** Starts a stepper for the focus lane of @id. Errors: LW_ESTATE when the thread is gone. */
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err) LW_MUST_CHECK;
-/** The look at whether a lane spins is over. */
+/** Ends the spin check of a stepped lane. */
 void dbg_spin_forget(struct dbg *dbg);
 enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** The lane's pc after a step: *pc. Makes the stop if that ends a walk: a breakpoint
- *  hit there, an exit, an interrupt. */
+/** Gets the lane's pc after a step. Makes the stop if that ends a walk: a breakpoint hit there, an exit, an
+ *  interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/** A walk is over: a message names the others that ran with it in the past, and where they are now. */
+/** Prints a message at the end of a walk: which other warps ran in replayed history, and where they are now. */
 void dbg_stepper_report(const struct dbg_stepper *s);
 
-/** Is the pc in the code of an inlined call, a struct dbg_frame_location's @call? (dbg_step_line.c) */
+/** Returns true if the pc is in the code of an inlined call, @call of a struct dbg_frame_location
+ *  (dbg_step_line.c). */
 bool dbg_in_call(const struct dbg *dbg, uint64_t pc, int64_t call);
 
 #endif

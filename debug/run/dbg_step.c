@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One instruction of a lane (MACHINE 9): its split runs alone until the lane has retired one;
- * others run only when the lane waits for them.
+ * Stepping one instruction of a lane (MACHINE 9): its split runs alone until the lane has retired one; others
+ * run only when the lane waits for them.
  */
 #include "debug/run/dbg_run_priv.h"
 
 #include <stdio.h>
 
-enum { OWN_SLICES = 4096 }; /* of its own warp alone, before others run as well */
+enum { OWN_SLICES = 4096 }; /* rotations in which only the lane's warp runs, before other warps run as well */
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
 {
@@ -25,7 +25,7 @@ static void stepper_thread(const struct dbg_stepper *s, const struct emu_split_v
     out->pc = split->pc;
 }
 
-/* Lanes and warps that a waiting lane waits for, as far as the views show. */
+/* Formats which lanes and warps a waiting lane waits for, as far as the views show. */
 static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view *split,
                         char *text, size_t size)
 {
@@ -84,7 +84,8 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Nothing but its block ran: others might end that, so it is no hang. */
+/* Appends that the block makes no progress. That is not reported as a hang, because only this block ran and
+ * other blocks might end the wait. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -93,7 +94,8 @@ static void add_no_progress(struct dbg_stop *stop)
              ": what ran repeats itself for ever unless others change memory; `continue` runs them as well");
 }
 
-/** Stops the others as soon as the lane is free: it must not run on in their time slice. */
+/** Observer that stops the others as soon as the lane is released: the lane must not run on in their time
+ *  slice. */
 struct release_watch {
     struct emu_observer observer;
     const struct dbg_stepper *stepper;
@@ -110,7 +112,7 @@ static bool on_release(struct emu_observer *observer, const struct emu_event *ev
     return watch->fired;
 }
 
-/* The lane is at a barrier: the engine's rotation, until another lane's step frees it. */
+/* Runs the engine's rotation while the lane is at a barrier, until another lane's step releases it. */
 static enum lw_status others_by_engine(struct dbg_stepper *s,
                                        const struct emu_split_view *split,
                                        struct dbg_stop *stop, struct lw_error *err)
@@ -142,7 +144,7 @@ static uint64_t warp_retired(const struct dbg_stepper *s, unsigned warp)
     return emu_warp_view(s->warp.core, s->warp.slot, warp, &view) ? view.retired : 0;
 }
 
-/* Where the warp's first live lane is. */
+/* Prints the location of a warp's first live lane. */
 static void put_warp(const struct dbg_stepper *s, unsigned warp, struct lw_sink *out)
 {
     struct emu_split_view split;
@@ -183,7 +185,8 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     lw_buffer_fini(&text);
 }
 
-/* A step by the engine. In the past it follows the record: others may run before it. */
+/* Executes one step in the engine. In replayed history the step follows the record: other warps may run
+ * before it. */
 static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *location,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
@@ -201,7 +204,7 @@ static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thr
     return status;
 }
 
-/* One step of another split. *ran: it executed; a hit or a fault makes the stop. */
+/* Executes one step of another split. *@ran is set if it executed. Makes the stop for a hit or a fault. */
 static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
                                  const struct emu_split_view *split, bool *ran,
                                  struct dbg_stop *stop, struct lw_error *err)
@@ -231,7 +234,7 @@ static enum lw_status step_other(struct dbg_stepper *s, unsigned warp,
     return status;
 }
 
-/* The next split of a warp that may run and does not hold the focus lane. */
+/* Picks the next split of a warp that can run and does not contain the focus lane. */
 static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_split_view *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];
@@ -246,7 +249,7 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
         }
         if (!own || (splits[i].lanes >> s->lane & 1) != 0)
             continue;
-        /* Ready ones before those that yielded. */
+        /* Ready splits precede those that yielded. */
         if (splits[i].state == EMU_SPLIT_READY ||
             (splits[i].state == EMU_SPLIT_YIELDED && !found)) {
             *out = splits[i];
@@ -258,8 +261,8 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
     return found;
 }
 
-/* The lane has yielded, or sleeps: selecting in its warp could let it run on, so the
- * others are stepped one by one, each warp for its quantum. */
+/* Runs the others while the lane has yielded or sleeps. The warp's own selection could let the lane run on,
+ * so the others are stepped one by one, each warp for its quantum. */
 static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *stop,
                                       struct lw_error *err)
 {
@@ -286,7 +289,7 @@ static enum lw_status others_by_steps(struct dbg_stepper *s, struct dbg_stop *st
     return status;
 }
 
-/* Up to a quantum of the split that has @lane, while the focus lane waits. */
+/* Runs the split with @lane for up to a quantum while the focus lane waits. */
 static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint64_t *lanes,
                                     bool *gives, struct dbg_stop *stop, struct lw_error *err)
 {
@@ -314,8 +317,8 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
     return status;
 }
 
-/* The lane waits for lanes of its own warp: these alone run, as long as they get on. *alone: they
- * do; false: they wait for other warps, too, or that must be assumed. */
+/* Runs only the lane's own warp while the lane waits for lanes of it, as long as they make progress. *@alone
+ * is set if they do; false: they wait for other warps, too, or that must be assumed. */
 static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -343,7 +346,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
     return LW_OK;
 }
 
-/* One rotation of the others; says so once a step. */
+/* Lets the others run for one rotation; prints a message once a step. */
 static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
 {
@@ -352,7 +355,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     char reason[400];
     enum lw_status status;
 
-    /* The others may pass points unseen only where none is armed. */
+    /* The others may pass stoppoints unobserved only where none is enabled. */
     dbg_reported_lanes_prune(s->dbg);
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
@@ -368,7 +371,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
             status = others_by_engine(s, &now, stop, err);
     } else {
         status = others_by_steps(s, stop, err);
-        /* A sleeper that is left alone wakes when its warp selects: time jumps. */
+        /* A sleeping lane that is alone wakes when its warp selects a split: time advances to its wake-up. */
         if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
             s->dbg->engine->ops->instructions(s->dbg->engine) == before)
             (void)!emu_warp_select(DBG_AT(&s->warp));
@@ -382,7 +385,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     return status;
 }
 
-/* Until the lane's split is ready again. */
+/* Lets others run until the lane's split is ready. */
 static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                       struct dbg_stop *stop, struct lw_error *err)
 {
@@ -440,7 +443,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             status = wait_for_others(s, outcome, stop, err);
             if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
                 return status;
-            /* It has passed the barrier that it was at: that was its instruction. */
+            /* The lane has passed the barrier at which it was, which counts as its instruction. */
             if (split.pc != start)
                 return LW_OK;
         }
@@ -460,7 +463,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             stop_waits(s, &split, "", stop);
             return LW_OK;
         }
-        /* Ready in name only: it yielded, or other lanes must come first. */
+        /* The split is ready in name only: it yielded, or other lanes must run first. */
         status = let_others_run(s, &split, stop, err);
         *outcome = DBG_STOPPED;
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
@@ -496,11 +499,11 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
-    case EMU_SPLIT_STACKED: /* its next step waits for those above */
+    case EMU_SPLIT_STACKED: /* its next step waits for the stack entries above it */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:
-        /* Retired; the others get the time slice that it gave up. */
+        /* The lane retired a yield; the others get the time slice that it gave up. */
         if (s->locked)
             return LW_OK;
         status = let_others_run(s, &split, stop, err);
@@ -550,12 +553,12 @@ void dbg_spin_forget(struct dbg *dbg)
     dbg->spin = NULL;
 }
 
-/* A walk of a lane that spins has no end: nothing but its warp, and whom that lets run, runs. When its
- * block made no progress for a window, it is looked at whether the warp repeats itself for ever; one that
- * computes for long walks on. Others might end it, so that is no hang. */
+/* Returns true if a stepped lane spins for ever: nothing runs but its warp and the warps for which that
+ * waits. When the block has made no progress for a window, the spin detector checks whether the warp repeats
+ * its state; a lane that computes for long continues. Other blocks might end the spin, so it is not a hang. */
 static bool spins(struct dbg_stepper *s)
 {
-    enum { LONG = 1 << 16 }; /* instructions, for one who waits for a step */
+    enum { LONG = 1 << 16 }; /* shortest window in instructions: a user waits for the step */
     uint64_t window = emu_machine_config(s->dbg->machine)->hang_window, progress;
     struct dbg *dbg = s->dbg;
     struct emu_block_view block;
@@ -587,8 +590,8 @@ static bool spins(struct dbg_stepper *s)
     return emu_core_has_cycle(DBG_AT(&s->warp), dbg->spin);
 }
 
-/* The lane's pc; true if that ends the step: a breakpoint hit there, an exit, an
- * interrupt. */
+/* Gets the lane's pc after a step and makes the stop if that ends the step: a breakpoint hit there, an exit,
+ * an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err)
 {
@@ -618,7 +621,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
 
 /* ---- all splits side by side ------------------------------------------------------------- */
 
-/* One instruction of each split of a warp that can run. */
+/* Executes one instruction of each split of a warp that can run. */
 static enum lw_status splits_of_warp(struct dbg_stepper *s, unsigned warp, struct dbg_stop *stop,
                                      struct lw_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps by range, by line and out of functions: loops of the step of one instruction. */
+/* Steps by range, by line and out of functions: loops over the step of one instruction. */
 #include "debug/run/dbg_run_priv.h"
 
 /* ---- company ------------------------------------------------------------------------- */
@@ -13,12 +13,12 @@ static uint64_t company(const struct dbg_stepper *s)
                : 0;
 }
 
-/* Lanes at one source location: all instructions of one line of one function are one location. */
+/* Lanes at one source location: all instructions of a line in one function are one location. */
 struct part {
     const struct isa_line *row; /* NULL: not known */
     const struct isa_function *function;
     uint64_t pc, lanes;
-    bool several; /* instructions */
+    bool several; /* the lanes are at several instructions of the line */
 };
 
 static bool is_same_location(const struct part *a, const struct part *b)
@@ -27,7 +27,7 @@ static bool is_same_location(const struct part *a, const struct part *b)
                               a->row->file == b->row->file && a->row->line == b->row->line);
 }
 
-/* "walk+0xb0 (walk.s:18)"; of several instructions of a line "walk (walk.s:18)". */
+/* Prints "walk+0xb0 (walk.s:18)"; for several instructions of a line "walk (walk.s:18)". */
 static void put_location(struct dbg *dbg, const struct part *part, struct lw_sink *out)
 {
     struct lw_buffer location;
@@ -43,7 +43,7 @@ static void put_location(struct dbg *dbg, const struct part *part, struct lw_sin
     lw_buffer_fini(&location);
 }
 
-/* Adds where @lanes are, that are together. */
+/* Adds @lanes, which are together at @pc, to the locations. Returns the new count. */
 static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, uint64_t pc, uint64_t lanes)
 {
     struct part part = {.pc = pc, .lanes = lanes, .function = dbg_function_at(dbg, pc)};
@@ -61,7 +61,7 @@ static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, ui
     return count + 1;
 }
 
-/* Lanes that were with the lane when its walk began, and are no longer: where are they? */
+/* Reports where the lanes are that were with the stepped lane at the start of the step and no longer are. */
 static void report_lost(const struct dbg_stepper *s, uint64_t before)
 {
     uint64_t lost = before & ~company(s), live = 0;
@@ -71,7 +71,7 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
     struct lw_buffer text;
     unsigned count, part_count = 0;
 
-    /* Without the lane, or if it is alone as before, there is nothing to report. */
+    /* Nothing to report if the stepped lane has exited or no lane was lost. */
     if ((lost >> s->lane & 1) != 0 || lost == 0)
         return;
     if (emu_warp_view(DBG_AT(&s->warp), &view))
@@ -99,17 +99,17 @@ static void report_lost(const struct dbg_stepper *s, uint64_t before)
 
 /* ---- goals ------------------------------------------------------------------------------- */
 
-/** Where the steps of a lane end. */
+/** Condition at which the steps of a lane end. */
 struct goal {
     bool (*reached)(const struct dbg_stepper *s, struct goal *goal, uint64_t pc);
-    uint64_t low, high;                     /* outside of this range */
-    const struct isa_line *from;            /* at the start of another line than this, */
-    bool over;                              /* and in no call; else */
-    int into;                               /* the depth of the call whose prologue the lane is in; 0: of none */
-    const struct dbg_frame_location *frame; /* out of this frame */
+    uint64_t low, high;                     /* the pc is outside this range */
+    const struct isa_line *from;            /* the pc is at the start of another line than this */
+    bool over;                              /* the lane is in no call */
+    int into;                               /* depth of the call in whose prologue the lane is; 0: none */
+    const struct dbg_frame_location *frame; /* the lane has left this frame */
 };
 
-/* Until the goal is reached, for which no stop is made yet, or something else stops the lane. */
+/* Steps until the goal is reached, without a stop for that, or something else stops the lane. */
 static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
@@ -126,7 +126,8 @@ static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struc
     return status;
 }
 
-/* The same with its stop, and what there is to say of others. @lost: of those that were with the lane, too. */
+/* As step_until(), and makes the stop and prints messages about other lanes. @lost: also about lanes that
+ * were with the stepped one. */
 static enum lw_status step_to(struct dbg_stepper *s, struct goal *goal, bool lost, struct dbg_stop *stop,
                               struct lw_error *err)
 {
@@ -157,8 +158,8 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
     struct goal goal = {.reached = out_of_range, .low = low, .high = high};
     struct dbg_stepper s;
     enum lw_status status = dbg_stepper_init(&s, dbg, id, locked, err);
-    /* One instruction shows by itself what it does; but gdb begins `next` and `step` from a
-     * breakpoint with one. */
+    /* A step of one instruction needs no message about lanes that left; but gdb begins `next` and `step` from
+     * a breakpoint with one. */
     bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
     if (status == LW_OK && dbg_watch_pending(dbg))
@@ -179,7 +180,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err)
 {
-    /* Every pc is outside the empty range: one instruction. */
+    /* Every pc is outside the empty range: the step ends after one instruction. */
     return dbg_step_range(dbg, id, 0, 0, locked, stop, err);
 }
 
@@ -191,13 +192,13 @@ static bool on_another_line(const struct dbg_stepper *s, struct goal *goal, uint
     bool start, known = dbg_row_at(s->dbg, pc, &row, &start);
 
     if (s->depth < 0)
-        return true; /* returned: another frame */
+        return true; /* the call has returned to another frame */
     if (s->depth > 0) {
         const struct isa_function *function = dbg_function_at(s->dbg, pc);
 
         if (goal->over || !known || function == NULL || s->depth > 1)
             return false;
-        /* Into a function: on to the end of its prologue. */
+        /* After entering a function, continue to the end of its prologue. */
         if (goal->into != s->depth && pc == dbg_function_pc(s->dbg, function))
             goal->into = s->depth;
         return goal->into == s->depth && pc >= dbg_function_body(s->dbg, function);
@@ -275,7 +276,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
-    /* Out of the frame that was chosen, and of all that it called. */
+    /* Out of the selected frame and everything that it called. */
     (void)!dbg_frame_location_at(dbg, id, thread.lane, dbg_frame_number(dbg, id, thread.lane), &location);
     function = dbg_frame_at(dbg, id, thread.lane, location.frame, &frame) ? frame.function : NULL;
     if (function != NULL && function->kernel && !location.inlined) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions by the names of the source. Debug information has a function's name and the types
- * of its parameters; without it, the symbol's mangled name (Itanium C++ ABI, 5.1) has the name
- * with its namespaces.
+ * Source names of functions. Debug information has a function's name and its parameter types. Without it, the
+ * symbol's mangled name (Itanium C++ ABI, 5.1) has the name with its namespaces.
  */
 #include "debug/debug_priv.h"
 
@@ -10,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "_ZN4util5twiceEf": "util::twice". False: it is no name of C++. */
+/* Demangles the name alone: "_ZN4util5twiceEf" gives "util::twice". Returns false for a symbol that is not
+ * C++. */
 static bool unmangle(const char *symbol, char *text, size_t size)
 {
     const char *at = symbol + 2;
@@ -38,7 +38,7 @@ static bool unmangle(const char *symbol, char *text, size_t size)
     return used != 0;
 }
 
-/* Namespaces and classes around an entry, outermost first, as "util::". */
+/* Prints the namespaces and classes around an entry, outermost first, as "util::". */
 static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_sink *out)
 {
     for (uint32_t i = 0; i < die;) {
@@ -54,8 +54,8 @@ static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_
     }
 }
 
-/* Where the source declares the function of an entry: in its class, or at the entry itself. A method's code has
- * an entry outside of the class. */
+/* Returns the entry that declares the function of @die: in its class, or @die itself. The code of a method
+ * has an entry outside of the class. */
 static uint32_t declaration_of(const struct isa_debug *debug, uint32_t die, const char *symbol)
 {
     for (uint32_t i = 0; i < debug->die_count; i++) {
@@ -118,7 +118,7 @@ void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *f
         *bracket = '\0';
 }
 
-/* Without blanks, as users place them differently. */
+/* Removes blanks, because users place them differently. */
 static void squeeze(char *text)
 {
     char *to = text;
@@ -129,7 +129,7 @@ static void squeeze(char *text)
     *to = '\0';
 }
 
-/* Cut the template's arguments of a name, which end it: "reduce<float>". */
+/* Removes the template arguments at the end of a name: "reduce<float>". */
 void dbg_name_cut_template(char *name)
 {
     size_t size = strlen(name);
@@ -146,7 +146,7 @@ void dbg_name_cut_template(char *name)
     }
 }
 
-/* @name is all of @have, or what follows one of its "::". */
+/* Returns true if @name is all of @have, or the part after one of its "::". */
 static bool ends_with(const char *have, const char *name)
 {
     size_t h = strlen(have), n = strlen(name);
@@ -155,8 +155,8 @@ static bool ends_with(const char *have, const char *name)
            (h == n || (h >= n + 2 && have[h - n - 1] == ':' && have[h - n - 2] == ':'));
 }
 
-/* @want means what is called @have, which is cut: all of it, or without parameters, or without the
- * template's arguments. */
+/* Returns true if @want names the function called @have: the full name, or the name without parameters or
+ * template arguments. Truncates @have. */
 static bool means(char *have, const char *want)
 {
     char *bracket;

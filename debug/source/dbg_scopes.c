@@ -13,7 +13,7 @@ bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out)
     return true;
 }
 
-/* A scope that holds the instruction. */
+/* Returns true if a scope contains the instruction. */
 static bool holds(const struct dbg_where *at, uint32_t die)
 {
     const struct isa_debug *debug = at->object->debug;
@@ -34,7 +34,7 @@ static bool holds(const struct dbg_where *at, uint32_t die)
     return false;
 }
 
-/* Scopes around the instruction, outermost first; the count. */
+/* Finds the scopes around the instruction, outermost first. Returns their number. */
 unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     const struct isa_debug *debug = at->object->debug;

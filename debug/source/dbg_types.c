@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types of the source: sizes, names, and types that an expression names. */
+/* Types of the source: sizes, names, and types named in expressions. */
 #include "debug/debug_priv.h"
 
 #include <ctype.h>
@@ -71,7 +71,7 @@ const char *dbg_type_keyword(unsigned tag)
                                        : "";
 }
 
-/* A declaration of @inner ("*", "(*)[4]", "") by this type, as C writes it. */
+/* Prints a C declaration of @inner ("*", "(*)[4]", "") with this type. */
 void dbg_type_declare(const struct isa_debug *debug, int64_t type, unsigned skip,
                     const char *inner, unsigned depth, struct lw_sink *out)
 {
@@ -170,7 +170,7 @@ void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned 
                 continue;
             lw_put(out, "    ");
             lw_buffer_init(&line);
-            /* the name goes where the mark is */
+            /* the member's name replaces the placeholder */
             dbg_type_declare(debug, isa_die_type(debug, i), 0, "\1", 0, &line.sink);
             for (const char *at = line.text != NULL ? line.text : ""; *at != '\0'; at++) {
                 if (*at != '\1')

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of a lane by the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, v2 is
- * the stack pointer into local memory, and a function that calls stores its return address
- * at [CFA - 8], CFA being v2 at its entry. The state of a function's prologue is read from its own
- * instructions: what they do to v2, and whether they saved v0:1, on the way to the pc.
+ * Frames of a lane by the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, v2 is the
+ * stack pointer into local memory, and a function that calls stores its return address at [CFA - 8], where
+ * CFA is v2 at its entry. Within a prologue the state is derived from the function's own instructions up to
+ * the pc: how they change v2, and whether they have saved v0:1.
  *
- * What debuggers see is a stack of return addresses alone, 8 bytes a frame, in the stack
- * window: one rule (CFA = sp + 8, return address at [CFA - 8]) then holds at every pc of
- * every function, in prologues too, and frame ids do not move while a frame lives.
+ * Debuggers see a stack of return addresses alone, 8 bytes a frame, in the stack range. One rule (CFA = sp +
+ * 8, return address at [CFA - 8]) then holds at every pc of every function, in prologues too, and frame ids
+ * do not change while a frame exists.
  */
 #include "debug/debug_priv.h"
 
@@ -21,7 +21,7 @@ enum {
 };
 #define STACK_TOP UINT64_C(0x10000000)
 
-/** Position of a frame: its pc and v2 there. */
+/** Position in a frame: the pc and v2. */
 struct cursor {
     const struct isa_function *function;
     uint64_t pc;
@@ -43,7 +43,7 @@ static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t
     return lw_get64(raw);
 }
 
-/* CFA and return address of a function that is not a kernel. */
+/* Computes CFA and return address of a frame whose function is not a kernel. */
 static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                    const struct cursor *at, uint32_t *cfa, uint64_t *ra)
 {
@@ -67,8 +67,9 @@ static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned 
     return true;
 }
 
-/* pcs of the lane's frames, innermost first, and their CFAs in local memory (@cfas may be NULL; a
- * kernel's is 0); the count, at most @room are filled. Ends at the kernel, or where a return address leads nowhere. */
+/* Gets the pcs of the lane's frames, innermost first, and their CFAs in local memory (@cfas may be NULL; a
+ * kernel's is 0). Returns the number of frames, of which at most @capacity are stored. Ends at the kernel, or
+ * at a return address that is in no function. */
 static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pcs,
                         uint32_t *cfas, unsigned capacity)
 {
@@ -139,7 +140,7 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = 0;
         if (at >= STACK_TOP)
             continue;
-        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's is 0. */
+        /* Slot d, counted from the top, is at the bottom of frame d's 8 bytes; the kernel's is slot 0. */
         slot = (STACK_TOP - 1 - at) / 8;
         if (slot >= count || (slot == 0 && frames))
             continue;
@@ -165,7 +166,8 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
         unsigned calls;
 
         memset(out, 0, sizeof *out);
-        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* the call, not what follows it */
+        out->pc = i == 0 ? pcs[0] : pcs[i] - ISA_WORD_BYTES; /* address of the call, not of the instruction after
+                                                              * it */
         out->frame = i;
         out->inner = -1;
         calls = dbg_inlined_at(dbg, out->pc, inlined, LW_COUNT_OF(inlined));
@@ -196,7 +198,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
     return false;
 }
 
-/* The lane's pc and its warp's count: equal if it has not moved. */
+/* Gets the lane's pc and its warp's instruction count: both are unchanged if the lane has not moved. */
 static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pc,
                    uint64_t *retired)
 {

@@ -44,7 +44,7 @@ static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
                               .warp = warp->warp};
 }
 
-/* Who is in a slot. */
+/* Finds the warp or block in a slot. */
 static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t number,
                         struct dbg_warp *out)
 {
@@ -104,7 +104,7 @@ static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
 
 /* ---- windows of words -------------------------------------------------------------- */
 
-/* A word of what a lane knows of itself. */
+/* Reads a word of the built-in variables of a lane. */
 static uint64_t builtin_read(const struct view *v, uint64_t offset)
 {
     uint64_t value = 0, index;
@@ -127,7 +127,7 @@ static uint64_t builtin_read(const struct view *v, uint64_t offset)
         (void)!special(v, ISA_SR_WORKDIM, &value);
     if (index < 24 || index > 34 || index % 4 == 3)
         return value;
-    index %= 4; /* OpenCL's: x, y and z of each special register follow each other */
+    index %= 4; /* OpenCL's: x, y and z of each are consecutive special registers */
     tid = ctaid = ntid = nctaid = first = 0;
     (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
     (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
@@ -147,7 +147,7 @@ struct register_ref {
     unsigned lane;
 };
 
-/* The register of a word in the windows F0, F1, F2 and F8; false: there is none. */
+/* Finds the register of a word in the ranges F0, F1, F2 and F8. Returns false if there is none. */
 static bool register_at(const struct view *v, unsigned window, uint64_t offset, struct register_ref *out)
 {
     *out = (struct register_ref){v->warp, ISA_REG_V, offset / 4, v->lane};
@@ -177,7 +177,7 @@ static bool register_at(const struct view *v, unsigned window, uint64_t offset, 
     return out->number < (out->of == ISA_REG_S ? ISA_SREG_COUNT : ISA_VREG_COUNT);
 }
 
-/* One aligned word of the register-like windows. Words that name nothing read zero. */
+/* Reads an aligned word of the ranges that show registers. Words without a register read as zero. */
 static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset)
 {
     struct emu_split_view split = {0};
@@ -231,7 +231,7 @@ static bool whole_warp(const struct dbg_warp *of)
     return emu_warp_view(DBG_AT(of), &warp) && warp.split_count == 1;
 }
 
-/* False where nothing can be written. */
+/* Writes a word of these ranges. Returns false where nothing can be written. */
 static bool word_write(const struct view *v, unsigned window, uint64_t offset, uint32_t word)
 {
     const unsigned index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64), shift = offset % 8 == 4 ? 32 : 0;
@@ -286,7 +286,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     uint64_t done = write ? emu_mem_poke(DBG_AT(warp), lane, address, data, size)
                           : emu_mem_peek(DBG_AT(warp), lane, address, data, size);
 
-    /* Debuggers read whole lines around what they want: the rest of a window is zeros. */
+    /* Debuggers read blocks around the bytes they need: the rest of a range reads as zeros. */
     if (!write && fill) {
         memset((uint8_t *)data + done, 0, size - done);
         return size;
@@ -294,7 +294,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     return done;
 }
 
-/* Where nothing is, zeros are read. */
+/* Reads zeros, and writes nothing, where nothing is. */
 static uint64_t nothing(void *data, uint64_t size, bool write)
 {
     if (write)
@@ -354,7 +354,7 @@ static uint64_t bank_access(const struct view *v, uint64_t offset, void *data, u
                          data, size, false, true);
 }
 
-/* Global memory without a warp to look through: after the last one has ended. */
+/* Accesses global memory without a warp: after the last one has ended. */
 static uint64_t global_access(const struct dbg *dbg, uint64_t address, void *data,
                               uint64_t size, bool write)
 {
@@ -415,7 +415,7 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes)
 {
-    /* The data is only read when writing. */
+    /* A write does not modify the data. */
     return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
                           size_bytes, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The register table: what the program's kernels use, for the shell and target.xml. */
+/* The register table: registers that the program's kernels use, for the shell and target.xml. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>
@@ -87,7 +87,7 @@ enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err)
         char name[16];
 
         snprintf(name, sizeof name, "%s", info->name);
-        /* A dot would be a member to gdb's expressions. */
+        /* gdb's expressions would take a dot for a member access. */
         for (char *c = name; *c != '\0'; c++)
             if (*c == '.')
                 *c = '_';
@@ -140,7 +140,7 @@ uint64_t dbg_fault_address(const struct emu_fault *fault)
                     : fault->space == ISA_SPACE_SHARED ? ISA_SHARED_BASE
                                                        : 0;
 
-    /* An offset is 32 bits wide: large ones are below. */
+    /* Offsets have 32 bits; a large one is negative, an address below the base. */
     return fault->address < base ? base + (uint64_t)(int64_t)(int32_t)fault->address : fault->address;
 }
 
@@ -173,7 +173,7 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     memset(bytes, 0, reg->bytes);
     switch (reg->kind) {
     case DBG_REG_VECTOR:
-        /* A kernel may use fewer registers than the program's largest: those read zero. */
+        /* A kernel may use fewer registers than the program's largest: the others read as zero. */
         for (unsigned lane = 0; lane < width; lane++) {
             value = 0;
             (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_V, reg->number, lane, &value);

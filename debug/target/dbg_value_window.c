@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The window of values: a variable whose pieces lie apart, or whose value is computed from registers, as
- * bytes side by side. What the object's expression says (isa_expression.c) is evaluated for a lane.
+ * Debug address range of values: shows a variable whose pieces are in different locations, or whose value is
+ * computed from registers, as contiguous bytes. The object's location expression (isa_expression.c) is
+ * evaluated for a lane.
  *
- *   FC | warp<<40 | lane<<32 | location<<8 | byte    location: its index in the object that the lane runs
+ * FC | warp<<40 | lane<<32 | location<<8 | byte location: its index in the object that the lane runs
  */
 #include "debug/debug_priv.h"
 
-/* The window of frames shows, where that of the stack has a return address, its frame's CFA in local memory. */
+/* Distance from a return address in the stack range to the CFA of its frame in range FA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
 enum { WINDOW = 0xFC };
@@ -22,7 +23,7 @@ static bool read_memory(void *context, uint64_t address, void *out, unsigned byt
 {
     const struct lane *l = context;
 
-    /* an object may say anything: a value is not made of values */
+    /* a malformed object must not make a value depend on values */
     return address >> 56 != WINDOW && dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
 }
 
@@ -48,7 +49,7 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
            (uint64_t)location << 8;
 }
 
-/* The lane and the location that an address of the window names. */
+/* Finds the lane and the location that an address of the range names. */
 static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
                    const struct isa_var_location **location)
 {
