@@ -6,65 +6,63 @@
 #include "debug/debug.h"
 
 enum rsp_arch { RSP_X86_64, RSP_AARCH64 };
-/** RSP_RUNNING: the connection is open, or broke off. */
+/** How a connection ended; RSP_RUNNING: it is open, or broke off. */
 enum rsp_end { RSP_RUNNING, RSP_DETACHED, RSP_KILLED };
 
 struct rsp_config {
     struct dbg *dbg;                  /* borrowed */
-    const struct isa_object *object;  /* served to gdb as an ELF, e_machine patched */
+    const struct isa_object *object;  /* served to gdb as an ELF, with the target architecture's e_machine */
     enum rsp_arch arch;
-    const struct lw_command_set *monitor; /* `monitor` runs these; may be NULL */
-    enum rsp_end *ended;                  /* rsp_serve: how gdb left; may be NULL */
-    bool no_thread_events; /* gdb was started so that it prints no line for new threads */
-    bool quit_kills; /* gdb started the run, so leaving gdb ends it; `detach` does not */
-    /* after `detach` the connection of an extended-remote client remains, for `attach` and `run` */
+    const struct lw_command_set *monitor; /* commands of `monitor`; may be NULL */
+    enum rsp_end *ended;                  /* rsp_serve sets it to how gdb left; may be NULL */
+    bool no_thread_events; /* gdb was started with an option that suppresses its line for each new thread */
+    bool quit_kills; /* gdb started the run, so the run ends when gdb quits; `detach` does not end it */
+    /* after `detach` the connection of an extended-remote client stays open for `attach` and `run` */
     bool detach_keeps_link;
-    /* where history is kept, gdb stops before the run ends, so that it can go back;
-     * `monitor at-end` changes it */
+    /* with history, gdb stops before the end of the run so that it can go back; `monitor at-end` changes it */
     bool stop_at_end;
-    /* rsp_serve also ends when this is readable and no client is connected: none will come.
-     * NULL or -1: never */
+    /* rsp_serve also ends when this is readable while no client is connected: no client will connect any
+     * more. NULL or -1: never */
     const int *gone_fd;
-    /* rsp_serve also ends when this becomes readable, whether a client is connected or not: a request that this
-     * process ends. NULL or -1: never */
+    /* rsp_serve also ends when this becomes readable, even with a client connected: a request to end this
+     * process. NULL or -1: never */
     const int *quit_fd;
-    /* How long a client may send nothing before another one replaces it: before its first packet any other client;
-     * after it, one that connects twice. 0: 10,000 */
+    /* Milliseconds that a client may be silent before another client replaces it. Before its first packet any
+     * other client may; after it, a client that connects twice. 0: 10,000 */
     unsigned patience_ms;
     /**
-     * Restart: build the program and its debugger anew, put them into dbg, object and
-     * monitor of @config, then end the old ones; on failure nothing changes. NULL: `run` is refused.
-     *
-     * @name  the launch that gdb requests (`set remote exec-file`); "": the one that runs
+     * Builds the program and its debugger anew, puts them into dbg, object and monitor of @config, then ends
+     * the old ones. On failure nothing changes. NULL: `run` is refused.
+     * @name  the launch that gdb requests (`set remote exec-file`); "": the current one
      */
     enum lw_status (*restart)(void *context, const char *name, struct rsp_config *config,
                               struct lw_error *err);
     /**
-     * Build the program of the next `run` now and write it to the file that the client was given: stock gdb
-     * reads that file again before it sends the run. The running program does not change. NULL: there is no such file.
+     * Builds the program of the next `run` and writes it to the file that the client was given: stock gdb
+     * reads that file again before it sends the run. The running program does not change. NULL: there is no
+     * such file.
      */
     enum lw_status (*renew)(void *context, struct rsp_config *config, struct lw_error *err);
     void *restart_context;
-    struct lw_sink *terminal; /* messages that no reply can carry to gdb's user; may be NULL */
-    bool has_file; /* the client has the program as a file: lldb needs none of ours */
-    uint64_t without; /* features that are switched off, bits 1 << feature; for tests, 0 in the product */
+    struct lw_sink *terminal; /* receives messages that no reply can carry to gdb's user; may be NULL */
+    bool has_file; /* the client has the program as a file, so lldb needs none from the stub */
+    uint64_t without; /* features that are switched off, as bits 1 << feature; for tests, 0 in the product */
 };
 
-/** Can others than programs of this machine connect to such an address of rsp_serve? */
+/** Returns true if programs of other machines could connect to such an address of rsp_serve. */
 bool rsp_address_is_open(const char *address);
 
 /**
- * Write the ELF that a client is served, for debuggers that want a file. Before rsp_serve.
- *
- * @any  for lldb as well: the code in it is what lldb can bear (rsp_lldb.c)
+ * Writes the ELF that a client is served, for debuggers that need a file. Called before rsp_serve.
+ * @any  for lldb as well: its code is replaced as lldb needs it (rsp_lldb.c)
  */
 enum lw_status rsp_program_write(const struct rsp_config *config, const char *path, bool any,
                                  struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Serve connections on a TCP address until killed, detached with @once, or the end.
- * *config->ended gets how the last connection ended; detach_keeps_link is !@once, whatever @config has.
- *
+ * Serves connections on a TCP or file-system address until the program is killed, until a detach with @once,
+ * or until the run has ended. *config->ended is set to how the last connection ended. detach_keeps_link is
+ * set to !@once, whatever @config has.
  * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end
  * @ready    called with the bound port (unix: 0) before waiting; may be NULL

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* lldb alone says that it knows registers of arm as XML. */
+/* Only lldb says that it accepts registers of arm as XML. */
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 {
     static const char registers[] = "xmlRegisters=i386,arm";
@@ -50,8 +50,8 @@ void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args)
     put_triple(rsp);
 }
 
-/* From now on packets about registers end with ";thread:ID;". Those about memory name no thread:
- * they are answered for the one that stopped. */
+/* Handles lldb's request to end packets on registers with ";thread:ID;". Packets on memory name no thread:
+ * they refer to the thread that stopped. */
 void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
@@ -78,7 +78,8 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
     p = payload + at + sizeof name - 1;
     if (at == 0 || !rsp_hex_number(&p, payload + size, &id) || p != payload + size - 1)
         return size;
-    *gone = id != rsp->exited && !rsp_resident(rsp, id); /* another warp's registers would be taken for its own */
+    *gone = id != rsp->exited && !rsp_resident(rsp, id); /* registers of another warp would be shown as this
+                                                          * thread's */
     *before = rsp_view(rsp);
     rsp_view_set(rsp, id);
     return at;
@@ -88,15 +89,16 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
     if (before != 0)
         rsp_view_set(rsp, before);
-    if (rsp->lldb && rsp_view_exited(rsp)) /* memory is read without a thread's name: it is that of the warp in focus */
+    if (rsp->lldb && rsp_view_exited(rsp)) /* memory packets name no thread: they refer to the warp in focus */
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 
-/* `thread return` writes all registers as the caller's frame has them, one after the other, whatever the answers:
- * a part of them would be changed. The first is x86's and is refused, so all are. */
+/* Returns true for a write by `thread return`. It writes all registers of the caller's frame one after the
+ * other, whatever the replies, which would leave a part of them changed. The first is x86's and is refused,
+ * so all are. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 {
-    enum { GAP = 4 }; /* it leaves out what it cannot read */
+    enum { GAP = 4 }; /* `thread return` leaves out registers that it cannot read */
     bool on = rsp->lldb && (number == 0 || (rsp->returning != 0 && number >= rsp->returning &&
                                             number - rsp->returning < GAP));
 
@@ -121,8 +123,8 @@ static void put_json_register(struct rsp *rsp, struct lw_buffer *json, dbg_threa
     lw_put(&json->sink, "\"");
 }
 
-/* jThreadsInfo: names and the unwinder's first registers of all threads in one reply; and which of them
- * have hit a breakpoint: the stop reply names one of them. */
+/* Handles jThreadsInfo: names and the unwinder's first registers of all threads in one reply, and which
+ * threads have hit a breakpoint, because the stop reply names only one. */
 void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
 {
     const struct rsp_arch_info *arch = rsp->target.arch;
@@ -143,7 +145,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
         any = true;
         if (rsp_arrivals_hit(rsp, &thread))
             lw_put(&json.sink, ",\"reason\":\"breakpoint\",\"signal\":5");
-        /* The answer is one packet. lldb asks for what it does not find here. */
+        /* The reply is one packet. lldb queries separately what is not in it. */
         if (json.size > THREADS_INFO_BYTES) {
             lw_put(&json.sink, "}");
             continue;
@@ -168,7 +170,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&name);
 }
 
-/* All threads, where they are, and which of them have hit a breakpoint. */
+/* Appends all threads, their pcs, and which of them have hit a breakpoint. */
 void rsp_lldb_put_threads(struct rsp *rsp)
 {
     struct lw_sink *out = &rsp->reply.sink;
@@ -208,13 +210,13 @@ void rsp_lldb_put_threads(struct rsp *rsp)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* qMemoryRegionInfo:ADDRESS. Regions are the machine's apertures; what is allocated in them is
- * known when it is read. Code cannot be written. */
+/* Handles qMemoryRegionInfo:ADDRESS. Regions are the machine's apertures, whatever is allocated in them. Code
+ * cannot be written. */
 void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 {
     static const struct {
         uint64_t from;
-        const char *permissions; /* "": nothing is there */
+        const char *permissions; /* "": unmapped */
     } regions[] = {
         {0, ""},
         {ISA_CODE_BASE, "rx"},
@@ -242,7 +244,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* A line may begin at an unmapped address and have memory further on, as after an allocation. */
+/* Reads a line that begins at an unmapped address and has memory further on, as after an allocation. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
@@ -262,11 +264,11 @@ uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address
     return any ? size : 0;
 }
 
-/* lldb decodes code, from its file and from memory: to find the next branch, up to which it lets
- * everything run in a step, and for the frame of the function at the pc. What our
- * instructions look like as x86 is chance, so it is shown, instead of each, a branch to the
- * next and two nops: then it steps one by one, as the focus lane needs, and finds the return
- * address at the stack pointer, where it is. */
+/* Replaces each instruction with x86 code: a branch to the next instruction and two nops. lldb decodes code,
+ * from its file and from memory, for two purposes: to find the next branch, up to which it lets everything
+ * run in a step, and for the frame of the function at the pc. Our encoding read as x86 is arbitrary. With the
+ * replacement lldb steps one instruction at a time, as the focus lane needs, and finds the return address at
+ * the stack pointer. */
 static const uint8_t stand_in[ISA_WORD_BYTES] = {0x75, 0x0e, 0x0f, 0x1f, 0x80, 0, 0, 0, 0,
                                                  0x0f, 0x1f, 0x80, 0, 0, 0, 0};
 
@@ -281,7 +283,8 @@ static void stand_in_for_code(const struct rsp *rsp, uint64_t address, void *dat
             bytes[i] = stand_in[(address + i) % ISA_WORD_BYTES];
 }
 
-/* lldb ends a backtrace where the return address is 0, at the kernel: gdb's frame below it is not wanted. */
+/* Zeroes the kernel's return address, where lldb then ends a backtrace: the frame below it exists for gdb
+ * only. */
 static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -293,8 +296,8 @@ static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
             memset(bytes + i, 0, 8);
 }
 
-/* It reads lines of 512 bytes, and takes one that ends early for an error: memory that ends in a
- * line is followed by zeros. */
+/* Adapts read memory for lldb, which reads lines of 512 bytes and treats a short one as an error: a line that
+ * is mapped only at its start is padded with zeros. */
 uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
                          uint64_t size)
 {
@@ -308,7 +311,7 @@ uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, ui
     return size;
 }
 
-/* The code in the bytes of the ELF; its first segment is the code. */
+/* Replaces the code in an ELF for lldb; the first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
 {
     enum { E_PHOFF = 32, P_OFFSET = 8, P_VADDR = 16, P_FILESZ = 32, PHDR_BYTES = 56 };
@@ -322,7 +325,7 @@ void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size)
         stand_in_for_code(rsp, lw_get64(elf + header + P_VADDR), elf + from, bytes);
 }
 
-/* A file of the served ELF in a folder of its own, which only we can read; "" when it cannot
+/* Writes the served ELF to a file in a new folder that only this user can read. The name is "" if it cannot
  * be written: lldb then has no lines, and says so. */
 static void write_module(struct rsp *rsp)
 {
@@ -343,7 +346,7 @@ static void write_module(struct rsp *rsp)
     copy = malloc(rsp->elf_size);
     if (copy != NULL) {
         memcpy(copy, rsp->elf, rsp->elf_size);
-        /* ET_DYN: lldb forgets where it has loaded a library that is an executable */
+        /* ET_DYN: for an executable lldb does not remember where it has loaded the library */
         copy[16] = 3;
         rsp_lldb_text(rsp, copy, rsp->elf_size);
     }
@@ -361,7 +364,7 @@ void rsp_lldb_close(struct rsp *rsp)
     rsp->module[0] = rsp->module_folder[0] = '\0';
 }
 
-/* qXfer:libraries:read */
+/* Handles qXfer:libraries:read. */
 void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_buffer xml;

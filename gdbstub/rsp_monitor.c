@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gdb's `monitor`: the debugger's commands, and those that are about the connection. */
+/* gdb's `monitor`: the debugger's commands, and commands on the connection. */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
@@ -65,8 +65,9 @@ static void sort_wanted(struct rsp *rsp)
     rsp->wanted_count = kept;
 }
 
-/* Of many warps: the first, those of the blocks in focus, those that stops were about, and, as far as there is
- * room, those that are listed already: gdb gives numbers anew to those that come back. False: no memory. */
+/* Chooses the listed warps where there are many: the first ones, those of the blocks in focus, those that
+ * stops referred to, and, as capacity allows, those already listed, because gdb gives returning threads new
+ * numbers. Returns false without memory. */
 static bool choose_some(struct rsp *rsp)
 {
     struct dbg_thread thread, other;
@@ -157,7 +158,8 @@ static enum lw_status cmd_at_end(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/* The debugger that runs this command ends then: rsp_do_monitor() restarts after it. */
+/* Requests a restart. The restart ends the debugger that runs this command, so rsp_do_monitor() does it
+ * afterwards. */
 static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err)
 {
     struct rsp *rsp = call->context;
@@ -177,7 +179,7 @@ static const struct lw_command commands[] = {
      "threads all", cmd_threads, 0},
 };
 
-/* The debugger's commands, then the stub's. */
+/* Returns the debugger's command tables followed by the stub's. */
 static struct lw_command_set joined(struct rsp *rsp)
 {
     struct lw_command_set set = {.count = 0};
@@ -194,8 +196,8 @@ static struct lw_command_set joined(struct rsp *rsp)
 
 /* ---- whose commands -------------------------------------------------------------------- */
 
-/* The thread that a command is about: the one that the last command went to, until the client's user
- * selects one; else that. To it goes the core's focus. */
+/* Returns the thread that a command refers to and moves the core's focus there: the thread of the last
+ * command until the client's user selects one, then that one. */
 static dbg_thread_id choose(struct rsp *rsp)
 {
     dbg_thread_id id = rsp->chosen.id;
@@ -210,7 +212,7 @@ static dbg_thread_id choose(struct rsp *rsp)
 
 /* ---- monitor -------------------------------------------------------------------------- */
 
-/* What gdb may have read: of the thread that its user sees, and whether the machine ran. */
+/* State that gdb may have read: the position of the user's thread, and whether the machine has run. */
 struct location {
     dbg_thread_id focus;
     dbg_thread_id id;
@@ -235,8 +237,8 @@ static bool same_location(const struct location *a, const struct location *b)
                           a->thread.retired == b->thread.retired));
 }
 
-/* Commands that change what gdb has read, or that run the machine and may reach a position that
- * looks the same: in another iteration of a loop the warp, the lane and the pc are equal. */
+/* Returns true for commands that change what gdb has read, or that run the machine. A run may reach a
+ * position that looks the same: in another iteration of a loop the warp, the lane and the pc are equal. */
 static bool changes(const struct lw_command_set *set, const char *line)
 {
     const struct lw_command *command;
@@ -250,8 +252,9 @@ static bool changes(const struct lw_command_set *set, const char *line)
 }
 
 /*
- * Only `set $lane` makes gdb forget registers and frames by itself, and only its user selects a thread of
- * it. The Python file does both after each `monitor`. Other users read a note on what to type.
+ * Prints a note on what to type after a monitor command. By itself gdb rereads registers and frames only
+ * after `set $lane`, and only its user can select a thread. The Python file does both after each `monitor`;
+ * users without it get the note.
  */
 static void advise(struct rsp *rsp, const struct location *before, const struct location *after, bool changed)
 {

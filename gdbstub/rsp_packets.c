@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packet table. A packet is one row: its name, how the name is matched, a schema of
- * its arguments, the handler, and the feature it belongs to. Nothing else in the stub
- * knows a packet's name. A packet without a row gets the empty reply: not supported.
+ * The packet table. A packet is one row: its name, how the name is matched, a schema of its arguments, the
+ * handler, and the feature it belongs to. No other part of the stub knows a packet's name. A packet without a
+ * row gets the empty reply: not supported.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -24,10 +24,10 @@ struct packet {
     enum match match;
     const char *schema;
     void (*run)(struct rsp *rsp, const struct rsp_args *args);
-    enum rsp_feature feature; /* without it there is no such packet */
+    enum rsp_feature feature; /* the packet exists only with this feature */
 };
 
-/* A packet that is always there. */
+/* Feature of packets that always exist. */
 #define ALWAYS RSP_FEATURE_COUNT
 
 static void ok(struct rsp *rsp, const struct rsp_args *args)
@@ -39,7 +39,7 @@ static void ok(struct rsp *rsp, const struct rsp_args *args)
 static void do_no_ack(struct rsp *rsp, const struct rsp_args *args)
 {
     ok(rsp, args);
-    rsp->no_ack_next = true; /* this packet itself is still acknowledged */
+    rsp->no_ack_next = true; /* the reply to this packet is still acknowledged */
 }
 
 static void do_threads_next(struct rsp *rsp, const struct rsp_args *args)
@@ -93,7 +93,7 @@ static void do_thread_extra(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* A row of each type: the digit is part of the name. */
+/* Defines the handlers of a stoppoint type, whose digit is part of the packet's name. */
 #define POINT_HANDLERS(type)                                                              \
     static void do_point_add_##type(struct rsp *rsp, const struct rsp_args *args)         \
     {                                                                                     \
@@ -196,7 +196,7 @@ static bool thread_id(const char **text, const char *end, uint64_t *out)
     return rsp_hex_number(text, end, out);
 }
 
-/* False when the arguments are not what the schema says. */
+/* Parses arguments by the schema. Returns false if they do not match it. */
 static bool take_apart(const char *schema, const char *text, size_t size,
                        struct rsp_args *args)
 {
@@ -242,7 +242,7 @@ static bool there(const struct rsp *rsp, const struct packet *packet)
     return packet->feature == ALWAYS || rsp_has(rsp, packet->feature);
 }
 
-/* The row with the longest name that matches, or NULL. */
+/* Returns the matching row with the longest name, or NULL. */
 static const struct packet *find(const struct rsp *rsp, const char *payload, size_t size,
                                  size_t *name_size)
 {
@@ -292,7 +292,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
     else
         packet->run(rsp, &args);
     rsp_lldb_restore(rsp, before);
-    /* The two packets without an answer. */
+    /* Two packets have no reply. */
     if ((packet->run != rsp_do_kill || rsp->lldb) && packet->run != rsp_do_restart)
         rsp_send(rsp, rsp->reply.text, rsp->reply.size);
 }

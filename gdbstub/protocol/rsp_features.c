@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stub gives, by name, and what of it qSupported offers. */
+/* Features of the stub by name, and those that the reply to qSupported offers. */
 #include "gdbstub/rsp_priv.h"
 
 static const struct {
@@ -10,7 +10,7 @@ static const struct {
 };
 _Static_assert(RSP_FEATURE_COUNT < 64, "struct rsp_config's without has 64 bits");
 
-/* What gdb must receive before it uses a feature. */
+/* Replies to qSupported without which gdb does not use a feature. */
 static const struct {
     enum rsp_feature feature;
     const char *text;
@@ -29,7 +29,7 @@ static const struct {
     {RSP_F_REVERSE, "ReverseStep+;ReverseContinue+"},
 };
 
-/* What cannot be without another. */
+/* Features that depend on another one. */
 static const enum rsp_feature needs[][2] = {
     {RSP_F_THREAD_XML, RSP_F_THREADS},
     {RSP_F_RANGE_STEP, RSP_F_VCONT},
@@ -62,7 +62,7 @@ bool rsp_feature_find(const char *name, enum rsp_feature *out)
 
 uint64_t rsp_features_without(uint64_t without)
 {
-    /* Twice: a need of a need. */
+    /* Twice, because a dependency may have a dependency. */
     for (size_t i = 0; i < 2 * LW_COUNT_OF(needs); i++) {
         const enum rsp_feature *need = needs[i % LW_COUNT_OF(needs)];
 
@@ -93,8 +93,8 @@ static bool offered(const struct rsp_args *args, const char *feature)
 
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* A stop reason that was not negotiated is an error to gdb; without it x86 gdb takes
-     * one from the pc. */
+    /* gdb treats a stop reason that was not negotiated as an error; without a reason x86 gdb derives one from
+     * the pc. */
     rsp->swbreak = offered(args, "swbreak+") && rsp_has(rsp, RSP_F_SWBREAK);
     rsp->hwbreak = offered(args, "hwbreak+") && rsp_has(rsp, RSP_F_HBREAK);
     rsp->no_resumed = offered(args, "no-resumed+") && rsp_has(rsp, RSP_F_NO_RESUMED);

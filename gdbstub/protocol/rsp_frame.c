@@ -157,7 +157,7 @@ static void packet_byte(struct rsp *rsp, uint8_t byte)
 
 static void packet_end(struct rsp *rsp)
 {
-    /* Without acknowledgements the transport is trusted, as gdb does. */
+    /* Without acknowledgements checksums are not checked, as in gdb: the transport is trusted. */
     if (rsp->ack && rsp->sum != rsp->sum_sent) {
         put_bytes(rsp, "-", 1);
         return;
@@ -190,8 +190,9 @@ static void idle_byte(struct rsp *rsp, uint8_t byte)
     else if (byte == '-' && rsp->ack && rsp->frame.size != 0)
         put_bytes(rsp, rsp->frame.text, rsp->frame.size);
     else if (byte == 0x03 && !rsp->lldb && !rsp->shown)
-        /* Ctrl-C crossed a stop reply. If that was the user's stop, gdb requests the threads next, or has
-         * done so, and nothing is left to stop; if gdb continues in small steps, it is meant for the next of them. */
+        /* Ctrl-C crossed a stop reply. After a stop that the user sees, gdb requests the threads next, or has
+         * done so, and nothing is left to stop. If gdb continues in small steps, the interrupt is meant for
+         * the next of them. */
         rsp->interrupt_pending = true;
 }
 
@@ -207,7 +208,7 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         if (byte == '#') {
             rsp->state = RSP_SUM_HIGH;
         } else if (byte == '$') {
-            packet_begin(rsp); /* the one before was cut off */
+            packet_begin(rsp); /* the previous packet was cut off */
         } else {
             rsp->sum = (uint8_t)(rsp->sum + byte);
             if (byte == '}')
@@ -217,7 +218,7 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         }
         return;
     case RSP_ESCAPED:
-        /* Neither is ever an escaped byte: the frame ends, or another one begins. */
+        /* Neither character is ever escaped: the frame ends, or another one starts. */
         if (byte == '#') {
             rsp->malformed = true;
             rsp->state = RSP_SUM_HIGH;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gdb's agent expressions: conditions that gdb compiles to bytecode and the stub
- * evaluates, once per active lane, so that a false one costs no round trip.
+ * gdb's agent expressions: conditions that gdb compiles to bytecode and the stub evaluates, once for each
+ * active lane, so that a false condition costs no round trip.
  *
- * Source: gdb manual, appendix "The GDB Agent Expression Mechanism". Constants in the code
- * are big-endian and not sign-extended; memory is the target's, little-endian. The operations on
- * floats are ours, for the code of the Python file: gdb compiles none. On the stack a float of either
- * size has the bits of the double of the same value.
+ * Source: gdb manual, appendix "The GDB Agent Expression Mechanism". Constants in the code are big-endian and
+ * not sign-extended; memory is the target's, little-endian. The operations on floats are an extension for the
+ * code of the Python file; gdb compiles none. On the stack a float of either size is represented by the bits
+ * of the double with the same value.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -22,10 +22,10 @@ enum opcode {
     OP_END, OP_DUP, OP_POP, OP_ZERO_EXT, OP_SWAP,
     OP_PICK = 0x32, OP_ROT, OP_PRINTF,
     OP_F_ADD = 0x80, OP_F_SUB, OP_F_MUL, OP_F_DIV, OP_F_EQUAL, OP_F_LESS,
-    OP_F_WIDEN,    /* bits of a float of 4 bytes */
-    OP_F_NARROW,   /* rounded to one */
-    OP_F_FROM,     /* a signed integer */
-    OP_F_FROM_NARROW /* the same, rounded to a float of 4 bytes */
+    OP_F_WIDEN,    /* converts the bits of a 4-byte float to a double */
+    OP_F_NARROW,   /* rounds a double to a 4-byte float */
+    OP_F_FROM,     /* converts a signed integer to a double */
+    OP_F_FROM_NARROW /* the same, rounded to a 4-byte float */
 };
 
 struct state {
@@ -65,7 +65,7 @@ static bool divide(enum opcode op, uint64_t a, uint64_t b, uint64_t *out)
         *out = op == OP_DIV_UNSIGNED ? a / b : a % b;
         return true;
     }
-    if (b == UINT64_MAX) { /* the quotient of the smallest number by -1 has no signed value */
+    if (b == UINT64_MAX) { /* the most negative number divided by -1 overflows */
         *out = op == OP_DIV_SIGNED ? 0 - a : 0;
         return true;
     }
@@ -219,8 +219,8 @@ static bool shuffle(struct state *s, enum opcode op)
     }
 }
 
-/* nargs, length, format with its end; on the stack the function and the channel, which are a
- * matter of the host, above the arguments, the first on top. */
+/* Executes printf: nargs, length, format with its terminator. The stack has the arguments, the first on top,
+ * and above them the function and the channel, which only matter on a host. */
 static bool print(struct state *s)
 {
     uint64_t count, length, args[STACK_DEPTH];
@@ -239,7 +239,7 @@ static bool print(struct state *s)
     return true;
 }
 
-/* One instruction; *done at the end of the expression. */
+/* Executes one instruction; *@done is set at the end of the expression. */
 static bool step(struct state *s, bool *done)
 {
     enum opcode op = (enum opcode)s->code[s->at++];
@@ -294,7 +294,7 @@ static bool step(struct state *s, bool *done)
     case OP_DUP: return s->depth != 0 && push(s, s->stack[s->depth - 1]);
     case OP_POP:
     case OP_TRACE:
-        /* Collecting is for tracepoints; a condition only has to drop the operands. */
+        /* Trace collection is for tracepoints; in a condition it only drops the operands. */
         if (s->depth < (op == OP_TRACE ? 2u : 1u))
             return false;
         s->depth -= op == OP_TRACE ? 2 : 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * While the target runs, the debugger is busy in its own thread. This one asks every few
- * milliseconds whether the client sent Ctrl-C (or went away), and then does the one thing
- * that is allowed from elsewhere: dbg_interrupt.
+ * Watch thread. While the target runs, the debugger is busy in its own thread. The watch thread checks every
+ * few milliseconds whether the client has sent Ctrl-C or is gone, and then calls dbg_interrupt, the only
+ * function that may be called from another thread.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -13,7 +13,7 @@
 
 enum {
     POLL_MS = 5,
-    IDLE_POLLS = 20 /* without a run, before it sleeps: to wake it at each step costs more than the step */
+    IDLE_POLLS = 20 /* polls without a run before it sleeps: waking it at each step would cost more than the step */
 };
 
 struct rsp_watch {
@@ -57,8 +57,8 @@ static void *watch_main(void *argument)
         watch->idle++;
         if (!watch->running)
             continue;
-        /* The poll function runs under the lock: none is under way once a run has ended.
-         * An interrupt is repeated until then, lest it came before the run had begun. */
+        /* The poll function runs under the lock, so none is in progress once a run has ended. An interrupt is
+         * repeated until then, because the first may precede the start of the run. */
         if (!watch->requested)
             watch->requested = watch->interrupted(watch->context);
         if (watch->requested)

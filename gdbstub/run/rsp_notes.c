@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Console notes on a stop, of facts that gdb itself does not show. */
+/* Console notes on a stop, with information that gdb itself does not show. */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* gdb evaluates the conditions of its breakpoints itself as well, for the lane in focus. */
+/* Notes other lanes for which a condition holds: gdb itself evaluates conditions for the focus lane only. */
 static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point =
@@ -26,8 +26,8 @@ static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* `advance` and `until` are about the lane in focus, but gdb stops at the location for the first lane of its warp
- * that reaches it; that stop names no lane. */
+/* Notes which lane has stopped at the location of `advance` or `until`. These commands are meant for the
+ * focus lane, but gdb stops for the first lane of its warp that reaches the location, and names none. */
 static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -48,7 +48,8 @@ static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
     lw_buffer_fini(&text);
 }
 
-/* gdb forgets a thread whose warp has ended, and where it comes back in the past gives it another number. */
+/* Notes a thread's new number: gdb forgets a thread whose warp has ended, and gives it another number when it
+ * returns in the past. */
 static void note_number(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned now, before = rsp_has(rsp, RSP_F_NOTES) ? rsp_number_before(rsp, id, &now) : 0;
@@ -63,15 +64,15 @@ static void note_number(struct rsp *rsp, dbg_thread_id id)
     lw_buffer_fini(&text);
 }
 
-/* gdb says a line of each thread that it hears of after it has connected: where blocks begin one after the other
- * that fills the terminal. Said once. */
+/* Notes once how to suppress gdb's line for each new thread, which fills the terminal where blocks start one
+ * after the other. */
 static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { CROWD = 16 };
     unsigned count;
     char text[160];
 
-    /* A step with thousands of warps must not pay for that. */
+    /* Counting threads would be too slow at a step with thousands of warps. */
     if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
         return;
     count = rsp_numbers_new(rsp);
@@ -83,7 +84,7 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     rsp_send_console(rsp, text, strlen(text));
 }
 
-/* gdb says `<optimized out>` of a variable, and not what helps. Said once. */
+/* Notes once which compiler option helps where gdb only says `<optimized out>`. */
 static void note_missing(struct rsp *rsp, const struct dbg_stop *stop, dbg_thread_id id)
 {
     const char *help = "";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints.
- * debug/ calls point_stops once per active lane with that lane in focus, so memory windows and
- * registers answer for it and the focus is right before the stop reply leaves.
+ * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. debug/ calls
+ * point_stops once for each active lane with that lane in focus. Debug address ranges and registers are then
+ * those of the lane, and the focus is right before the stop reply is sent.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -15,15 +15,15 @@ struct expression {
     uint8_t code[];
 };
 
-/* What a Z packet carries beyond its place. */
+/* Conditions and commands of a Z packet. */
 struct point_code {
     struct rsp *rsp;
-    struct expression *conditions; /* any true one: the lane hits; NULL: it does */
-    struct expression *commands;   /* of dprintf: a lane that hits runs them and continues */
-    bool lent;                     /* by qGpuBreakIf: gdb has sent no condition */
+    struct expression *conditions; /* a lane hits if any is true; NULL: every lane hits */
+    struct expression *commands;   /* commands of dprintf: a lane that hits executes them and continues */
+    bool lent;                     /* the conditions are from qGpuBreakIf: gdb has sent none */
 };
 
-/* A condition that gdb does not send, as a Z packet would have it. */
+/* A condition from qGpuBreakIf in the form of a Z packet. */
 struct rsp_break_if {
     uint64_t address;
     char *text;
@@ -84,7 +84,7 @@ static void lane_print(void *context, const char *format, size_t size, const uin
     rsp_format(view->rsp, view->id, format, size, args, count);
 }
 
-/* Several conditions are several gdb breakpoints at one place: any true one stops. */
+/* Returns true if any condition holds: several conditions belong to several gdb breakpoints at one address. */
 static bool holds(const struct point_code *code, struct lane_view *view)
 {
     static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
@@ -92,7 +92,7 @@ static bool holds(const struct point_code *code, struct lane_view *view)
     for (const struct expression *e = code->conditions; e != NULL; e = e->next) {
         uint64_t value = 0;
 
-        /* What cannot be evaluated here stops: gdb asks again on the host. */
+        /* A condition that cannot be evaluated here stops: gdb tests it again on the host. */
         if (!rsp_agent_eval(e->code, e->size, &ops, view, &value) || value != 0)
             return true;
     }
@@ -123,7 +123,7 @@ uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsig
         if ((hold >> lane & 1) == 0)
             others |= hold;
     }
-    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* it hit, so it lives */
+    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* the lane hit, so it has not exited */
     return others;
 }
 
@@ -138,7 +138,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
         return false;
     if (!holds(code, &view))
         return false;
-    /* What was printed on the way is not printed again on the way back. */
+    /* In reverse, dprintf commands do not print again. */
     for (const struct expression *e = code->commands; e != NULL && !dbg_is_searching_back(dbg);
          e = e->next)
         if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
@@ -146,7 +146,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     return code->commands == NULL;
 }
 
-/* "X10,25f0.." at *@text into a new one at **@tail, the end of a list, which advances past it. */
+/* Parses "X10,25f0.." at *@text and appends the expression to a list with the end **@tail; both advance. */
 static bool expression_parse(const char **text, const char *end, struct expression ***tail)
 {
     struct expression *e;
@@ -168,9 +168,9 @@ static bool expression_parse(const char **text, const char *end, struct expressi
     return true;
 }
 
-/* ";X10,25f0..X..;cmds:1,X..,X.." into *@out, NULL when there is nothing. False: malformed. gdb
- * 13 writes one semicolon before the first of several expressions, its manual one before each:
- * both do, and a comma between commands. */
+/* Parses ";X10,25f0..X..;cmds:1,X..,X.." to *@out, NULL for an empty text. Returns false if it is malformed.
+ * gdb 13 writes one semicolon before the first of several expressions, its manual one before each. Both forms
+ * are accepted, and a comma between commands. */
 static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct point_code **out)
 {
     static const char commands[] = "cmds:";
@@ -192,7 +192,7 @@ static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct po
         p += *p == ';' || (*p == ',' && in_commands);
         if ((size_t)(end - p) >= sizeof commands - 1 &&
             memcmp(p, commands, sizeof commands - 1) == 0) {
-            uint64_t persist; /* a connection's points end with it, whatever it says */
+            uint64_t persist; /* breakpoints end with their connection, whatever this says */
 
             p += sizeof commands - 1;
             if (!rsp_has(rsp, RSP_F_DPRINTF) || in_commands ||
@@ -213,7 +213,8 @@ malformed:
     return false;
 }
 
-/* gdb has sent the point without a condition: those of the Python file count, if it has any for the place. */
+/* Gives a breakpoint that gdb has sent without a condition those of qGpuBreakIf for its address, if there are
+ * any. */
 static void lend(struct rsp *rsp, struct rsp_point *point)
 {
     for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < RSP_Z_WATCH; i++) {
@@ -226,7 +227,7 @@ static void lend(struct rsp *rsp, struct rsp_point *point)
         if (dbg_stoppoint_set_condition(rsp->dbg, point->id, point_stops, code, code_release, NULL) == LW_OK)
             point->code = code;
         else
-            code_release(code); /* `monitor` has removed the point */
+            code_release(code); /* `monitor` has removed the stoppoint */
     }
 }
 
@@ -239,15 +240,16 @@ static void break_ifs_clear(struct rsp *rsp)
         if (code == NULL || !code->lent)
             continue;
         point->code = NULL;
-        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* `monitor` may have removed it */
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, NULL, NULL, NULL, NULL); /* fails if `monitor` has removed
+                                                                                          * the stoppoint */
     }
     for (size_t i = 0; i < rsp->break_if_count; i++)
         free(rsp->break_ifs[i].text);
     rsp->break_if_count = 0;
 }
 
-/* qGpuBreakIf:ADDRESS;X3,220027;X...: where gdb sends a breakpoint there without conditions, these are its conditions, as a Z
- * packet has them, until qGpuBreakIf: without anything. */
+/* Handles qGpuBreakIf:ADDRESS;X3,220027;X...: conditions in the form of a Z packet, for breakpoints that gdb
+ * sends at the address without conditions. qGpuBreakIf: without anything removes them all. */
 void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args)
 {
     enum { MOST = 256 };
@@ -302,7 +304,7 @@ static bool point_drop(struct rsp *rsp, const struct rsp_point *like)
         if (point->address != like->address || point->type != like->type ||
             point->size != like->size)
             continue;
-        /* Gone already when `monitor` removed it. */
+        /* Fails if `monitor` has already removed it. */
         (void)!dbg_stoppoint_remove(rsp->dbg, point->id, NULL);
         *point = rsp->points[--rsp->point_count];
         return true;
@@ -314,13 +316,13 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
 {
     struct rsp_point point = {.address = args->n[0], .type = type};
 
-    /* The third argument of a breakpoint is the target architecture's kind of it. */
+    /* The third argument of a breakpoint is the target architecture's breakpoint kind. */
     if (type >= RSP_Z_WATCH)
         point.size = args->n[1];
     return point;
 }
 
-/* The address that a watchpoint means. */
+/* Returns the full address that a watchpoint is meant for. */
 static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
     uint64_t location = point->address, time = 0;
@@ -344,8 +346,8 @@ static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
                                      [RSP_Z_RWATCH] = DBG_ACCESS_READ,
                                      [RSP_Z_AWATCH] = DBG_ACCESS_BOTH};
 
-/* The last pin that has all of the place: gdb watches parts of what the user named, as a bit field's
- * bytes. */
+/* Finds the last recorded owner whose range contains the whole watchpoint: gdb watches parts of what the user
+ * named, such as a bit field's bytes. */
 static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct rsp_point *point)
 {
     unsigned count = LW_COUNT_OF(rsp->pins);
@@ -361,8 +363,8 @@ static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct
     return NULL;
 }
 
-/* qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint that is set there now is the thread's lane's that is in
- * focus. The answer says whose in words; nothing, where it is the same for all. Type 0 only asks. */
+/* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: a watchpoint set there now is for the focus lane of the thread.
+ * The reply names the owner; it is empty for memory that all threads share. Type 0 only queries. */
 void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
 {
     struct rsp_watch_lane pin = {args->n[1], args->n[2], (unsigned)args->n[3],
@@ -380,7 +382,7 @@ void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
     if ((pin.address >= ISA_CONST_BASE && pin.address >> 56 < 0xF0) ||
         !dbg_thread_get(rsp->dbg, pin.lane_ref.id, &thread))
         return;
-    /* Tried, so that an impossible watchpoint is reported now, and not when the run resumes. */
+    /* Added on trial, so that an impossible watchpoint is reported now, not when the run resumes. */
     if (dbg_watch_add_of(rsp->dbg, DBG_OWNER_SHELL, &pin.lane_ref, pin.address, (unsigned)pin.size,
                          pin.type != 0 ? access_of[pin.type] : DBG_ACCESS_BOTH, &id, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
@@ -414,13 +416,14 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (pin != NULL)
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->location,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
-    /* No Hg comes before a Z: what is one warp's is that of the last one. */
+    /* No Hg precedes a Z: a watchpoint on memory or registers of one warp is for the thread of the last Hg. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->location, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);
 }
 
-/* gdb only says that it could not insert a point, and guesses at a reason. */
+/* Replies with the error and prints it: gdb only says that it could not insert a breakpoint, and guesses at a
+ * reason. */
 static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
 {
     rsp_put_error(&rsp->reply, err->text);
@@ -440,7 +443,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    /* What called a kernel: `until` and `advance` want a breakpoint there, which nothing hits. */
+    /* `until` and `advance` in a kernel insert a breakpoint at the caller, which no lane hits. */
     if (type < RSP_Z_WATCH && args->n[0] == DBG_LAUNCH_PC) {
         code_release(code);
         rsp->launch_lifted = false;
@@ -451,7 +454,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     rsp->removed = 0;
     rsp_arrivals_lift(rsp, args->n[0], false);
     rsp->reported.id = 0;
-    /* gdb sends Z again, without z, when only the condition changed. */
+    /* gdb sends Z again, without z, when only the condition has changed. */
     point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,
                  sizeof *rsp->points) ||
@@ -486,7 +489,7 @@ void rsp_do_point_remove(struct rsp *rsp, const struct rsp_args *args, unsigned 
     rsp->removed = args->n[0];
     rsp_arrivals_lift(rsp, args->n[0], type < RSP_Z_WATCH);
     rsp->reported.id = 0;
-    /* Removing what is not there is fine: after an error gdb removes all it knows. */
+    /* Removing a stoppoint that does not exist succeeds: after an error gdb removes all it knows. */
     point_drop(rsp, &point);
     lw_put(&rsp->reply.sink, "OK");
 }
@@ -499,7 +502,7 @@ bool rsp_point_watches(const struct rsp_point *point)
 void rsp_points_clear(struct rsp *rsp)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
-        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* `monitor` may have */
+        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* fails if `monitor` has removed it */
     rsp->point_count = 0;
     break_ifs_clear(rsp);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a program ends and begins under gdb: detach, kill, and `run` of an extended-remote
- * connection, which outlives its program.
+ * Start and end of a program under gdb: detach, kill, and `run` of an extended-remote connection, which
+ * outlives its program.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -18,12 +18,13 @@ void rsp_do_extended(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     if (rsp->config.restart == NULL)
-        return; /* as if the packet were unknown */
+        return; /* acts as an unknown packet */
     rsp->extended = true;
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* qGpuRenew: `run` is about to be carried out (gdbstub/python). "": gdb has no file of ours. */
+/* Handles qGpuRenew: `run` is about to be carried out (gdbstub/python). The reply "" means that gdb has no
+ * file of ours. */
 void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
@@ -40,10 +41,11 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
     lw_put(&rsp->reply.sink, "OK");
 }
 
-/* After a restart: lines and variables that gdb knows may be those of another program. */
+/* Notes after a restart that lines and variables known to gdb may be those of another program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
-    enum { ENTRY = 24, ENTRY_END = 32 }; /* of the kernel that runs when gdb connects */
+    enum { ENTRY = 24, ENTRY_END = 32 }; /* ELF header bytes of the entry point, that of the kernel that runs when
+                                          * gdb connects */
     bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= ENTRY_END &&
                 memcmp(elf, rsp->elf, ENTRY) == 0 &&
                 memcmp(elf + ENTRY_END, rsp->elf + ENTRY_END, size - ENTRY_END) == 0;
@@ -67,14 +69,14 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
     dbg_set_messages(rsp->dbg, NULL);
     status = config.restart(config.restart_context, name, &config, err);
     if (status == LW_OK) {
-        rsp->point_count = 0; /* they have ended with the debugger that had them */
+        rsp->point_count = 0; /* the stoppoints have ended with their debugger */
         rsp->config = config;
         rsp->dbg = config.dbg;
         rsp_watch_change(rsp->watch, rsp->dbg);
         rsp->threads_valid = false;
         rsp->suppress_next_step = 0;
         rsp->end_reported = 0;
-        rsp->exited = 0; /* what was seen of the warps of the run before */
+        rsp->exited = 0; /* records of warps of the previous run */
         rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;
@@ -84,7 +86,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->killed = rsp->detached = false;
         elf = rsp->elf;
         elf_size = rsp->elf_size;
-        rsp->elf = NULL; /* ours now */
+        rsp->elf = NULL; /* ownership has moved to this function */
         status = rsp_describe(rsp, err);
         if (status == LW_OK)
             note_program(rsp, elf, elf_size);
@@ -94,7 +96,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
     return status;
 }
 
-/* "HEXNAME;HEXARG;...": the name may be missing. */
+/* Handles a run packet, "HEXNAME;HEXARG;..."; the name may be missing. */
 void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *semicolon = memchr(args->rest, ';', args->rest_size);
@@ -120,8 +122,8 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, &none);
 }
 
-/* There is one process, whatever its number. gdb kills the one that it has before it attaches: then it begins again. A
- * process that it has left is still where it was. */
+/* Attaches to the process; there is one, whatever its number. Before it attaches gdb kills the process that
+ * it has: then the program restarts. A process from which gdb has detached is where it was. */
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};
@@ -135,7 +137,7 @@ void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, args);
 }
 
-/* A request without a reply: if the restart fails, the program continues unchanged. */
+/* Handles a restart request, which has no reply: if the restart fails, the program continues unchanged. */
 void rsp_do_restart(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err;
@@ -158,12 +160,12 @@ void rsp_do_detach(struct rsp *rsp, const struct rsp_args *args)
     rsp->end = rsp->killed ? RSP_KILLED : RSP_DETACHED;
 }
 
-/* An extended-remote client stays, and may run the program again. */
+/* Handles the end of the process. An extended-remote client stays connected and may run the program again. */
 void rsp_process_ended(struct rsp *rsp)
 {
     rsp->threads_valid = false;
     if (rsp->lldb)
-        lw_put(&rsp->reply.sink, "X09"); /* gdb wants no answer */
+        lw_put(&rsp->reply.sink, "X09"); /* gdb expects no reply */
     if (rsp->extended)
         rsp->killed = true;
     else

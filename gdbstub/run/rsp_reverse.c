@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Single steps back, and what gdb makes of them. Its `reverse-finish` is a breakpoint at the
- * function's entry, the way back to it, and from there one step back. gdb 13 checks neither which lane
- * nor which call reached the entry last, only which warp. When it wants that step, without having
- * shown the stop, the stub knows what it is about, and goes back to the entry of the frame that the
- * user saw.
+ * Single reverse steps, and gdb's use of them. `reverse-finish` of gdb inserts a breakpoint at the function's
+ * entry, runs back to it, and makes one reverse step from there. gdb 13 checks which warp reached the entry,
+ * but neither which lane nor which call. When gdb requests that step without having shown the stop, the stub
+ * recognises it, and moves back to the entry of the frame that the user saw.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -17,7 +16,7 @@ static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
     return false;
 }
 
-/* A breakpoint that was there at the user's last command, too, is the user's. */
+/* Returns true for a breakpoint that already existed at the user's last command: the user set it. */
 static bool is_usual(const struct rsp *rsp, uint64_t address)
 {
     for (unsigned i = 0; i < rsp->usual_count; i++)
@@ -26,7 +25,8 @@ static bool is_usual(const struct rsp *rsp, uint64_t address)
     return false;
 }
 
-/* Does the lane return there, from its frame or one above? gdb looks at such a breakpoint's lanes itself. */
+/* Returns true if the lane returns to @address from its frame or one above. gdb itself checks the lanes at
+ * such a breakpoint. */
 static bool returns_to(struct rsp *rsp, dbg_thread_id id, unsigned lane, uint64_t address)
 {
     struct dbg_frame frame;
@@ -70,7 +70,7 @@ void rsp_reverse_begin(struct rsp *rsp, bool back)
             rsp->usual[rsp->usual_count++] = rsp->points[i].address;
 }
 
-/* Is the lane that the user saw at the entry of the frame that the user saw? */
+/* Returns true if the lane that the user saw is at the entry of the frame that the user saw. */
 static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     const struct rsp_leaving *leaving = context;
@@ -80,7 +80,7 @@ static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsig
            frame.pc == leaving->entry && frame.cfa == leaving->cfa;
 }
 
-/* Is it the last step of `reverse-finish`, from the entry? */
+/* Returns true for the last step of `reverse-finish`, from the entry. */
 static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 {
     const struct rsp_leaving *leaving = &rsp->leaving;
@@ -90,7 +90,7 @@ static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
            dbg_thread_get(rsp->dbg, id, &thread) && thread.location.pc == leaving->entry;
 }
 
-/* In reverse to the entry of the user's frame. The stop is a step's if that is reached. */
+/* Runs back to the entry of the user's frame. If that is reached, the stop is reported as a step's. */
 static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw_error *err)
 {
     unsigned point;
@@ -102,7 +102,7 @@ static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw
     status = dbg_stoppoint_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
     if (status == LW_OK)
         status = dbg_reverse_continue(rsp->dbg, stop, err);
-    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* it is there */
+    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* the breakpoint exists */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point)
         stop->kind = DBG_STOP_STEP;
     return status;
@@ -114,7 +114,8 @@ enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
     enum lw_status status = LW_OK;
 
     if (is_last_step(rsp, id) && enters_frame(&rsp->leaving, rsp->dbg, id, rsp->leaving.lane)) {
-        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* it came with another, and lives */
+        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* the lane was in this split and has not
+                                                                     * exited */
     } else if (is_last_step(rsp, id)) { /* gdb is at the entry of another frame */
         status = to_entry(rsp, stop, err);
         rsp->leaving.entry = 0;

@@ -32,7 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOTES_MAX = 1 << 14 }; /* bytes */
+enum { NOTES_MAX = 1 << 14 }; /* limit in bytes */
 
 /* ---- notes while running -------------------------------------------------------------- */
 
@@ -49,8 +49,8 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
 
     if (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor)
         return;
-    /* Console packets are only allowed while the client waits for a stop or for a monitor
-     * command's output: what an edit has to say waits for the next of these. */
+    /* Console packets are only allowed while the client waits for a stop or for a monitor command's output:
+     * notes of an edit wait for the next of these. */
     if (!rsp->running && rsp->note.size >= NOTES_MAX)
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
@@ -67,7 +67,7 @@ void rsp_messages_init(struct rsp *rsp)
 
 void rsp_run_begin(struct rsp *rsp)
 {
-    rsp_lldb_close(rsp); /* it has read the file: none stays, however we end */
+    rsp_lldb_close(rsp); /* lldb has read the file: it is deleted, however the process ends */
     rsp->running = true;
     rsp->threads_valid = false;
     rsp_watch_begin(rsp->watch);
@@ -88,13 +88,13 @@ enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
-    dbg_thread_id id; /* 0: the run focus, with continue: all */
-    bool locked;      /* nothing else is resumed */
-    bool over;        /* lldb steps over a breakpoint, perhaps another warp's */
-    bool is_step_over; /* gdb steps over its breakpoint before it continues all */
+    dbg_thread_id id; /* 0: the run focus; for a continue: all */
+    bool locked;      /* no other warp is resumed */
+    bool over;        /* lldb steps over a breakpoint, perhaps one of another warp */
+    bool is_step_over; /* gdb steps over its breakpoint before it continues all warps */
     uint64_t low, high;
     unsigned signal;
-    uint64_t pc; /* of the thread before the action */
+    uint64_t pc; /* pc of the thread before the action */
 };
 
 /* ---- stop replies ---------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static unsigned fault_signal(enum emu_fault_kind kind)
     case EMU_FAULT_ASSERT:
         return RSP_SIGABRT;
     default:
-        /* Not SIGTRAP for `trap`: gdb would take it for the end of a step. */
+        /* Not SIGTRAP for `trap`: gdb would treat it as the end of a step. */
         return RSP_SIGILL;
     }
 }
@@ -128,17 +128,18 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     switch (stop->kind) {
     case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
-    /* Not SIGTRAP: gdb would take it for the end of a step. On resume it is delivered to no thread. */
+    /* Not SIGTRAP: gdb would treat it as the end of a step. On resume the signal is delivered to no thread. */
     case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;
     }
 }
 
-/* lldb takes numbers for those of the system that it takes the program for: Linux. */
+/* Returns the signal number of a stop. lldb uses the numbers of the system that it assumes for the program:
+ * Linux. */
 static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
-    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the others have the same numbers */
+    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the other signals have the same numbers */
     unsigned signal = gdb_signal(rsp, stop);
 
     if (!rsp->lldb)
@@ -146,7 +147,7 @@ static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     return signal == RSP_SIGBUS ? LINUX_SIGBUS : signal == RSP_SIGUSR1 ? LINUX_SIGUSR1 : signal;
 }
 
-/* The end of the run; a stub that does not know of ends says "stopped" for ever. */
+/* Appends the end of the run. Without the exit feature the reply is a stop. */
 static void put_exit(struct rsp *rsp)
 {
     lw_put(&rsp->reply.sink, rsp_has(rsp, RSP_F_EXIT) ? "W00" : "S05");
@@ -163,7 +164,7 @@ static void put_expedited(struct rsp *rsp, dbg_thread_id id, unsigned number)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* What a stop reply says about the reason, beyond its signal. */
+/* Appends the reason of a stop, beyond its signal. */
 static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
 {
     const struct rsp_point *point = NULL;
@@ -189,7 +190,7 @@ static void put_reason(struct rsp *rsp, const struct dbg_stop *stop)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* "T05thread:1;swbreak:;10:...;": with the registers that the unwinder asks for. */
+/* Sets the stop reply "T05thread:1;swbreak:;10:...;" with the registers that the unwinder needs. */
 static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
                      const struct dbg_stop *stop)
 {
@@ -199,7 +200,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_exit(rsp);
         return;
     }
-    rsp_view_set(rsp, id); /* as the client takes it */
+    rsp_view_set(rsp, id); /* the client views this thread now */
     rsp_thread_seen(rsp, id);
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
@@ -218,7 +219,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         rsp_lldb_put_threads(rsp);
 }
 
-/* The thread to name in a stop reply: the stopped one, else where the focus went. */
+/* Returns the thread to name in a stop reply: the stopped one, else the one in the core's focus. */
 static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -230,7 +231,7 @@ static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop
     return dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
 }
 
-/* What a stop has to say beyond its signal, as console text. */
+/* Prints details of a stop, beyond its signal, as console text. */
 static void explain(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
@@ -252,7 +253,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
         dbg_stop_print(rsp->dbg, stop, &text.sink);
     else
         lw_put(&text.sink, stop->text);
-    /* gdb itself shows the place, which is what follows the sentence. */
+    /* gdb itself shows the source line that follows the message. */
     if (text.size != 0 && stop->kind != DBG_STOP_HANG && strchr(text.text, '\n') != NULL)
         text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
     if (text.size != 0 && text.text[text.size - 1] != '\n')
@@ -261,7 +262,8 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
     lw_buffer_fini(&text);
 }
 
-/* Another stub than one that knows of lanes would show whichever lane is the first. */
+/* Without the feature, moves the focus of a watchpoint's stop to the lowest live lane, as a stub without
+ * lanes would. */
 static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -271,7 +273,7 @@ static void forget_lane(struct rsp *rsp, const struct dbg_stop *stop)
         (void)!dbg_lane_set(rsp->dbg, stop->thread, lw_lowest(thread.live), NULL);
 }
 
-/* gdb would repeat the range step for ever while the thread has not left the range. */
+/* Returns true while the thread is in the range of a range step, which gdb would repeat for ever. */
 static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *action)
 {
     struct dbg_thread thread;
@@ -280,7 +282,7 @@ static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *
            thread.location.pc >= action->low && thread.location.pc < action->high;
 }
 
-/* Is the machine at the stop before the end that was reported to the client? */
+/* Returns true if the machine is at the stop before the end that was reported to the client. */
 static bool is_at_end(const struct rsp *rsp)
 {
     struct emu_history_info info;
@@ -289,8 +291,8 @@ static bool is_at_end(const struct rsp *rsp)
            info.now == rsp->end_reported - 1;
 }
 
-/* After the end gdb has no process in which it could go back. So the last instruction is undone, once:
- * a resume from there reports the end. */
+/* Undoes the last instruction at the end of the run, once: after the end gdb has no process in which it could
+ * go back. A resume from there reports the end. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
     static const char text[] = "every launch has ended: the last instruction is undone, and history "
@@ -313,7 +315,7 @@ void rsp_to_end(struct rsp *rsp)
     struct dbg_stop stop;
 
     if (rsp->end_reported != 0 && dbg_history_info(rsp->dbg, &info) && info.in_past)
-        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else it stays where it is */
+        (void)!dbg_goto(rsp->dbg, UINT64_MAX, &stop, NULL); /* else the machine remains at the end */
 }
 
 static void put_exception(struct rsp *rsp, const char *text)
@@ -323,9 +325,10 @@ static void put_exception(struct rsp *rsp, const char *text)
     lw_put(&rsp->reply.sink, ";");
 }
 
-/* lldb ignores a stop of a thread that it has not resumed and would step for ever; gdb, when it resumes one
- * thread alone, reports an internal error. So the stop is reported for the stepping thread. If that has not
- * moved, the reply gives lldb, which would continue the step, an exception as the reason: a batch ends there. */
+/* Reports a stop of another thread for the thread that was resumed. lldb ignores a stop of a thread that it
+ * has not resumed and would step for ever; gdb, when it resumes one thread alone, reports an internal error.
+ * If the stepping thread has not moved, the reply gives lldb, which would continue the step, an exception as
+ * the reason: a batch ends there. */
 static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
     bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
@@ -370,14 +373,14 @@ static void report(struct rsp *rsp, const struct action *action, struct dbg_stop
     if (report_of_another(rsp, action, id))
         return;
     rsp_focus_on(rsp, id);
-    /* An aarch64 gdb takes the store for one that has not happened yet, and steps over it
-     * before it looks: the next step is not one. */
+    /* An aarch64 gdb assumes that the store has not happened yet, and steps over it before it reads the
+     * value: its next step is suppressed. */
     if (stop->kind == DBG_STOP_WATCH && rsp->target.arch->watch_before &&
         rsp_point_find(rsp, stop->point) != NULL)
         rsp->suppress_next_step = id;
-    /* gdb takes SIGTRAP for the end of its step, or else for a trap of the program. Where
-     * neither is meant, no signal makes it say "stopped": another warp is shown because the
-     * one that was to step has ended; a warp that was to run alone waits for others. */
+    /* gdb treats SIGTRAP as the end of its step, or else as a trap of the program. Where neither happened, no
+     * signal makes gdb say "stopped": the stepping warp has ended and another is shown, or a warp that was to
+     * run alone waits for others. */
     if ((stop->kind == DBG_STOP_STEP && id != action->id) ||
         (stop->kind == DBG_STOP_BLOCKED && rsp_has(rsp, RSP_F_LOCKING_STOP) &&
          (action->verb == VERB_CONTINUE || is_in_range(rsp, id, action))))
@@ -405,21 +408,21 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
     }
     if (!rsp_resident(rsp, id))
         id = dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
-    /* A client that reconnects after a fault gets its signal again. */
+    /* A client that reconnects after a fault gets the fault's signal again. */
     if (last != NULL && (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG))
         signal = stop_signal(rsp, last);
     rsp_focus_on(rsp, id);
     put_stop(rsp, signal, id, NULL);
     if (rsp->lldb && id != 0 && !rsp->config.has_file)
-        lw_put(&rsp->reply.sink, "library:1;"); /* asks for the list of them */
+        lw_put(&rsp->reply.sink, "library:1;"); /* makes lldb request the list of libraries */
 }
 
 /* ---- resuming ----------------------------------------------------------------------------- */
 
 /*
- * gdb 13 continues from a breakpoint without stepping over it if that is a dprintf of style agent that
- * it could not send (of a float, or of a string in the command): the same hit would be reported for ever. The
- * lane is stepped past it then, and all continue.
+ * Steps a lane past a breakpoint from which gdb 13 continues without stepping over it: a dprintf of style
+ * agent that it could not send (of a float, or of a string in the command). The same hit would be reported
+ * for ever. After the step all warps continue.
  */
 static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_stop *stop,
                                     struct lw_error *err)
@@ -480,24 +483,24 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
             return status;
         memset(stop, 0, sizeof *stop);
     }
-    /* One thread alone: the range that it cannot leave. */
+    /* Alone, the thread would never leave the range. */
     if (action->locked)
         return dbg_step_range(rsp->dbg, action->id, 0, UINT64_MAX, true, stop, err);
     return dbg_continue(rsp->dbg, stop, err);
 }
 
-/* The warp ended in the step that it was to do alone. */
+/* Reports that the warp ended in a step of its own. */
 static void report_exited(struct rsp *rsp, dbg_thread_id id, unsigned signal)
 {
     struct dbg_stop none = {0};
 
     rsp_focus_on(rsp, stopped_thread(rsp, &none));
-    rsp->exited_past = rsp->exited == id; /* stepped again */
+    rsp->exited_past = rsp->exited == id; /* the ended thread is stepped again */
     rsp->exited = id;
     put_stop(rsp, signal, id, NULL);
 }
 
-/* The thread that the user sees. */
+/* Returns the thread that the user sees. */
 static dbg_thread_id selected(const struct rsp *rsp)
 {
     bool known = !rsp->lldb && rsp_has(rsp, RSP_F_MONITOR_THREAD) && rsp_resident(rsp, rsp_chosen(rsp));
@@ -506,9 +509,9 @@ static dbg_thread_id selected(const struct rsp *rsp)
 }
 
 /*
- * gdb distinguishes the lanes of `next` over a call and of `finish` by their frames, and continues
- * from a breakpoint that another lane hit without showing it. The user's lane becomes the focus
- * again before anything runs, so that its arrival is reported.
+ * Restores the user's lane as the focus before anything runs, so that its arrival is reported. gdb
+ * distinguishes the lanes of `next` over a call and of `finish` by their frames, and continues from a
+ * breakpoint that another lane hit without showing it.
  */
 static void focus_as_shown(struct rsp *rsp, struct action *action)
 {
@@ -521,19 +524,19 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
         rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp->shown_thread);
         rsp->shown = false;
         rsp_reverse_begin(rsp, action->verb == VERB_BACK);
-        /* `thread N` may have chosen another one since the last stop: it is that one's lane that counts. */
+        /* `thread N` may have selected another thread since the last stop: its focus lane counts. */
         if (on && !rsp->lldb && rsp_resident(rsp, rsp->shown_thread))
             action->id = rsp->shown_thread;
     } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
                (thread.live >> rsp->shown_lane & 1) != 0) {
         action->id = rsp->shown_thread;
-        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* it lives */
+        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* the lane has not exited */
     }
 }
 
 /*
- * gdb steps from an outdated position: `monitor` has moved the thread, or it has ended. Nothing runs: the reply
- * reports the thread's position, or else the machine's.
+ * Replies with a position, without executing anything, to a step from an outdated one: `monitor` has moved
+ * the thread, or it has ended. The position is the thread's, or else the machine's.
  */
 static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
@@ -557,8 +560,9 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, 0, id, NULL);
 }
 
-/* The same where gdb runs one thread alone, over a breakpoint, and that is gone: of another's stop, and of
- * none, gdb 13 makes an internal error. So it is that thread's, which ends with it. */
+/* The same where gdb runs one thread alone, over a breakpoint, and that thread is gone. A stop of another
+ * thread, or of none, makes gdb 13 report an internal error. So the stop is reported for that thread, which
+ * ends with it. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
@@ -570,7 +574,7 @@ static void answer_exited(struct rsp *rsp, dbg_thread_id id)
     report_exited(rsp, id, RSP_SIGTRAP);
 }
 
-/* Phase 1: replies that need no execution. True: the reply is complete. */
+/* Phase 1: replies that need no execution. Returns true if the reply is complete. */
 static bool answer_without_running(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -585,7 +589,7 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
         return true;
     }
     rsp_known_forget(rsp);
-    /* Continuing with the signal of a fault or a hang delivers it: that is the end. */
+    /* Continuing with the signal of a fault or a hang delivers it, which ends the program. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
@@ -610,7 +614,7 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
     return false;
 }
 
-/* Phase 2: completes the action and clears what is remembered only until a resume. */
+/* Phase 2: completes the action and clears state that lasts only until a resume. */
 static void begin_run(struct rsp *rsp, struct action *action)
 {
     const struct dbg_stop *last = dbg_last_stop(rsp->dbg);
@@ -619,7 +623,7 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp->exited = 0;
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.location.pc) : thread.location.pc;
-    /* A client that has let all run at its last command only wants to get past the breakpoint. */
+    /* A client that let all warps run at its last command only wants to get past the breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
                            (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
                                       : action->locked && !rsp->locks && last != NULL &&
@@ -636,7 +640,8 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp_test_progress(rsp);
 }
 
-/* Phase 3 for a thread that was resumed and has ended. True: the reply is complete. @lived: it was resident. */
+/* Phase 3 for a thread that was resumed and has ended. Returns true if the reply is complete. @lived: the
+ * thread was resident before. */
 static bool report_exit(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop, bool lived)
 {
     bool stepped = stop->kind == DBG_STOP_STEP;
@@ -647,21 +652,22 @@ static bool report_exit(struct rsp *rsp, const struct action *action, const stru
         report_exited(rsp, action->id, RSP_SIGTRAP);
         return true;
     }
-    /* Another reason stopped it there: to gdb that is this thread's stop, as no other was to run. */
+    /* Something other than the step stopped the run: to gdb that is this thread's stop, as no other was to
+     * run. */
     if (action->locked && !rsp->lldb && lived && !stepped) {
         explain(rsp, action, stop);
         report_exited(rsp, action->id, 0);
         return true;
     }
-    /* lldb would continue to the end of the program if the thread that it steps has ended. */
+    /* lldb would continue to the end of the program after the end of the thread that it steps. */
     if (rsp->lldb && rsp_has(rsp, RSP_F_GONE_STEP) && lived && stepped &&
         (action->verb == VERB_STEP || action->verb == VERB_RANGE)) {
         explain(rsp, action, stop);
         report_exited(rsp, action->id, RSP_SIGTRAP);
-        lw_put(&rsp->reply.sink, "reason:trace;"); /* to lldb the end of its step */
+        lw_put(&rsp->reply.sink, "reason:trace;"); /* lldb treats it as the end of its step */
         return true;
     }
-    /* The only resumed thread has ended, others have not: there is no thread to wait for. */
+    /* The only resumed thread has ended and others have not: gdb has no thread to wait for. */
     if (action->locked && stepped && rsp->no_resumed) {
         rsp_focus_on(rsp, stopped_thread(rsp, stop));
         lw_put(&rsp->reply.sink, "N");
@@ -696,7 +702,7 @@ static void run(struct rsp *rsp, struct action *action)
             (void)rsp_test_before(rsp, action->verb == VERB_BACK || action->verb == VERB_BACK_STEP, began.now, &stop);
     }
     rsp_run_end(rsp);
-    rsp->unset_count = 0; /* not by a monitor command: gdb sends no z for it anew */
+    rsp->unset_count = 0; /* not after a monitor command: gdb does not send z again */
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 
@@ -717,13 +723,13 @@ static void run(struct rsp *rsp, struct action *action)
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
-    /* Without C and S gdb does not use vCont at all. */
+    /* Without C and S gdb does not use vCont. */
     lw_put(&rsp->reply.sink, "vCont;c;C;s;S;t");
     if (rsp_has(rsp, RSP_F_RANGE_STEP))
         lw_put(&rsp->reply.sink, ";r");
 }
 
-/* One ";action[:thread]"; *text advances past it. A thread of 0 is "any or all". */
+/* Parses one ";action[:thread]"; *text advances past it. A thread of 0 is "any or all". */
 static bool parse_action(const char **text, const char *end, char *verb, struct action *out)
 {
     const char *p = *text;
@@ -768,8 +774,8 @@ static bool parse_action(const char **text, const char *end, char *verb, struct 
 }
 
 /*
- * gdb sends a step of one thread with or without `;c` for the others, or a continue of all
- * or of one. A step decides; the others' `c` is leave to run when the step needs them.
+ * Handles vCont. gdb sends a step of one thread with or without `;c` for the others, or a continue of all or
+ * of one. A step takes precedence; `c` for the others permits them to run when the step needs them.
  */
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -787,7 +793,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             return;
         }
         if (verb == 't')
-            continue; /* only non-stop has something to stop */
+            continue; /* t stops threads in non-stop mode only */
         if (action.id != 0 && !rsp_resident(rsp, action.id)) {
             dropped = true;
             gone = action.id;
@@ -812,7 +818,8 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
         put_exception(rsp, "this warp has ended: `thread select` chooses another");
         return;
     }
-    /* gdb steps it over its own breakpoint there: without this stop gdb 13 ends by a segmentation fault. */
+    /* gdb steps the ended thread over its own breakpoint: without this stop gdb 13 crashes with a
+     * segmentation fault. */
     if (dropped && !have && step_dropped && gone == rsp->exited && rsp->launch_lifted) {
         rsp->launch_lifted = false;
         report_exited(rsp, gone, RSP_SIGTRAP);
@@ -829,7 +836,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
             lw_put(&rsp->reply.sink, dropped && rsp->no_resumed ? "N" : "E01");
         return;
     }
-    /* What the others may do is leave for that step, not an order. */
+    /* `c` for the others only permitted them to run for that step; it is no order to continue. */
     if (step_dropped && chosen.verb == VERB_CONTINUE && rsp_has(rsp, RSP_F_GONE_STEP)) {
         answer_position(rsp, gone);
         return;
@@ -839,7 +846,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     run(rsp, &chosen);
 }
 
-/* The thread of Hc: 0 where that names none. False, with the error: it is gone. */
+/* Gets the thread of Hc; 0 where that names none. Returns false and sets the error reply if it is gone. */
 static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
 {
     *out = rsp->named.run == rsp->exited ? 0 : rsp->named.run;
@@ -849,7 +856,7 @@ static bool run_thread(struct rsp *rsp, dbg_thread_id *out)
     return false;
 }
 
-/* The plain forms that lldb uses: "c", "c ADDRESS", "C SIGNAL", "C SIGNAL;ADDRESS", s, S. */
+/* Handles the forms that lldb uses: "c", "c ADDRESS", "C SIGNAL", "C SIGNAL;ADDRESS", s, S. */
 static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *address,
                   size_t size)
 {
@@ -877,7 +884,7 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
         }
     }
     if (verb == VERB_CONTINUE)
-        rsp_focus_on(rsp, id); /* all run */
+        rsp_focus_on(rsp, id); /* all warps run */
     else
         action.id = id;
     run(rsp, &action);
@@ -893,9 +900,9 @@ void rsp_do_step(struct rsp *rsp, const struct rsp_args *args)
     plain(rsp, VERB_STEP, 0, args->rest, args->rest_size);
 }
 
-/* vCont has no way back: the thread comes from Hc. Where that names any, gdb does not send it again after
- * `thread N`: it is the thread that the user chose for this command, also where gdb has first stepped another one off its
- * breakpoint. */
+/* Handles a reverse step. vCont has none: the thread is that of Hc. Where that names any, gdb does not send
+ * Hc again after `thread N`: the thread is then the one that the user selected for this command, also where
+ * gdb has first stepped another one off its breakpoint. */
 void rsp_do_reverse_step(struct rsp *rsp, const struct rsp_args *args)
 {
     struct action action = {.verb = VERB_BACK_STEP};
@@ -921,7 +928,7 @@ void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &id))
         return;
-    rsp_focus_on(rsp, id); /* all go back */
+    rsp_focus_on(rsp, id); /* all warps go back */
     run(rsp, &action);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditions of gdb's watchpoints. gdb sends those of breakpoints, but tests those of watchpoints itself, at
- * each hit: some ten packets. The Python file compiles them, as gdb does for breakpoints, and sends them. gdb still
- * tests each reported hit, and compares the value with the one of the last hit that it knows. So
- * before a hit that is true the last one that was false is reported as well, where there was one: gdb finds its
- * condition false, learns the value and continues.
+ * Conditions of gdb's watchpoints. gdb sends conditions of breakpoints, but tests those of watchpoints
+ * itself, at each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and
+ * sends them. gdb still tests each reported hit, and compares the value with that of the last hit that it
+ * knows. So before a hit with a true condition the last hit with a false one is reported as well, if there
+ * was one: gdb finds its condition false, learns the value and continues.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -14,7 +14,7 @@
 enum { WATCHED_BYTES = 64, MOST_TESTS = 256, NOTE_SILENT = 4096 };
 enum mode { MODE_FORGET, MODE_CLIENT, MODE_HERE };
 
-/** A condition, and where its variables are known: code of a block, [low, high); high 0: everywhere. */
+/** A condition and the code of the block in which its variables are known, [low, high); high 0: everywhere. */
 struct condition {
     struct condition *next;
     uint64_t low, high;
@@ -29,8 +29,8 @@ struct rsp_test {
     enum mode mode;
     bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
-    uint8_t seen[WATCHED_BYTES]; /* what gdb has read there last, as far as it matters to it */
-    struct dbg_passed passed, before; /* the last false ones on the way forward */
+    uint8_t seen[WATCHED_BYTES]; /* bytes that gdb has last read there, as far as it compares them */
+    struct dbg_passed passed, before; /* the last two hits with a false condition on the way forward */
 };
 
 static void conditions_free(struct condition *c)
@@ -88,7 +88,7 @@ static struct rsp_test *test_make(struct rsp *rsp, uint64_t address, uint64_t si
 struct view {
     struct rsp *rsp;
     dbg_thread_id id;
-    bool above; /* in a frame above the innermost: */
+    bool above; /* for a frame above the innermost: */
     uint64_t pc, sp;
 };
 
@@ -117,7 +117,7 @@ static bool view_memory(void *context, uint64_t address, void *data, unsigned by
     return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
 }
 
-/* The innermost frame of the lane whose code is in the condition's block, as gdb takes it. */
+/* Finds the lane's innermost frame whose code is in the condition's block, as gdb does. */
 static bool find_frame(struct view *view, const struct condition *c, unsigned lane)
 {
     struct dbg_frame frame;
@@ -135,7 +135,7 @@ static bool find_frame(struct view *view, const struct condition *c, unsigned la
     return true;
 }
 
-/* A condition that cannot be evaluated here is true: gdb tests it again. */
+/* Returns true if a condition holds, or cannot be evaluated here: gdb then tests it again. */
 static bool holds(const struct rsp_test *test, dbg_thread_id id, unsigned lane)
 {
     static const struct rsp_agent_ops ops = {.reg = view_reg, .memory = view_memory};
@@ -155,7 +155,7 @@ static bool test_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     struct rsp_test *test = context;
     struct emu_history_info info;
 
-    /* Without reverse execution gdb could not be shown the state before a hit. */
+    /* Without reverse execution gdb cannot be shown the state before a hit. */
     if (test->mode != MODE_HERE || !dbg_history_info(dbg, &info) || !info.kept || holds(test, id, lane))
         return true;
     if (!dbg_is_searching_back(dbg)) {
@@ -173,12 +173,12 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
 
     if (point->size != 0)
         (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
-                                       NULL); /* it is there */
+                                       NULL); /* the stoppoint exists */
 }
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 
-/* ";LOW,HIGH,HEX" each. */
+/* Parses conditions, ";LOW,HIGH,HEX" each. */
 static bool parse(const char *text, const char *end, struct condition **out)
 {
     struct condition *first = NULL, **tail = &first;
@@ -211,8 +211,8 @@ static bool parse(const char *text, const char *end, struct condition **out)
     return false;
 }
 
-/* qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts if one of these is true; MODE 1: the
- * client tests conditions that it has not sent; 0: there is no condition. */
+/* Handles qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]...: a hit there counts if one of the conditions
+ * is true. MODE 1: the client tests conditions that it has not sent; 0: there is no condition. */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 {
     struct condition *conditions = NULL;
@@ -226,7 +226,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (test->mode != MODE_HERE) /* up to now each hit was reported to gdb */
+    if (test->mode != MODE_HERE) /* until now each hit was reported to gdb */
         (void)dbg_mem_read(rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), test->address, test->seen, test->size);
     conditions_free(test->conditions);
     test->conditions = conditions;
@@ -240,9 +240,9 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- stops ----------------------------------------------------------------------------------- */
 
-/** A place where gdb finds the condition false, and learns the value. */
+/** Position at which gdb finds the condition false and learns the value. */
 struct candidate {
-    struct dbg_passed passed; /* the lane */
+    struct dbg_passed passed; /* lane to be shown there */
     uint64_t at;
     bool there;
 };
@@ -262,7 +262,7 @@ static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const stru
            memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
 }
 
-/* The last false one on the way forward, before this instruction. */
+/* Returns the last hit with a false condition on the way forward, before this instruction. */
 static struct dbg_passed last_passed(const struct rsp_test *test, uint64_t at)
 {
     return test->passed.at != at ? test->passed : test->before;
@@ -288,9 +288,9 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
-        /* None was passed since the command began: the other side of the instruction, or where the command began. A lane
-         * at a breakpoint there would hit it again when it runs forward, so these only if gdb would take the hit
-         * for none. */
+        /* Without such a hit since the command began: the other side of the instruction, or the start of the
+         * command. A lane at a breakpoint there would hit it again when it runs forward, so these are used
+         * only if gdb would otherwise ignore the hit. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
         for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)
@@ -302,7 +302,7 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
                 stop->text[0] = '\0';
                 return true;
             }
-        /* It looks otherwise there: then gdb is shown the hit itself. */
+        /* The state differs there: gdb is shown the hit itself. */
         (void)!dbg_goto(rsp->dbg, info.now, &moved, NULL);
         (void)!dbg_lane_set(rsp->dbg, stop->thread, stop->lane, NULL);
     }

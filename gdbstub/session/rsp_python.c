@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of the Python file (gdbstub/python): its own text, instructions as text, and the output of a
- * monitor command as of one thread. All answers are hex digits, because gdb's
- * send_packet gives Python the reply as it was framed: `*`, `}` and their like must not be in it.
+ * Packets of the Python file (gdbstub/python): its own text, disassembled instructions, and the output of a
+ * monitor command for one thread. All replies are hex digits, because gdb's send_packet gives Python the
+ * reply as it was framed: `*`, `}` and similar characters must not be in it.
  */
 #include "gdbstub/rsp_priv.h"
 
 #include <stdio.h>
 
-/** Instructions of one reply: a screen of them, and far from the end of a packet. */
+/** Limits of one reply: a screen of instructions, far below the packet size. */
 enum { MAX_INSNS = 256, MAX_INSN_TEXT = 200 };
 
-/* qGpuPy */
+/* Handles qGpuPy: the text of the Python file. */
 void rsp_do_python(struct rsp *rsp, const struct rsp_args *args)
 {
     (void)args;
     rsp_put_hex(&rsp->reply, rsp_python_text, strlen(rsp_python_text));
 }
 
-/* qGpuDis:ADDRESS,COUNT: lines "BYTES TEXT", up to the first address without an instruction */
+/* Handles qGpuDis:ADDRESS,COUNT: lines "BYTES TEXT", up to the first address without an instruction. */
 void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
 {
     uint64_t pc = args->n[0], count = args->n[1];
@@ -43,7 +43,8 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* What the commands do that a packet may run: none runs or changes the machine that gdb does not see. */
+/* Returns true if the command has the properties @does, which packets require: it neither runs nor changes
+ * the machine unnoticed by gdb. */
 static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;
@@ -55,8 +56,8 @@ static bool command_does(const struct lw_command_set *set, const char *line, uns
     return command != NULL && (command->does & does);
 }
 
-/* Run a command with the view on a thread, and put the foci back. @focus: it may move the focus, and the reply
- * begins with a line of the thread and lane where it went. */
+/* Runs a command with the view on a thread, then restores the foci. With @focus the command may move the
+ * focus, and the reply begins with a line of the resulting thread and lane. */
 static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
 {
     dbg_thread_id before = rsp_focus(rsp), there;
@@ -66,7 +67,7 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     char line[4096];
     enum lw_status status;
 
-    rsp->python = true; /* no other client sends this */
+    rsp->python = true; /* no client without the Python file sends this */
     if (size >= sizeof line || !rsp_hex_decode(args->rest, args->rest_size, (uint8_t *)line)) {
         lw_put(&rsp->reply.sink, "E01");
         return;
@@ -104,17 +105,17 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     lw_buffer_fini(&text);
     rsp_focus_on(rsp, before);
     if (focus)
-        rsp->threads_valid = false; /* names have lanes */
+        rsp->threads_valid = false; /* thread names contain lanes */
 }
 
-/* qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for
- * registers and memory only, so `monitor lanes` may show another one than gdb does. */
+/* Handles qGpuAsk:THREAD;HEX: a monitor command with the view on a thread. gdb selects a thread for registers
+ * and memory only, so `monitor lanes` may show another one than gdb does. */
 void rsp_do_ask(struct rsp *rsp, const struct rsp_args *args)
 {
     ask(rsp, args, false);
 }
 
-/* qGpuFocus:THREAD;HEX: where a command would move the focus; gdb goes there itself. */
+/* Handles qGpuFocus:THREAD;HEX: replies where a command would move the focus, so that gdb can select it. */
 void rsp_do_focus(struct rsp *rsp, const struct rsp_args *args)
 {
     ask(rsp, args, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One client at a time. A thread accepts: it passes the first client to the server, and sends any other
- * a message that it has to wait. A client that sends nothing is replaced.
+ * Connections: one client at a time. An acceptor thread passes the first client to the server, and sends any
+ * other a message that it has to wait. A silent client is replaced.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,22 +23,23 @@
 
 enum {
     READ_BYTES = 16384, PENDING_BYTES = 1 << 20, READ_BATCH = 1024, SEND_SECONDS = 30,
-    /* A peer that is silent for IDLE seconds is asked PROBES times, every PROBE seconds. */
+    /* TCP keep-alive: a peer that is silent for IDLE seconds is probed PROBES times, every PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
-    /* A debugger asks in bursts, an answer each. Between two threads that sleep a round trip is four
-     * fifths waking up, so in a burst the server polls for the next packet: for BURST_US after each answer. */
+    /* A debugger sends bursts of requests and waits for each reply. Between two sleeping threads, waking up
+     * takes four fifths of a round trip, so during a burst the server polls for the next packet for BURST_US
+     * after each reply. */
     BURST_US = 300,
-    HANDOVER_SECONDS = 1, /* for a client that is gone to be seen as gone */
-    PATIENCE_MS = 10000,  /* unless struct rsp_config says otherwise */
-    REFUSE_MS = 1000      /* time for a refused client: others wait until then */
+    HANDOVER_SECONDS = 1, /* wait for a departing client to be noticed */
+    PATIENCE_MS = 10000,  /* default of struct rsp_config */
+    REFUSE_MS = 1000      /* time given to a refused client, during which others wait */
 };
 
 struct client {
     struct lw_sink out;
     int fd;
-    bool deaf; /* a test's: Ctrl-C is not heard */
-    _Atomic bool closed; /* also set by the watcher */
-    uint8_t *pending; /* arrived while the target ran; read by the watcher */
+    bool deaf; /* for a test: Ctrl-C is ignored */
+    _Atomic bool closed; /* also set by the watch thread */
+    uint8_t *pending; /* received while the target ran; read by the watch thread */
     size_t pending_size, pending_capacity;
 };
 
@@ -52,7 +53,7 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            client->closed = true; /* gone, or it has not read for SEND_SECONDS */
+            client->closed = true; /* the client is gone, or has not read for SEND_SECONDS */
             return;
         }
         text += n;
@@ -60,8 +61,8 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
     }
 }
 
-/* Called by the watcher while the target runs: Ctrl-C, or the client is gone. Other bytes
- * are kept for the protocol. */
+/* Checks for Ctrl-C or a gone client; the watch thread calls it while the target runs. Other bytes are
+ * buffered for the protocol. */
 static bool client_interrupted(void *context)
 {
     struct client *client = context;
@@ -92,11 +93,11 @@ static bool client_interrupted(void *context)
         for (ssize_t i = 0; i < n; i++) {
             if (bytes[i] == 0x03)
                 interrupted |= !client->deaf;
-            else if (bytes[i] != '+' || client->pending_size != 0) /* acknowledges nothing here */
+            else if (bytes[i] != '+' || client->pending_size != 0) /* a `+` between packets acknowledges nothing */
                 client->pending[client->pending_size++] = bytes[i];
         }
-        /* It floods: no client has that much to say before it is answered. Were it not read
-         * any more, neither Ctrl-C nor its end would be seen. */
+        /* A client that floods the connection is closed: no debugger sends that much before a reply. If its
+         * input were left unread instead, neither Ctrl-C nor its end would be noticed. */
         if (client->pending_size >= PENDING_BYTES) {
             client->pending_size = 0;
             client->closed = true;
@@ -106,7 +107,7 @@ static bool client_interrupted(void *context)
     return interrupted;
 }
 
-/* Bytes that came during a run, then (they may resume again) those of the next. */
+/* Handles bytes that arrived during a run, then those that arrived during the runs that they resumed. */
 static void feed_pending(struct rsp *rsp, struct client *client)
 {
     while (client->pending_size != 0 && rsp_ended(rsp) == RSP_RUNNING) {
@@ -128,8 +129,8 @@ static int64_t now_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* recv that polls for a while if a burst is @under_way: the last packet came as soon. Other
- * processes that want this processor, as the client may, get it. */
+/* Receives, polling for a while if a burst is @under_way, that is, if the last packet arrived during such
+ * polling. Yields the processor to other processes, as the client may need it. */
 static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 {
     int64_t since = now_us();
@@ -148,28 +149,28 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
     return n;
 }
 
-/* Between the thread that accepts and the one that serves. */
+/* Shared state of the acceptor thread and the serving thread. */
 struct acceptor {
     int listener, wake[2]; /* wake: a pipe, closed at one end to end the thread */
-    int gone;              /* readable: no client will come any more; -1: never */
-    int quit;              /* readable: everything is to end; -1: never */
-    bool refuse;           /* false in a test only: others wait without a word */
+    int gone;              /* readable: no client will connect any more; -1: never */
+    int quit;              /* readable: a request to end everything; -1: never */
+    bool refuse;           /* false in a test only: other clients wait without a message */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int waiting; /* accepted, to be served; -1: none */
-    bool busy;   /* a client is served: */
-    int client;  /* -1: none */
-    _Atomic int64_t heard_ms; /* when it last asked something; 0: it has not yet */
-    int64_t refused_ms;       /* when a client was refused; 0: none was. Of the thread */
-    int64_t patience_ms;      /* of struct rsp_config */
+    int waiting; /* accepted socket to be served; -1: none */
+    bool busy;   /* a client is being served: */
+    int client;  /* its socket; -1: none */
+    _Atomic int64_t heard_ms; /* time of its last packet; 0: none yet */
+    int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
+    int64_t patience_ms;      /* as in struct rsp_config */
     bool closing;
     bool shut;             /* no client is accepted any more: */
-    enum lw_status status; /* LW_OK, or because of an error */
+    enum lw_status status; /* LW_OK, or the error that ended accepting */
     struct lw_error err;
 };
 
-/* A client that has asked nothing yet has so long for its first packet. */
+/* Returns false if a client has sent nothing within the time for its first packet. */
 static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, int fd, int64_t since)
 {
     static const char text[] = "gdb: a client that asked nothing was sent away\n";
@@ -183,7 +184,7 @@ static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, i
     return false;
 }
 
-/* @config changes when the client starts the program again. */
+/* Serves one client. @config changes when the client restarts the program. */
 static enum lw_status serve_client(struct rsp_config *config, struct acceptor *acceptor, int fd,
                                    enum rsp_end *end, struct lw_error *err)
 {
@@ -215,7 +216,7 @@ static enum lw_status serve_client(struct rsp_config *config, struct acceptor *a
             acceptor->heard_ms = now_us() / 1000;
         feed_pending(rsp, &client);
     }
-    /* A client that just went away left the machine as it is: it, or another, may come. */
+    /* A client that just disconnected leaves the machine as it is: it, or another one, may connect. */
     *end = rsp->killed || (rsp_ended(rsp) == RSP_RUNNING && config->quit_kills) ? RSP_KILLED
                                                                                 : rsp_ended(rsp);
     rsp_to_end(rsp);
@@ -232,7 +233,7 @@ cleanup:
 
 /* ---- accepting ------------------------------------------------------------------------- */
 
-/* Waits for input; false when there is none in time, or the acceptor closes. */
+/* Waits for input. Returns false when there is none in time, or the acceptor closes. */
 static bool input_within(const struct acceptor *acceptor, int fd, int ms)
 {
     struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = acceptor->wake[0], .events = POLLIN}};
@@ -244,9 +245,9 @@ static bool input_within(const struct acceptor *acceptor, int fd, int ms)
     return n > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
-/* The message is an error reply to the client's first packet: gdb shows those. lldb does not, and
- * waits half a minute for its next one: it begins with QStartNoAckMode, and reports immediately that the
- * other side has shut down when that has no answer. */
+/* Refuses a client. The message is an error reply to the client's first packet, which gdb shows. lldb does
+ * not, and waits half a minute for the reply to its next packet. lldb's first packet is QStartNoAckMode; left
+ * without a reply, it immediately reports that the other side has shut down. */
 static void refuse_client(const struct acceptor *acceptor, int fd)
 {
     static const char text[] =
@@ -261,7 +262,7 @@ static void refuse_client(const struct acceptor *acceptor, int fd)
     for (const char *p = text; *p != '\0'; p++)
         sum += (uint8_t)*p;
     snprintf(frame, sizeof frame, "+$%s#%02x", text, sum & 255);
-    /* Closing with input unread would reset the connection and lose the sentence. */
+    /* Closing a socket with unread input would reset the connection and lose the message. */
     while ((left = until - now_us() / 1000) > 0 && input_within(acceptor, fd, (int)left)) {
         ssize_t n = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
@@ -281,7 +282,7 @@ static void prepare(int fd)
     struct timeval send_timeout = {.tv_sec = SEND_SECONDS};
     int one = 1, idle = KEEP_IDLE, probe = KEEP_PROBE, probes = KEEP_PROBES;
 
-    /* What is of TCP alone fails on other sockets, which need none of it. */
+    /* TCP options fail on other sockets, which need none. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
@@ -290,8 +291,8 @@ static void prepare(int fd)
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send_timeout, sizeof send_timeout);
 }
 
-/* Replaces the current client: one that has sent nothing yet, for any other; one that has sent nothing for
- * a while, for one that connects again after it was refused. */
+/* Replaces the current client. A client that has sent nothing yet gives way to any other; one that has sent
+ * nothing for a while, to one that connects again after it was refused. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;
@@ -308,7 +309,8 @@ static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
     return true;
 }
 
-/* False: the place is taken. One that is being left becomes free in a moment. */
+/* Passes a client to the serving thread. Returns false if another client is being served; waits a moment for
+ * one that is leaving. */
 static bool hand_over(struct acceptor *acceptor, int fd)
 {
     struct timespec until;
@@ -339,7 +341,7 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&input, 1, 0) == 1;
 }
 
-/* A client has connected, or accepting fails; false: none will connect. */
+/* Waits until a client has connected or accepting fails. Returns false if none will connect. */
 static bool somebody_comes(const struct acceptor *acceptor)
 {
     struct pollfd fds[4] = {{.fd = acceptor->listener, .events = POLLIN},
@@ -423,7 +425,7 @@ static void acceptor_close(struct acceptor *acceptor)
     pthread_mutex_destroy(&acceptor->mutex);
 }
 
-/* The client that was served has left: its socket is not used any more. */
+/* Records that the served client has left: its socket is not used any more. */
 static void acceptor_left(struct acceptor *acceptor)
 {
     pthread_mutex_lock(&acceptor->mutex);
@@ -431,7 +433,7 @@ static void acceptor_left(struct acceptor *acceptor)
     pthread_mutex_unlock(&acceptor->mutex);
 }
 
-/* The next client, or -1 when there will be none: acceptor->status says whether that is an error. */
+/* Returns the next client, or -1 when there will be none: acceptor->status says whether that is an error. */
 static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;
@@ -464,7 +466,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
 
     if (status != LW_OK)
         return status;
-    now.detach_keeps_link = !once; /* else the run continues alone, to which no client can connect */
+    now.detach_keeps_link = !once; /* else the run continues, and no client could connect */
     if (ready != NULL)
         ready(context, port);
     acceptor.gone = config->gone_fd != NULL ? *config->gone_fd : -1;
@@ -491,7 +493,7 @@ enum lw_status rsp_serve(const struct rsp_config *config, const char *address, b
         if (is_readable(acceptor.quit))
             break;
         if (status == LW_OK && once && end == RSP_RUNNING && !dbg_ended(now.dbg) && ready != NULL)
-            ready(context, port); /* its connection broke: the next client needs the port */
+            ready(context, port); /* the connection broke: the next client needs the port */
     }
     acceptor_close(&acceptor);
 cleanup:

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arrivals at breakpoints, for lldb. lldb 19 takes each thread whose pc is at a breakpoint for one that
- * has hit it, and steps it over the breakpoint, alone and with the breakpoint taken away, before it lets all
- * continue. So a warp is shown at a breakpoint only once it has hit it, else its hit would be lost, and before
- * that at a neighbouring address; and one that cannot get past it alone, as it waits there for others, looks as if it had: the
- * others would run past the breakpoint meanwhile.
+ * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit it,
+ * and steps it over the breakpoint, alone and with the breakpoint removed, before it lets all continue. So a
+ * warp is shown at a breakpoint only once it has hit it, else its hit would be lost; before that it is shown
+ * at a neighbouring address. A warp that cannot get past the breakpoint alone, because it waits there for
+ * others, is shown as if it had: else the others would run past the removed breakpoint meanwhile.
  *
- * lldb tests a condition by itself, in the lane in focus. It requests free addresses then, for the values of its
- * expression, before it reads anything but stacks; for a stop without a condition it reads the
- * arguments that it shows. So the other lanes that hit are shown, too, one at each resume, before anything runs,
- * and at a breakpoint that has a condition those of all warps there, warp by warp.
+ * lldb evaluates a condition by itself, for the focus lane. It then requests free addresses, for the values
+ * of its expression, before it reads anything but stacks; for a stop without a condition it reads the
+ * arguments that it shows. So the other lanes that hit are shown, too, one at each resume, before anything
+ * runs. At a breakpoint that has a condition the lanes of all warps there are shown, warp by warp.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -24,7 +24,7 @@ static struct rsp_arrival *find(const struct rsp *rsp, const struct dbg_thread *
     return NULL;
 }
 
-/* Those that have continued count anew when they return. */
+/* Drops warps that have continued: a later arrival is a new hit. */
 static void prune(struct rsp *rsp)
 {
     size_t kept = 0;
@@ -62,7 +62,7 @@ static bool is_tested(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
-/* Has the breakpoint a condition, as far as lldb shows it? */
+/* Records whether a breakpoint has a condition, as far as lldb's packets show it. */
 static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
 {
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
@@ -88,7 +88,7 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
-            continue; /* it is shown next to the breakpoint, and hits it later */
+            continue; /* the warp is shown next to the breakpoint, and hits it later */
         a->stop = rsp->stop_number;
         a->first = thread.lane;
         a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
@@ -101,7 +101,7 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 
     if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
         find(rsp, &thread) == NULL)
-        (void)add(rsp, &thread); /* else it seems to be next to it */
+        (void)add(rsp, &thread); /* else the warp would be shown next to it */
 }
 
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
@@ -141,7 +141,7 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
         unset(rsp, pc, away);
         return;
     }
-    /* Where it sets another one before it steps, its user has deleted the first. */
+    /* If lldb inserts another breakpoint before it steps, its user has deleted the first. */
     for (unsigned i = 0; i < rsp->lifted_count; i++)
         if (rsp->lifted[i].pc != pc && (away || known || rsp->lifted[i].steps != 0))
             rsp->lifted[kept++] = rsp->lifted[i];
@@ -153,7 +153,7 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
     rsp->lifted_count++;
 }
 
-/* A breakpoint that lldb has not inserted again after some steps of the warps there was deleted. */
+/* Drops removed breakpoints that lldb has not inserted again after some steps: its user has deleted them. */
 static void lifts_end(struct rsp *rsp)
 {
     enum { STEPS = 32 };
@@ -210,7 +210,7 @@ static bool is_taken(const struct rsp *rsp, uint64_t pc)
     return rsp_point_at(rsp, pc) != NULL || rsp_arrivals_lifted(rsp, pc);
 }
 
-/* The next address without a breakpoint; this one, if there is none nearby. */
+/* Returns the next address without a breakpoint; @pc, if there is none nearby. */
 static uint64_t after(const struct rsp *rsp, uint64_t pc)
 {
     enum { TRIES = 64 };
@@ -221,8 +221,8 @@ static uint64_t after(const struct rsp *rsp, uint64_t pc)
     return pc;
 }
 
-/* An address without a breakpoint next to this one: the instruction before, at which a warp waits that continues
- * here, else a later one. */
+/* Returns an address without a breakpoint next to @pc: the instruction before, at which a warp waits that
+ * continues at @pc, else a later one. */
 static uint64_t beside(const struct rsp *rsp, uint64_t pc)
 {
     uint64_t shown = pc - ISA_WORD_BYTES;
@@ -247,7 +247,8 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
 }
 
-/* lldb takes a step for done when the pc is another one, where it has no breakpoint. */
+/* Lets lldb see a warp past its breakpoint: for lldb a step is complete when the pc is another one without a
+ * breakpoint. */
 static bool pass(struct rsp *rsp, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -258,13 +259,14 @@ static bool pass(struct rsp *rsp, dbg_thread_id id)
     return a != NULL && a->passed;
 }
 
-/* All warps at breakpoints, in one pass: some have lanes that are still to be shown. */
+/* Lets lldb see all warps past their breakpoints together, because some have lanes that are still to be
+ * shown. */
 static bool pass_all(struct rsp *rsp, dbg_thread_id id)
 {
     bool passed = pass(rsp, id);
 
     for (size_t i = 0; i < rsp->arrival_count && passed; i++)
-        (void)!pass(rsp, rsp->arrivals[i].id); /* else lldb steps it over, alone */
+        (void)!pass(rsp, rsp->arrivals[i].id); /* else lldb steps it over the breakpoint alone */
     return passed;
 }
 
@@ -289,8 +291,8 @@ bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *st
 }
 
 /*
- * If the step over the breakpoint has to wait, as at a barrier, the others must run for it: they do
- * when the breakpoint is there again.
+ * Steps a warp alone over a removed breakpoint. If the step has to wait, as at a barrier, other warps must
+ * run first; they do when lldb has inserted the breakpoint again.
  */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err)
@@ -306,9 +308,10 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
 }
 
 /*
- * gdb 13 steps a warp over the breakpoint at its pc, alone, and the warp waits, as at a CTA barrier just before. If its
- * pc stayed, gdb would take that for another hit, at each command anew; and if the condition is false, which gdb tests, it would
- * repeat the step for ever. Next to the breakpoint gdb continues: it lets all run, and the warp hits when it is released.
+ * Shows a blocked warp next to a breakpoint after gdb 13 has stepped it alone over the breakpoint at its pc,
+ * as at a CTA barrier just before. If its pc stayed, gdb would report another hit, at each command anew; and
+ * if the condition is false, which gdb tests, it would repeat the step for ever. Next to the breakpoint gdb
+ * continues: it lets all run, and the warp hits when it is released.
  */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop)
 {
@@ -349,7 +352,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
     bool any = false;
 
     for (size_t i = 0; i < rsp->arrival_count; i++)
-        if (rsp->arrivals[i].moved) /* back to the lane that was in focus, if it lives */
+        if (rsp->arrivals[i].moved) /* back to the lane that was in focus, if it is live */
             (void)!dbg_lane_set(rsp->dbg, rsp->arrivals[i].id, rsp->arrivals[i].first, NULL);
     prune(rsp);
     rsp->lifted_count = 0;
@@ -366,7 +369,7 @@ bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop)
         a->stop = rsp->stop_number;
         a->moved = true;
         if (point == NULL || dbg_lane_set(rsp->dbg, a->id, lane, NULL) != LW_OK) {
-            a->lanes = 0; /* the breakpoint is gone, or the lane */
+            a->lanes = 0; /* the breakpoint or the lane is gone */
             continue;
         }
         if (!any || a->id == focus)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers, memory, and what the stub serves: description, thread list, the ELF. */
+/* Registers, memory, and documents that the stub serves: description, thread list, the ELF. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -22,7 +22,8 @@ enum lw_status rsp_thread_read(const struct rsp *rsp, dbg_thread_id id, unsigned
     if (rsp->target.regs[number].role == RSP_ROLE_PC)
         lw_put64(data, id == rsp->exited && rsp->exited_past ? RSP_PAST_PC : RSP_EXITED_PC);
     else if (rsp->lldb && (number == rsp->target.arch->sp || number == rsp->target.arch->fp))
-        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* an outer frame: lldb steps out of inner ones */
+        lw_put64(data, UINT64_C(0xFA) << 56 | (RSP_EXITED_PC << 4)); /* an outer frame, so that lldb treats a step
+                                                                      * as leaving inner ones */
     return LW_OK;
 }
 
@@ -43,7 +44,8 @@ void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
     }
 }
 
-/* Of the target architecture's registers only the pc is the machine's: the others keep their values. */
+/* Handles a write of all registers. Of the target architecture's registers only the pc is the machine's: the
+ * others keep their values. */
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *text = args->rest, *end = text + args->rest_size;
@@ -104,7 +106,7 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    rsp->threads_valid = false; /* thread names hold the focus lane, states the pc */
+    rsp->threads_valid = false; /* thread names contain the focus lane, thread states the pc */
     rsp_chosen_written(rsp);
     rsp_known_forget(rsp);
     rsp->reported.id = 0;
@@ -116,7 +118,8 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
                            data, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
     } else {
-        /* lldb requests no list of threads by which a stop that it shows would be known. */
+        /* lldb does not request the thread list after a stop that it shows, so this change of lane counts as
+         * such a stop. */
         if (rsp->lldb && lane != dbg_lane_get(rsp->dbg, rsp_view(rsp))) {
             rsp->shown_thread = rsp_view(rsp);
             rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp_view(rsp));
@@ -134,14 +137,16 @@ static bool hidden(const struct rsp *rsp, uint64_t address)
     return address >> 56 >= 0xF0 && !rsp_has(rsp, RSP_F_WINDOWS);
 }
 
-/* An aarch64 gdb takes the frame rules of <launch> only where its code can be read. */
+/* Returns true for an address in <launch>. An aarch64 gdb uses the frame rules of <launch> only if its code
+ * can be read. */
 static bool in_launch(uint64_t address, uint64_t size)
 {
     return address < ISA_CODE_BASE && size <= ISA_CODE_BASE - address &&
            ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
 }
 
-/* What is a block's, a warp's or a lane's is not another one's, where the client asks for one that is gone. */
+/* Returns true for memory of one block, warp or lane if the client's thread is gone: that of another thread
+ * is not shown instead. */
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
     return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&
@@ -162,7 +167,8 @@ uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address,
     return rsp->lldb ? rsp_lldb_memory(rsp, address, data, got, size) : got;
 }
 
-/* Up to @size bytes, given piece by piece; stops where memory ends. */
+/* Reads up to @size bytes and passes them on piece by piece; stops at the end of mapped memory. Returns the
+ * number of bytes. */
 static uint64_t read_pieces(struct rsp *rsp, uint64_t address, uint64_t size,
                             void (*piece)(void *context, const uint8_t *data, size_t size),
                             void *context)
@@ -206,7 +212,8 @@ void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
         rsp_window_record(rsp, args->n[0], size);
 }
 
-/* lldb's form: the bytes and nothing else; a length of 0 asks whether it is known. */
+/* Handles lldb's binary read, whose reply is the bytes alone; a length of 0 queries whether the packet is
+ * supported. */
 void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 {
     uint64_t room = RSP_PACKET_BYTES / 2 - 16;
@@ -218,9 +225,9 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
 }
 
-/* Below the lane's stack pointer nothing is. A debugger that is to call a function of the program writes there
- * first, and shows no reason where that fails: it may, and nothing keeps it; the registers that it writes
- * next are refused with the reason. */
+/* Returns true for addresses below the lane's stack pointer, where nothing is stored. A debugger that is to
+ * call a function of the program writes there first, and shows no reason if that fails. So the write is
+ * accepted and dropped; the registers that it writes next are refused with the reason. */
 static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -236,7 +243,7 @@ static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 
 static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
 {
-    rsp->threads_valid = false; /* a window may hold what thread states show */
+    rsp->threads_valid = false; /* debug address ranges may contain values that thread states show */
     if (!hidden(rsp, address) && !of_gone(rsp, address) && is_below_stack(rsp, address, size))
         lw_put(&rsp->reply.sink, "OK");
     else if (hidden(rsp, address) || of_gone(rsp, address) ||
@@ -323,7 +330,7 @@ void rsp_do_search(struct rsp *rsp, const struct rsp_args *args)
         if (got < want)
             break;
         done += got;
-        /* A match may begin in this piece and end in the next. */
+        /* A match may start in this piece and end in the next. */
         kept += (size_t)got;
         if (kept > pattern - 1) {
             memmove(window, window + kept - (pattern - 1), pattern - 1);
@@ -356,7 +363,7 @@ void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offs
 void rsp_do_features_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (args->rest_size != 10 || memcmp(args->rest, "target.xml", 10) != 0) {
-        lw_put(&rsp->reply.sink, "E00"); /* the description is one document */
+        lw_put(&rsp->reply.sink, "E00"); /* the description has no other document */
         return;
     }
     rsp_put_piece(rsp, rsp->target.xml.text, rsp->target.xml.size, args->n[0], args->n[1]);
@@ -396,8 +403,9 @@ void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
     out->write(out, text + from, size - from);
 }
 
-/* gdb takes the whole list anew at each stop, and its own time for that is most of a stop with thousands of
- * warps: a third of it for what they do, a third for their names. The two in focus have both in any case. */
+/* Limits of the thread list. gdb reads the whole list at each stop, and its own time for that is most of a
+ * stop with thousands of warps: a third of it for states, a third for names. The two threads in focus always
+ * have both. */
 enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 
 static void listed_add(struct rsp *rsp, dbg_thread_id id)
@@ -433,7 +441,7 @@ static void threads_build(struct rsp *rsp)
         in_focus = thread.id == rsp->listing.focus[0] || thread.id == rsp->listing.focus[1];
         listed_add(rsp, thread.id);
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
-        /* The nearest to a core is the block: its warps share memory. MI shows it. */
+        /* The block corresponds best to a core: its warps share memory. MI shows it. */
         if (listed <= THREADS_WITH_STATES || in_focus)
             lw_printf(xml, " core=\"%llu\"", (unsigned long long)(thread.location.block & INT32_MAX));
         if ((listed > THREADS_WITH_NAMES && !in_focus) || !rsp_has(rsp, RSP_F_THREAD_NAMES)) {
@@ -450,7 +458,7 @@ static void threads_build(struct rsp *rsp)
         }
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
-        if (i + 1 == count && resident > count) /* where `info threads` is read to its end */
+        if (i + 1 == count && resident > count) /* `info threads` reads the list to its end */
             lw_printf(&text.sink, "; %u more warps: monitor threads all", resident - count);
         lw_put(xml, "\">");
         rsp_put_xml(xml, text.text, text.size);
@@ -469,7 +477,7 @@ static void threads_build(struct rsp *rsp)
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = rsp->chosen.listed = true;
-    /* gdb reads this in small pieces at every stop: made once, at the first of them. */
+    /* gdb reads this in small pieces at every stop: the document is built at the first piece. */
     if (args->n[0] == 0 && !rsp->threads_valid)
         threads_build(rsp);
     if (rsp->threads.text == NULL)
@@ -483,7 +491,7 @@ void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 
 enum { FILEIO_ENOENT = 2, FILEIO_EBADF = 9, FILEIO_EROFS = 30, ELF_FD = 3 };
 
-/* Where the loader has put the object's variables; NULL: not known. */
+/* Returns the addresses at which the loader has put the object's variables; NULL: not known. */
 static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_object *object)
 {
     uint64_t *at;
@@ -499,8 +507,8 @@ static uint64_t *variable_addresses(const struct rsp *rsp, const struct isa_obje
     return at;
 }
 
-/* gdb ends backtraces at the file's first kernel and at its entry point: that is the kernel that
- * runs, if it is not the first. */
+/* Moves the file's entry point to the running kernel: gdb ends backtraces at the file's first kernel and at
+ * its entry point. */
 static void enter_running(struct rsp *rsp, const struct isa_object *object)
 {
     dbg_thread_id id = rsp_focus(rsp);
@@ -517,8 +525,8 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
-/* The object as this target architecture's debugger sees it: without floating-point registers it shall
- * not look for results there. */
+/* Writes the object for the target architecture's debugger: without floating-point registers the debugger
+ * must not look for results there. */
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)
 {
@@ -561,7 +569,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
         return status;
     if (rsp->elf_size < 52)
         return LW_FAIL(err, LW_EFORMAT, "the object's ELF has only %zu bytes", rsp->elf_size);
-    /* An e_machine that gdb does not know gets 32-bit pointers, which cut window addresses. */
+    /* With an e_machine that gdb does not know, pointers have 32 bits, which truncates debug addresses. */
     if (rsp_has(rsp, RSP_F_TARGET_ARCH)) {
         rsp->elf[18] = (uint8_t)rsp->target.arch->elf_machine;
         rsp->elf[19] = (uint8_t)(rsp->target.arch->elf_machine >> 8);
@@ -573,7 +581,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err)
     slash = strrchr(name, '/');
     if (slash != NULL)
         name = slash + 1;
-    /* gdb wants an absolute name. */
+    /* gdb requires an absolute name. */
     memcpy(rsp->elf_name, "/lanewise/", 10);
     at = 10;
     for (; *name != '\0' && at < sizeof rsp->elf_name - 5; name++) {
@@ -686,7 +694,7 @@ void rsp_do_file_pread(struct rsp *rsp, const struct rsp_args *args)
         offset = rsp->elf_size;
     if (size > rsp->elf_size - offset)
         size = rsp->elf_size - offset;
-    if (size > RSP_PACKET_BYTES / 2 - 32) /* twice that when all is escaped */
+    if (size > RSP_PACKET_BYTES / 2 - 32) /* escaping may double the size */
         size = RSP_PACKET_BYTES / 2 - 32;
     lw_printf(&rsp->reply.sink, "F%llx;", (unsigned long long)size);
     rsp_put_binary(&rsp->reply, rsp->elf + offset, (size_t)size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `info os`: debug/'s tables as the documents that gdb prints. */
+/* `info os`: tables of debug/ as documents that gdb prints. */
 #include "gdbstub/rsp_priv.h"
 
 static void put_column(struct rsp *rsp, const char *name, const char *text)
@@ -26,7 +26,8 @@ static void put_row(void *context, const char *const *cells, unsigned count)
     lw_put(&c->rsp->osdata.sink, "</item>\n");
 }
 
-/* gdb takes the columns from the first row, and prints nothing at all where there is none. */
+/* Adds a row "none" to an empty table: gdb takes the columns from the first row, and prints nothing without
+ * one. */
 static void put_none(struct table_context *context)
 {
     const char *cells[16] = {"none"};
@@ -37,7 +38,7 @@ static void put_none(struct table_context *context)
     put_row(context, cells, count);
 }
 
-/* What `info os` alone shows; gdb does not print a last column of this name. */
+/* Lists the tables, for `info os` alone. gdb does not print a last column of this name. */
 static void put_list(struct rsp *rsp)
 {
     const struct dbg_table *table;
@@ -82,8 +83,8 @@ static bool build(struct rsp *rsp, const char *name, size_t size)
 void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (!rsp->lldb)
-        rsp_focus_on(rsp, rsp_chosen(rsp)); /* some tables are of one warp */
-    /* Read in pieces: made at the first. */
+        rsp_focus_on(rsp, rsp_chosen(rsp)); /* some tables describe one warp */
+    /* The table is read in pieces: it is built at the first one. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))
         rsp_put_error(&rsp->reply, "there is no such table: `info os` lists them");

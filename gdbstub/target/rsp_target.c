@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The target description: an architecture that stock gdb knows, with only its
- * mandatory registers, followed by the machine's own from debug/'s register table.
- * <osabi>none</osabi> keeps gdb from treating the program as a GNU/Linux one.
+ * The target description: an architecture that stock gdb knows, with only its mandatory registers, followed
+ * by the machine's registers from debug/'s register table. <osabi>none</osabi> keeps gdb from treating the
+ * program as a GNU/Linux one.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -39,7 +39,7 @@ static const struct arch_reg x86_64_regs[] = {
     INT32("foseg"), INT32("fooff"), INT32("fop"),
 };
 
-/* Here gdb and lldb look for floats that a function has returned. Not mandatory, so not in `g`. */
+/* Registers in which gdb and lldb look for floating-point results. They are not mandatory, so not in `g`. */
 static const struct arch_reg x86_64_reals[] = {
     XMM("xmm0", RSP_ROLE_REAL), XMM("xmm1", RSP_ROLE_REAL_NEXT), XMM("xmm2", RSP_ROLE_ZERO),
     XMM("xmm3", RSP_ROLE_ZERO), XMM("xmm4", RSP_ROLE_ZERO), XMM("xmm5", RSP_ROLE_ZERO),
@@ -49,8 +49,8 @@ static const struct arch_reg x86_64_reals[] = {
     XMM("xmm15", RSP_ROLE_ZERO), INT32("mxcsr"),
 };
 
-/* x7 is the stack pointer too: the served ELF's frame rules name DWARF register 7, which
- * is rsp on x86-64 and x7 on aarch64. */
+/* x7 is also the stack pointer: the served ELF's frame rules name DWARF register 7, which is rsp on x86-64
+ * and x7 on aarch64. */
 static const struct arch_reg aarch64_regs[] = {
     RESULT("x0"), RESULT_NEXT("x1"), INT64("x2"), INT64("x3"), INT64("x4"), INT64("x5"),
     INT64("x6"), PTR64("x7", "data_ptr", RSP_ROLE_SP), INT64("x8"), INT64("x9"),
@@ -67,7 +67,7 @@ struct arch_row {
     const char *feature;
     const struct arch_reg *regs;
     size_t count;
-    const char *real_feature; /* NULL: none; aarch64's are called v0, as ours are */
+    const char *real_feature; /* NULL: none; aarch64's are named v0 like the machine's */
     const struct arch_reg *reals;
     size_t real_count;
 };
@@ -129,7 +129,7 @@ static bool name_taken(const struct rsp_target *target, const char *name)
     return false;
 }
 
-/* gdb's register names are letters, digits and _; a dot would be a member. */
+/* Formats a register name for gdb, of letters, digits and _; gdb would take a dot for a member access. */
 static void name_for_gdb(const struct rsp_target *target, const char *name, char *out,
                          size_t room)
 {
@@ -140,7 +140,7 @@ static void name_for_gdb(const struct rsp_target *target, const char *name, char
             *p = '_';
 }
 
-/* "tid_x", "tid_y", "tid_z" at @index: one register of a struct type. */
+/* Returns true for "tid_x", "tid_y", "tid_z" at @index, which form one register of a struct type. */
 static bool is_triple(const struct dbg *dbg, unsigned index, char *stem, size_t room)
 {
     size_t length = 0;
@@ -189,7 +189,7 @@ static const char *type_of(const struct dbg_reg *reg)
     }
 }
 
-/* Is this register's feature served? */
+/* Returns true if this register's feature is served. */
 static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
 {
     enum rsp_feature feature;
@@ -207,7 +207,8 @@ static bool served(const struct rsp_target *target, const struct dbg_reg *reg)
     return (target->without >> feature & 1) == 0;
 }
 
-/* lldb 19 takes what has no encoding for one number: of 12 bytes it shows other ones, and 256 it cannot read. */
+/* Returns the encoding for lldb 19, which treats a register without one as a single number: of 12 bytes it
+ * shows wrong ones, and 256 it cannot read. */
 static const char *lldb_encoding(const struct dbg_reg *reg, unsigned bytes)
 {
     if (bytes <= 8)
@@ -221,7 +222,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                                 struct lw_error *err)
 {
     char rest[128], bytes_type[24];
-    /* `info registers warp` would show the register of that name, not the group. */
+    /* `info registers warp` would show the register named warp, not the group. */
     const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
     if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)
@@ -246,8 +247,8 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
     return add_reg(target, reg, err);
 }
 
-/* A register of the machine; before the first of three components also the struct of them:
- * `print $tid` is for people, `$tid_x` is an integer that conditions in the stub can use. */
+/* Adds a register of the machine; before the first of three components also their struct. `print $tid` is for
+ * people, `$tid_x` is an integer that conditions in the stub can use. */
 static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
                                     unsigned index, struct lw_error *err)
 {
@@ -258,7 +259,7 @@ static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg 
     if (!dbg_reg_at(dbg, index, &from))
         return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
     if (from.kind == DBG_REG_PC)
-        return LW_OK; /* the target architecture's own */
+        return LW_OK; /* a register of the target architecture */
     if (!served(target, &from))
         return LW_OK;
     if (is_triple(dbg, index, stem, sizeof stem)) {
@@ -377,8 +378,8 @@ void rsp_target_fini(struct rsp_target *target)
 
 /* ---- values -------------------------------------------------------------------------- */
 
-/* The stack pointer of the focus lane, in its window (MACHINE 9): the frame rules say that
- * the caller's frame begins 8 bytes above it. */
+/* Returns the focus lane's stack pointer as a debug address (MACHINE 9): by the frame rules the caller's
+ * frame begins 8 bytes above it. */
 static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_frame frame;
@@ -388,7 +389,7 @@ static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
     return UINT64_C(0xF4) << 56 | (uint64_t)dbg_lane_get(dbg, id) << 32;
 }
 
-/* v4:5, where a function leaves an integer or a pointer. */
+/* Reads v4:5, where a function returns an integer or a pointer. */
 static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
 {
     unsigned at = 4 * dbg_lane_get(dbg, id);
@@ -408,8 +409,8 @@ static uint64_t first_words(struct dbg *dbg, dbg_thread_id id)
     return value;
 }
 
-/* What a function has returned, where `finish` looks for it: the nth word of its kind. The
- * aarch64 description has no floating-point registers, so all words are integers there. */
+/* Returns the @nth word of a kind (@real: floating point) of a function's result, where `finish` reads it.
+ * The aarch64 description has no floating-point registers, so all words are integers there. */
 static uint64_t result(struct dbg *dbg, dbg_thread_id id, bool real, unsigned nth)
 {
     struct dbg_return_words words;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
-* The thread of a packet. The client names a thread by Hg, Hc, a suffix or vCont, and every answer is about
- * that one, or is an error: no other file asks the debugger core where its focus is, which commands of
- * `monitor` move. Here is also what the client is known to think: which thread its user has selected,
- * which number it shows for a thread, and the position of a thread that it has read.
+ * The thread of a packet. The client names a thread by Hg, Hc, a suffix or vCont, and every reply refers to
+ * that thread, or is an error. No other file uses the debugger core's focus, because commands of `monitor`
+ * move it. The file also tracks what the client knows: which thread its user has selected, which number it
+ * shows for a thread, and which position of a thread it has read.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -50,7 +50,7 @@ void rsp_focus_on(struct rsp *rsp, dbg_thread_id id)
 
     if (!rsp_resident(rsp, id))
         return;
-    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err); /* it is resident */
+    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err); /* succeeds: the thread is resident */
     (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err);
 }
 
@@ -59,7 +59,8 @@ static bool is_any(dbg_thread_id id)
     return id == 0 || id == UINT64_MAX;
 }
 
-/* A client does not heed the error, and asks on: that thread's registers are no other one's. */
+/* Replies to a packet that names a thread. The view changes even with an error, which clients ignore: another
+ * thread's registers must not be shown as this one's. */
 static void answer_named(struct rsp *rsp, dbg_thread_id id)
 {
     lw_put(&rsp->reply.sink,
@@ -68,14 +69,14 @@ static void answer_named(struct rsp *rsp, dbg_thread_id id)
 
 void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* 0 is any thread, -1 all of them: it stays, but for one that is gone. */
+    /* 0 is any thread, -1 all of them: the view changes only if its thread is gone. */
     if (is_any(args->n[0]) && rsp->named.view != rsp->exited && !rsp_resident(rsp, rsp->named.view))
         rsp->named.view = rsp->named.there;
     if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
         rsp->named.view = args->n[0];
     if (rsp_resident(rsp, rsp->named.view)) {
         rsp->named.there = rsp->named.view;
-        /* What is shown of it is shown of this lane from now on. */
+        /* From now on the thread is shown by this lane. */
         (void)!dbg_lane_set(rsp->dbg, rsp->named.view, dbg_lane_get(rsp->dbg, rsp->named.view), NULL);
     }
     answer_named(rsp, args->n[0]);
@@ -107,10 +108,11 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 /* ---- what its user has selected ---------------------------------------------------------- */
 
 /*
- * gdb does not say which thread is selected before it sends a command, and Hg names each thread that
- * `info threads` looks at. What shows it: the thread of a stop; a query whether a thread is alive, which
- * `thread N` sends for that one and `thread apply all`, immediately after the list of threads, for each of them in
- * their order; and that registers were written. The Python file says it (qGpuShown).
+ * Derives the selected thread from a query whether a thread is alive. gdb does not say which thread is
+ * selected before it sends a command, and Hg names each thread that `info threads` reads. The selection
+ * follows from: the thread of a stop; a query whether a thread is alive, which `thread N` sends for that one,
+ * and `thread apply all`, immediately after the list of threads, for each in turn; and a write of registers.
+ * The Python file sends it (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)
 {
@@ -147,13 +149,13 @@ void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id)
     rsp->chosen = (struct rsp_chosen){.id = id};
 }
 
-/* qGpuShown:THREAD: this one is selected in the client (0: it does not say). The answer is the thread that the
- * last `monitor` went to, 0 where it went to no other one. */
+/* Handles qGpuShown:THREAD: the thread that is selected in the client (0: not given). The reply is the thread
+ * of the last `monitor` command, 0 if that command did not change it. */
 void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 {
     char text[24];
 
-    rsp->python = true; /* no other client sends this */
+    rsp->python = true; /* no client without the Python file sends this */
     if (args->n[0] != 0)
         rsp_chosen_set(rsp, args->n[0]);
     snprintf(text, sizeof text, "%llx",
@@ -161,8 +163,8 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
     rsp_put_hex(&rsp->reply, text, strlen(text));
 }
 
-/* Binary search in rows that ascend by a thread id, their first member. *at: the index of the row, or where it
- * belongs. */
+/* Finds a thread id by binary search in rows sorted by their first member. *@at is set to the index of the
+ * row, or of its insertion. */
 static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_id id, size_t *at)
 {
     size_t low = 0, high = count;
@@ -187,8 +189,8 @@ static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_i
 /* ---- its numbers ---------------------------------------------------------------------------- */
 
 /*
- * gdb numbers threads as it hears of them: in the order of the list, or of stops; one that is not in the list
- * any more and comes back gets a new number.
+ * Finds gdb's number of a thread. gdb numbers threads in the order in which it receives them: in the list, or
+ * in stops. A thread that has left the list and returns gets a new number.
  */
 static struct rsp_number *number_find(const struct rsp *rsp, dbg_thread_id id, size_t *at)
 {
@@ -221,7 +223,7 @@ void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned at = 0;
 
-    if (rsp->last_number == 0) /* the first list comes before the first stop */
+    if (rsp->last_number == 0) /* the first list precedes the first stop */
         return;
     number_add(rsp, id);
     while (at < LW_COUNT_OF(rsp->stops) && rsp->stops[at].id != id)
@@ -335,7 +337,7 @@ void rsp_known_record(struct rsp *rsp, dbg_thread_id id)
         return;
     known = known_find(rsp, id, &at);
     if (known == NULL) {
-        /* Without memory a step of a thread that has moved runs from where it is. */
+        /* Without memory the outdated position is not noticed: a step of a moved thread runs. */
         if (!lw_grow(&rsp->known, &rsp->known_capacity, rsp->known_count + 1, sizeof *rsp->known))
             return;
         known = &rsp->known[at];
