@@ -5,21 +5,25 @@
 
 #include "emu/emu_event.h"
 
-/** What %smid, %nsmid, %warpid and %nwarpid read (%gridid is the grid's sequence number). */
+/** Values of %smid, %nsmid, %warpid and %nwarpid (%gridid is the grid's sequence number). */
 struct emu_hw_ids {
-    uint32_t smid, nsmid;     /* core, cores; default: 0 and the machine's cores */
-    uint32_t warpid, nwarpid; /* warp slot, warp slots; default: of the block's own warps */
+    uint32_t smid, nsmid;     /* default: 0 and the machine's number of cores */
+    uint32_t warpid, nwarpid; /* warp slot and number of warp slots; default: among the block's own warps */
 };
 
-/** Callbacks from a core to its engine. A member that is NULL has the default. */
+/** Callbacks from a core to its engine. A member that is NULL has the stated default. */
 struct emu_core_ops {
-    uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* default: block count */
-    uint64_t (*globaltimer)(void *context);                              /* default: core count */
-    /** Hardware ids of a warp; @ids holds the defaults. */
+    uint64_t (*clock)(void *context, unsigned slot, unsigned warp);       /* value of %clock; default: the block's
+                                                                           * instruction count */
+    uint64_t (*globaltimer)(void *context);                              /* value of %globaltimer; default: the
+                                                                          * core's instruction count */
+    /** Changes the hardware ids of a warp; @ids holds the defaults. */
     void (*hw_ids)(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids);
-    uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* default: as is */
-    /** A memory fault: true lets the instruction continue without the faulting lanes: their stores
-     *  are dropped, their loads return @read_value in each 32-bit register. Default: stop. */
+    uint64_t (*sleep_length)(void *context, uint32_t nanoseconds);       /* length of a sleep; default:
+                                                                          * @nanoseconds */
+    /** Called on a memory fault. Returns true to let the instruction continue without the faulting lanes:
+     *  their stores are dropped, and their loads return @read_value in each 32-bit register. Default: the run
+     *  stops. */
     bool (*skip_fault)(void *context, const struct emu_fault *fault, uint32_t *read_value);
 };
 
@@ -27,53 +31,52 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err) LW_MUST_CHECK;
 void emu_core_destroy(struct emu_core *core);
-/** Start block @block (linear) of @grid in a free slot. State is made here. */
+/** Starts block @block (linear) of @grid in a free slot and creates its state. */
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
                                     uint64_t block, unsigned *slot, struct lw_error *err)
     LW_MUST_CHECK;
 /** Frees the slot of an ended block. */
 void emu_core_block_free(struct emu_core *core, unsigned slot);
-/** The state of a warp; valid until its slot is freed. */
+/** Returns the state of a warp, valid until its slot is freed. */
 struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsigned warp);
-/** Prefetches the state of a warp that is stepped soon. Any address is harmless. */
+/** Prefetches the state of a warp that is stepped soon. Any address is accepted. */
 void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
- * Execute one instruction for some lanes of one split (the watched path).
- *
+ * Executes one instruction for some lanes of one split (the watched path).
  * @slot   a started block, @warp in it, @split the id of a ready split
  * @lanes  a non-empty subset of the split's; the rest remain as another split
  * @ev     filled on LW_OK
  * Errors: LW_ERANGE for bad arguments; LW_ESTATE when the split is not ready;
- *         LW_EAGAIN when a *whole* row waits for the rest of a divided split.
+ *         LW_EAGAIN when an instruction that needs the *whole* split waits for the rest of a divided one.
  *         A guest fault is LW_OK with ev->kind == EMU_EV_FAULT, lanes left at the pc.
  */
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err);
-/** The same for the warp whose state is at @state (emu_warp_state). */
+/** As emu_warp_step(), for the warp whose state is @state (emu_warp_state). */
 enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
                                 struct emu_event *ev, struct lw_error *err);
-/** Which members of events a core fills. */
+/** Members of events that a core fills. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
-    /** For engines that only charge time. What happens is the same, but an event holds only: kind,
-     *  core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited,
-     *  cta.used, cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault;
-     *  and one outcome if the warp is one split that continues, else none. No constant operands. Of an
-     *  access: kind, space, bytes, order, scope, cache, texture, lanes; then either the segments (where
-     *  piece_count is not 0: no arrays; all lanes are in `space`), or the arrays `address` and
-     *  `lane_space` (NULL: all lanes are in `space`). With tags other than off more is filled. */
+    /** For engines that only model time. Execution is the same, but an event holds only: kind, core, grid,
+     *  block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
+     *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault; and one outcome
+     *  if the warp is one split that continues, else none. Constant operands are not listed. An access holds
+     *  kind, space, bytes, order, scope, cache, texture, lanes; then either the segments (where piece_count
+     *  is not 0: no arrays; all lanes are in `space`), or the arrays `address` and `lane_space` (NULL: all
+     *  lanes are in `space`). With tags other than off more is filled. */
     EMU_EVENT_ADDRESSES
 };
-/** For engines whose caches are not coherent: after the step of @ev, a load, @lanes have got other bytes than those of memory
- *  (emu_reg_write). Listeners are notified: EMU_MACHINE_STALE. */
+/** Reports, for engines whose caches are not coherent, that in the step of @ev, a load, @lanes have got other
+ *  bytes than those of memory (emu_reg_write). Listeners are notified: EMU_MACHINE_STALE. */
 void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
                               uint64_t address, unsigned bytes);
-/** From the next step on; at first EMU_EVENT_FULL. */
+/** Sets the event detail from the next step on; initially EMU_EVENT_FULL. */
 void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail detail);
-/** The split that the policy gives the next time slice in this warp (its id), or -1: nothing is
- *  ready. Yielded splits become ready here when nothing else is. */
+/** Returns the id of the split to which the policy gives the warp's next time slice, or -1: nothing is ready.
+ *  Makes yielded splits ready when nothing else is. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 
 #endif

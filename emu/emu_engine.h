@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Engines: who runs next; observers, stops, breakpoints, detection of hangs. */
+/* Engines: scheduling of warps; observers, stops, breakpoints, detection of hangs. */
 #ifndef EMU_ENGINE_H
 #define EMU_ENGINE_H
 
@@ -8,21 +8,22 @@
 enum emu_stop_kind {
     EMU_STOP_NONE,
     EMU_STOP_IDLE,        /* all queued grids have ended */
-    EMU_STOP_BREAK,       /* a split is at an instruction with a breakpoint, which it has not executed */
+    EMU_STOP_BREAK,       /* a split is before an instruction with a breakpoint */
     EMU_STOP_FAULT,
     EMU_STOP_HANG,
-    EMU_STOP_INTERRUPTED, /* emu_engine_interrupt */
+    EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
     EMU_STOP_STEPPED,     /* one instruction was executed */
-    EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt, asked to stop after this instruction */
-    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_other_warps: below */
-    EMU_STOP_COUNT,       /* run: emu_engine.stop_at instructions have been retired */
-    EMU_STOP_LIMIT        /* the caller of the engine ends the run at a limit: emu_machine_where() */
+    EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
+    EMU_STOP_BLOCKED,       /* step_warp: the warp or split cannot run now; run_other_warps: the block makes no
+                             * progress */
+    EMU_STOP_COUNT,       /* run: the instruction count emu_engine.stop_at is reached */
+    EMU_STOP_LIMIT        /* the engine's caller ends the run at a limit: emu_machine_where() */
 };
 
-/** A warp, resident or not. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
+/** Reference to a warp, resident or not. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
 struct emu_thread_ref {
-    uint32_t grid;  /* sequence */
-    uint64_t block; /* linear */
+    uint32_t grid;  /* sequence number */
+    uint64_t block; /* linear index */
     unsigned warp;
     unsigned split; /* id */
     uint64_t lanes, pc;
@@ -35,45 +36,44 @@ struct emu_stop {
     struct emu_hang hang;
 };
 
-/** Observers see every event; while one is attached, runs take the watched path.
- *  @on_event returns true to stop after this instruction. It must not change state. */
+/** Observer of every event; while one is attached, runs take the watched path. @on_event returns true to stop
+ *  after this instruction. It must not change state. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
-    struct emu_observer *next; /* the list's own */
+    struct emu_observer *next; /* for the list of observers */
 };
 
-/** Resident slots that are numbered over the whole machine. */
+/** Kinds of resident slots that are numbered over the whole machine. */
 enum emu_slot_kind { EMU_SLOT_BLOCK, EMU_SLOT_WARP };
 
-/** An engine, whatever its kind. The functional engine is a deterministic rotation. */
+/** Functions of an engine of any kind. The functional engine is a deterministic rotation. */
 struct emu_engine_ops {
     const char *name;
     void (*destroy)(struct emu_engine *engine);
-    /** Run until something stops it. */
+    /** Runs until something stops the engine. */
     enum lw_status (*run)(struct emu_engine *engine, struct emu_stop *stop,
                           struct lw_error *err);
-    /** One instruction, of the warp that is next in the engine's own order. */
+    /** Executes one instruction of the warp that is next in the engine's own order. */
     enum lw_status (*step)(struct emu_engine *engine, struct emu_event *ev,
                            struct emu_stop *stop, struct lw_error *err);
-    /** One instruction of the given resident warp and split (EMU_STOP_BLOCKED with the
-     *  reason in stop->hang.detail when it cannot run). Breakpoints are ignored. */
+    /** Executes one instruction of the given resident warp and split. EMU_STOP_BLOCKED with the reason in
+     *  stop->hang.detail when it cannot run. Breakpoints are ignored. */
     enum lw_status (*step_warp)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
-    /** One rotation of all others: a time slice for each other warp and split of the block. EMU_STOP_BLOCKED:
-     *  the block makes no progress, but blocks that did not run might help it. */
+    /** Runs one rotation of all others: a time slice for each other warp and split of the block.
+     *  EMU_STOP_BLOCKED: the block makes no progress, but blocks that did not run might help it. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
-    /** Resident warps in (grid, block, warp) order; blocks not yet started are listed with
-     *  their entry state. */
+    /** Resident warps in (grid, block, warp) order; blocks not yet started are listed with their entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
     bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
-    /** Core and slot of a resident block; makes its state if it has not started. */
+    /** Finds core and slot of a resident block; creates its state if it has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** slot_of: the number of the slot that a resident block, or one of its warps, has from the time
-     *  that it becomes resident; every replay gives the same. slot_at: the holder of slot @number. It
-     *  sets grid, block and (for EMU_SLOT_WARP) warp of @place. */
+    /** slot_of gets the slot number that a resident block, or one of its warps, has while it is resident;
+     *  every replay gives the same. slot_at finds the holder of slot @number: it sets grid, block and (for
+     *  EMU_SLOT_WARP) warp of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
@@ -86,13 +86,13 @@ struct emu_engine {
     struct emu_machine *machine;
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
-    uint64_t stop_at; /* `run` stops at this count of instructions; UINT64_MAX: never */
-    /** Host threads that `run` may use, 1 at first. The functional engine gives each of them
-     *  blocks of its own when the kernel is block-order-free and there is no observer, listener,
-     *  schedule log or history, breakpoint, immediate text, scalar_rule warn, or stop_at. All
-     *  else runs in the fixed order on the caller's thread; results, reports and text are the same. A
-     *  grid that started on several threads ends on them: what is attached to an interrupted run
-     *  applies from the next grid on, and steps are refused (LW_ESTATE). */
+    uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
+    /** Number of host threads that `run` may use, initially 1. The functional engine gives each thread blocks
+     *  of its own when the kernel is block-order-free and there is no observer, listener, schedule log or
+     *  history, breakpoint, immediate text, scalar_rule warn, or stop_at. Otherwise everything runs in the
+     *  fixed order on the caller's thread; results, reports and text are the same. A grid that started on
+     *  several threads ends on them: what is attached to an interrupted run applies from the next grid on,
+     *  and steps are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -110,43 +110,46 @@ static inline void emu_engine_interrupt(struct emu_engine *engine)
 void emu_observer_add(struct emu_engine *engine, struct emu_observer *observer);
 void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observer);
 
-/* For engines elsewhere, which drive cores by emu_warp_step. */
+/* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and writes the text that is due then. */
+/** Fills @stop for a step whose event was a fault, and writes text that is due then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** An observer of blocks that make no progress, for engines with an order of their own. It proves that warps repeat
- *  a cycle for ever as long as shared and global memory do not change: the engine ends it when emu_core_progress()
- *  grows. It also records what these warps read repeatedly. */
+/** Spin observer: observes blocks that make no progress, for engines with an order of their own. It proves
+ *  that warps repeat a cycle for ever as long as shared and global memory do not change. The engine destroys
+ *  it when emu_core_progress() grows. It also records what these warps read repeatedly. */
 struct emu_spin_observer;
-/** @tries    observations before this one that proved nothing: the more, the longer it tries
- *  @chosen   the splits that run are chosen by a debugger or a log: others are left out of the proof
- *  NULL: no memory. */
+/**
+ * Creates a spin observer.
+ * @tries    number of earlier observations that proved nothing: the more, the longer this one tries
+ * @chosen   a debugger or a log chooses the splits that run: other splits are left out of the proof
+ * Returns NULL without memory.
+ */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** True: nothing can be proved of some warp; the observation may end. */
+/** Returns true if nothing can be proved of some warp: the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
-/** True: no warp of the block can make progress, and enough of what they read was seen. A new warp is recorded, if there
- *  is room. */
+/** Returns true if no warp of the block can make progress, and enough of what they read was observed. Adds a
+ *  new warp to the observation, if there is capacity. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
-/** True: this warp is proved to repeat a cycle. */
+/** Returns true if this warp is proved to repeat a cycle. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
-/** Fills @stop with the hang report of a block that makes no progress; @probe: the observation that proved that no
- *  running warp will make progress; NULL: nothing of the block can run. */
+/** Fills @stop with the hang report of a block that makes no progress. @probe is the observation that proved
+ *  that no running warp will make progress; NULL: nothing in the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
-/** Grows with each step of the block that is progress visible to others: a store that changes a byte of shared or
- *  global memory, an exit, text (MACHINE 4, Progress). */
+/** Returns a count that grows with each step of the block whose progress is visible to others: a store that
+ *  changes a byte of shared or global memory, an exit, text (MACHINE 4, Progress). */
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot);
-/** True: a warp of the block can run. */
+/** Returns true if a warp of the block can run. */
 bool emu_core_can_run(const struct emu_core *core, unsigned slot);
-/** True: a breakpoint is set anywhere (_any), or at @pc (_at). */
+/** Return true if a breakpoint is set anywhere (_any), or at @pc (_at). */
 bool emu_breakpoint_any(const struct emu_machine *machine);
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
-/** A breakpoint replaces the handler of the decoded instruction and costs nothing while none
- *  is set. Errors: LW_ERANGE when @pc is not an instruction. */
+/** Sets or removes a breakpoint. It replaces the handler of the decoded instruction, so it costs nothing
+ *  while none is set. Errors: LW_ERANGE when @pc is not an instruction. */
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 

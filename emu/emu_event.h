@@ -10,28 +10,28 @@
 enum emu_event_kind {
     EMU_EV_RETIRED,
     EMU_EV_FAULT,
-    EMU_EV_ARRIVED /* lanes arrived at a .sync operation and wait: nothing was executed */
+    EMU_EV_ARRIVED /* lanes arrived at a .sync operation and wait: no instruction was executed */
 };
 enum emu_conv_op {
     EMU_CONV_NONE, EMU_CONV_JOIN, EMU_CONV_ARRIVE, EMU_CONV_PASS, EMU_CONV_BREAK,
     EMU_CONV_SAVE, EMU_CONV_RESTORE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
 };
 
-/** What made waiting lanes ready. */
+/** Cause for which waiting lanes became ready. */
 enum emu_release {
     EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
     EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
-    EMU_RELEASE_POP /* stack: the lanes above reached the reconvergence pc, or exited */
+    EMU_RELEASE_POP /* stack: the lanes above reached the reconvergence pc or exited */
 };
 
-/** Tag of a vector register of a warp: what all its live lanes hold.
- *  U: base. A: base + stride * (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is
- *  the machine's warp width and rise is 0, except under the rules `fold`. V: anything. */
+/** Tag of a vector register of a warp, describing the values in all live lanes. U: base. A: base + stride *
+ *  (lane % fold) + rise * (lane / fold) modulo 2^32, where fold is the machine's warp width and rise is 0,
+ *  except under the rules `fold`. V: any values. */
 enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
 struct emu_tag {
     uint8_t kind;  /* enum emu_tag_kind */
-    bool pair;     /* this register and the next are one 64-bit value that is U or A: see pair_base */
-    uint8_t fold;  /* lanes in a row of the block, or W */
+    bool pair;     /* this register and the next form one 64-bit value that is U or A: see pair_base */
+    uint8_t fold;  /* number of lanes in a row of the block, or W */
     uint32_t base;
     int32_t stride, rise;
     uint64_t pair_base;
@@ -40,48 +40,48 @@ struct emu_tag {
 /** A vector register that an instruction reads or writes. */
 struct emu_tag_change {
     uint8_t reg;
-    bool read, written; /* by its operands, also if the guard leaves no lane */
+    bool read, written; /* by the instruction's operands, even if the guard is false in all lanes */
     struct emu_tag before, after;
 };
 
 struct emu_outcome {
     uint64_t pc, lanes;
-    unsigned split; /* id after the step */
+    unsigned split; /* id of the lanes' split after the step */
 };
 enum emu_access_kind {
     EMU_ACCESS_LOAD,
     EMU_ACCESS_STORE,
     EMU_ACCESS_ATOMIC,
-    EMU_ACCESS_REDUCE,  /* atomic without a result */
-    EMU_ACCESS_CONSTANT /* operand: all lanes read one address of a bank */
+    EMU_ACCESS_REDUCE,  /* atomic that returns no result */
+    EMU_ACCESS_CONSTANT /* constant operand: all lanes read one address of a bank */
 };
-/** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has
- *  base + stride * (l - the lowest of them). */
+/** Lanes whose addresses are affine: lane l of `lanes`, which is not empty, has base + stride * (l - lowest
+ *  lane). */
 struct emu_event_segment {
     uint64_t lanes, base;
-    int64_t stride; /* 0 of one lane */
+    int64_t stride; /* 0 for one lane */
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
- * One access of a step, with all its lanes. Not listed is what vprintf and assertfail read of guest memory
- * (format, arguments, names), as strings have no size before they are read: EMU_MACHINE_TEXT and _ASSERT
- * have the text. Not listed is what launches read: EMU_MACHINE_LAUNCH reports it.
+ * One access of a step, with all its lanes. What vprintf and assertfail read of guest memory (format,
+ * arguments, names) is not listed, because the size of strings is unknown before they are read:
+ * EMU_MACHINE_TEXT and _ASSERT have the text. What launches read is not listed either: EMU_MACHINE_LAUNCH
+ * reports it.
  */
 struct emu_access {
-    enum isa_space space;      /* of the lowest lane, after generic resolution */
+    enum isa_space space;      /* space of the lowest lane, after generic resolution */
     enum emu_access_kind kind;
-    uint8_t bytes;             /* a lane */
+    uint8_t bytes;             /* for each lane */
     uint8_t order, scope, cache; /* values of the modifier groups */
-    /** The access fetches texels of a texture. `lanes` are those that read one; the other lanes of
-     *  the instruction fetched outside the texture and read nothing. The read of the descriptor is
-     *  not listed. */
+    /** The access fetches texels of a texture. `lanes` are those that read a texel; the instruction's other
+     *  lanes fetched outside the texture and read nothing. The read of the descriptor is not listed. */
     bool texture;
-    /** Lanes that it is for. A scalar load is one access, reported for the lowest lane; a constant
-     *  operand of a scalar row serves all lanes of the split. */
+    /** Lanes that the access serves. A scalar load is one access, reported for the lowest lane; a constant
+     *  operand of a scalar instruction serves all lanes of the split. */
     uint64_t lanes;
     const uint8_t *lane_space; /* [lane] enum isa_space after generic resolution */
     const uint64_t *address;   /* [lane] generic addresses */
-    const uint8_t (*old_value)[16]; /* [lane]: memory before */
+    const uint8_t (*old_value)[16]; /* [lane]: memory before the access */
     const uint8_t (*new_value)[16]; /* [lane]: memory after a write; NULL for loads */
     bool affine;
     uint64_t base;
@@ -92,22 +92,23 @@ struct emu_access {
     /** Atomics: lanes in the order in which they were served; other accesses have no order. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
-    /** EMU_EVENT_ADDRESSES: all lanes in closed form, each in one segment, by ascending lowest lanes; 0:
-     *  there are too many segments, or they were not requested; the arrays above hold then. */
+    /** EMU_EVENT_ADDRESSES: the addresses of all lanes in closed form, each lane in one segment, sorted by
+     *  lowest lane. 0: there are too many segments, or they were not requested; the arrays above are then
+     *  valid. */
     unsigned piece_count;
     struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
 
-/** What a step did with a convergence barrier. */
+/** Effect of a step on a convergence barrier. */
 struct emu_event_conv {
     enum emu_conv_op op;
     uint8_t reg;
     bool soft;
-    uint64_t group;             /* number */
-    uint64_t arrived, released; /* lanes */
+    uint64_t group;             /* number of the group */
+    uint64_t arrived, released; /* lanes that arrived, lanes that were released */
     enum emu_release why;
 };
-/** The same with a CTA barrier. */
+/** Effect of a step on a CTA barrier. */
 struct emu_event_cta {
     bool used, completed;
     uint8_t id;
@@ -121,20 +122,20 @@ struct emu_event {
     const struct emu_core *core;
     const struct emu_grid *grid;
     uint32_t block_index[3];
-    uint64_t block;    /* linear id */
+    uint64_t block;    /* linear index */
     unsigned slot;     /* resident block slot on the core */
-    unsigned warp;     /* in the block */
+    unsigned warp;     /* index in the block */
     unsigned split;
-    /** Instructions retired before this one: by the core (of its warps; several cores together
-     *  have no common order), by the warp, by the block. */
+    /** Instructions retired before this one: by the core's warps (several cores have no common order), by the
+     *  warp, by the block. */
     uint64_t sequence;
     uint64_t warp_sequence, block_sequence;
-    /* what */
+    /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* lanes: the split's, exec, guard, M & exec & guard */
+    /* lanes: the split's, exec, guard, and those where all three hold */
     uint64_t split_lanes, exec, guard, effective;
-    /* flow */
+    /* control flow */
     const struct emu_outcome *outcomes;
     unsigned outcome_count;
     uint64_t exited;
@@ -143,17 +144,16 @@ struct emu_event {
     /* memory */
     struct emu_access access[2];
     unsigned access_count;
-    /* registers: tags of those read and written. None are listed with the tags off: then
-     * every register is V */
+    /* registers: tags of those read and written. None are listed with the tags off: then every register is V */
     const struct emu_tag_change *tags;
     unsigned tag_count;
-    unsigned expansions; /* tagged registers that became V because some lanes were written */
-    /* begin and end */
-    /** It had retired nothing before this step. After a fault or an arrival the next step has true
-     *  again. */
+    unsigned expansions; /* number of tagged registers that became V because only some lanes were written */
+    /* start and end */
+    /** True if the warp, block or grid had retired nothing before this step. After a fault or an arrival this
+     *  is also true for the next step. */
     bool warp_started, block_started, grid_started;
-    bool warp_ended, block_ended, grid_ended; /* this step ended its last lane */
-    struct emu_fault fault; /* kind == EMU_EV_FAULT */
+    bool warp_ended, block_ended, grid_ended; /* this step ended the last lane of the warp, block or grid */
+    struct emu_fault fault; /* valid if kind == EMU_EV_FAULT */
 };
 
 #endif

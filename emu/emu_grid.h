@@ -12,44 +12,45 @@ struct emu_launch {
     uint32_t offset[3];         /* OpenCL global work offset */
     uint32_t work_dim;          /* 1..3 */
     uint32_t dynamic_shared_bytes;
-    const void *params; /* param_bytes of the kernel; copied */
+    const void *params; /* kernel parameters, param_bytes of the kernel; copied */
 };
-/** One launch. A launch by the host stays in the machine's list; one by the device leaves it when it is
- *  complete and no slot holds a block of it. */
+/** A launch. A host launch remains in the machine's list; a device launch leaves the list when it is complete
+ *  and no slot holds a block of it. */
 struct emu_grid {
-    uint32_t sequence; /* 1, 2, ... in launch order: never reused */
+    uint32_t sequence; /* 1, 2, ... in launch order; never reused */
     struct emu_launch launch;
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
-    uint64_t blocks_placed; /* the engine's: first block that it has not made resident */
-    uint64_t blocks_started, blocks_ended; /* ended: no lane lives; a slot may still hold it */
-    bool started; /* an instruction of it was retired */
+    uint64_t blocks_placed; /* first block that the engine has not made resident */
+    uint64_t blocks_started, blocks_ended; /* ended: no lane is live; a slot may still hold the block */
+    bool started; /* an instruction of the grid has retired */
     bool group; /* launched as a group of thread blocks */
-    unsigned depth; /* of nesting; the host's launches: 0 */
-    /** The launching lane; grid 0 is the host. */
+    unsigned depth; /* nesting depth; host launches: 0 */
+    /** Launching lane; grid 0 is the host. */
     struct {
         uint32_t grid;
         uint64_t block;
         unsigned warp, lane;
     } parent;
-    uint64_t stream; /* a stream of the parent's block; 0: that block's default one. Groups are in none */
-    /** Of launches that are not complete: the launching grid, the kernel that a group is aggregated
-     *  into (or NULL), its neighbours in the stream. It may start when `stream_prev` is NULL. */
+    uint64_t stream; /* a stream of the parent's block; 0: that block's default stream. Groups are in no stream */
+    /** For launches that are not complete: the launching grid, the kernel that a group is aggregated into (or
+     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
-    struct emu_block *launcher_block; /* may hold another block by now */
-    uint32_t pending_children, pending_groups; /* incomplete: launched by it, aggregated into it */
-    uint64_t slots_in_use; /* slots that hold a block of it; of device launches only */
-    const uint8_t *bank0; /* parameters, ISA_CONST_BANK_BYTES, rest zero */
-    unsigned bank0_valid; /* bytes of it that exist */
+    struct emu_block *launcher_block; /* launching block; its memory may hold another block by now */
+    uint32_t pending_children, pending_groups; /* incomplete launches by this grid; incomplete groups aggregated
+                                                * into it */
+    uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
+    const uint8_t *bank0; /* parameters; ISA_CONST_BANK_BYTES, the rest zero */
+    unsigned bank0_valid; /* number of bytes in use */
     struct emu_grid *next, *previous;
-    /** For emu alone: links in the list of launches that may start and in the index of streams. */
+    /** For emu only: links in the list of launches that may start and in the index of streams. */
     struct {
         struct emu_grid *next, *previous, *stream;
         bool may_start, ends_stream;
     } queue;
 };
-/** All blocks of it have ended, and so have all launches by it or aggregated into it. */
+/** Returns true if all blocks of the grid have ended, and so have all launches by it or aggregated into it. */
 static inline bool emu_grid_complete(const struct emu_grid *grid)
 {
     return grid->blocks_ended == grid->block_count && grid->pending_children == 0 &&
@@ -59,10 +60,10 @@ static inline bool emu_grid_complete(const struct emu_grid *grid)
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** The first grid that is not complete; NULL: idle. A launch of the host is before those that it
+/** Returns the first grid that is not complete; NULL: idle. A host launch precedes the launches that it
  *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
-/** Grid by sequence number; NULL: there is none, or it has left the machine. */
+/** Returns the grid with a sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine: its options, its listeners, and what it does besides instructions. */
+/* A machine: its options, its listeners, and events other than instructions. */
 #ifndef EMU_MACHINE_H
 #define EMU_MACHINE_H
 
@@ -14,123 +14,127 @@ struct emu_grid;
 struct emu_fault;
 
 enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 };
-/** Blocks of a grid in x, y and z, and in all. */
+/** Limits of blocks of a grid in x, y and z, and in all. */
 #define EMU_MAX_GRID_SIZE UINT32_C(0x7fffffff)
 #define EMU_MAX_GRID_BLOCKS (UINT64_C(1) << 40)
 
-/** What to do on a write that MACHINE 3 forbids. */
+/** Reaction to a write that MACHINE 3 forbids. */
 enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
-/** How uniform and affine registers are kept (docs/explanation/uniform-affine.md). */
+/** Representation of uniform and affine registers (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
-    EMU_TAGS_SHADOW,  /* lane vectors decide; each tag is compared with its vector after a write */
+    EMU_TAGS_SHADOW,  /* registers have lane vectors; each tag is compared with its vector after a write */
     EMU_TAGS_COMPACT  /* a tagged register has no lane vector until an instruction needs it */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
-/** When tagged registers get lane vectors: the destination at a partial write, or all of them at the
- *  first branch at which the warp diverges. */
+/** When tagged registers are materialised: the destination at a partial write, or all of them at the first
+ *  divergent branch of the warp. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
-/** Compact mode: which values are tags: those that make some use cheaper, or all that can be U or A. */
+/** Compact mode: values that are represented by tags: those for which some use becomes cheaper, or all that
+ *  can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
-/** Names by value, NULL-terminated. */
+/** Names by value, terminated by NULL. */
 extern const char *const emu_tag_mode_names[];
 extern const char *const emu_tag_rules_names[];
 extern const char *const emu_tag_expansion_names[];
 extern const char *const emu_tag_plan_names[];
 
 struct emu_config {
-    unsigned warp_width;        /* 4, 8, 16, 32, 64 */
+    unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
     const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
-    const char *push_order;     /* stack: row of emu_push_order_names; NULL: "smaller" */
+    const char *push_order;     /* engine `stack`: row of emu_push_order_names; NULL: "smaller" */
     const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
-    unsigned split_quantum;     /* 0: the policy's own (64 for rr_quantum) */
-    unsigned fairness_window;   /* warp instructions, 0: pure policy */
+    unsigned split_quantum;     /* 0: the policy's default (64 for rr_quantum) */
+    unsigned fairness_window;   /* fairness limit in warp instructions; 0: the policy alone decides */
     bool merge;                 /* merge splits at equal pcs on selection */
-    unsigned resident_warps;    /* 2,048 */
+    unsigned resident_warps;    /* default: 2,048 */
     unsigned warp_quantum;      /* 64 */
-    uint64_t arena_bytes;       /* global memory reserved: 64 GiB */
-    uint64_t hang_window;       /* warp instructions without progress before hang detection starts: 2^26; 0: never */
+    uint64_t arena_bytes;       /* bytes of global memory to reserve; default: 64 GiB */
+    uint64_t hang_window;       /* warp instructions without progress before hang detection starts; default: 2^26;
+                                 * 0: never */
     enum emu_scalar_rule scalar_rule;
-    unsigned level;             /* x86-64 level of the core: 0 best here, 1, 3 or 4 */
+    unsigned level;             /* x86-64 level of the core: 1, 3 or 4; 0: the best on this host */
     enum emu_tag_mode tags;
     enum emu_tag_rules tag_rules;
     enum emu_tag_expansion tag_expansion;
     enum emu_tag_plan tag_plan;
-    unsigned launch_depth;      /* levels of launches at which launch.sync may wait: 24 */
-    unsigned pending_launches;  /* device launches that have not started: 2,048 */
-    unsigned heap_bytes;        /* of all live objects that kernels got from malloc: 8 MiB */
+    unsigned launch_depth;      /* nesting depth of launches at which launch.sync may wait; default: 24 */
+    unsigned pending_launches;  /* limit of device launches that have not started; default: 2,048 */
+    unsigned heap_bytes;        /* limit of all live objects that kernels got from malloc; default: 8 MiB */
 };
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* NULL-terminated */
 extern const char *const emu_reconv_names[];
-/** Which side of a divergent branch the `stack` engine runs first: the smaller, the larger,
- *  or the one that falls through. */
+/** Side of a divergent branch that the `stack` engine runs first: the smaller, the larger, or the one that
+ *  falls through. */
 extern const char *const emu_push_order_names[];
 
-/** What happens on a machine in addition to instructions. Each listener is notified immediately. */
+/** Machine events: what happens in addition to instructions. Each listener is notified immediately. */
 enum emu_machine_event_kind {
     EMU_MACHINE_LAUNCH,     /* a grid was queued: `grid` */
-    EMU_MACHINE_ALLOC,      /* address, size_bytes, name */
+    EMU_MACHINE_ALLOC,      /* members: address, size_bytes, name */
     EMU_MACHINE_FREE,
-    EMU_MACHINE_HOST_READ,  /* a host copy of global memory */
-    EMU_MACHINE_HOST_WRITE, /* from: a copy of global memory there; 0: of the host's own bytes */
-    EMU_MACHINE_TEXT,       /* a lane printed: grid .. lane, text, size_bytes of it */
-    EMU_MACHINE_STALE,      /* a load gave lanes what a cache held, not what memory has: grid .. lanes, pc, address, size_bytes
-                             * (of the lowest of lanes) */
-    EMU_MACHINE_ASSERT      /* an assertion failed: grid .. lane (the lowest of lanes), text */
+    EMU_MACHINE_HOST_READ,  /* the host read global memory */
+    EMU_MACHINE_HOST_WRITE, /* the host wrote global memory; `from`: source address of a copy inside global memory;
+                             * 0: the host's own bytes */
+    EMU_MACHINE_TEXT,       /* a lane printed: members grid .. lane, text with size_bytes */
+    EMU_MACHINE_STALE,      /* a load returned a cache's stale bytes: members grid .. lanes, pc; address and
+                             * size_bytes of the lowest of lanes */
+    EMU_MACHINE_ASSERT      /* an assertion failed: members grid .. lane (the lowest of lanes), text */
 };
-/** Pointers are borrowed for the time of the call. */
+/** A machine event. Pointers are borrowed for the time of the call. */
 struct emu_machine_event {
     enum emu_machine_event_kind kind;
     const struct emu_grid *grid;
     uint64_t address, size_bytes, from;
     const char *name;
-    uint64_t block; /* linear id */
+    uint64_t block; /* linear index */
     unsigned warp, lane;
     uint64_t lanes, pc;
-    const char *text; /* not terminated: size_bytes; may hold any byte */
+    const char *text; /* not terminated, has size_bytes; may hold any byte */
 };
 struct emu_machine_listener {
     void (*on_machine_event)(struct emu_machine_listener *listener,
                              const struct emu_machine_event *event);
-    struct emu_machine_listener *next; /* the list's own */
+    struct emu_machine_listener *next; /* for the list of listeners */
 };
 
-/** Lets memory instructions continue without their faulting lanes, on every engine. It is called
- *  where the engine has no emu_core_ops.skip_fault, or that one returned false. */
+/** Filter that lets memory instructions continue without their faulting lanes, on every engine. It is called
+ *  where the engine has no emu_core_ops.skip_fault, or where that function returned false. */
 struct emu_fault_filter {
-    /** True: the stores of the faulting lanes are dropped, and their loads return @read_value in each
+    /** Returns true to drop the stores of the faulting lanes and let their loads return @read_value in each
      *  32-bit register. @fault is borrowed for the time of the call. */
     bool (*skip)(struct emu_fault_filter *filter, const struct emu_fault *fault,
                  uint32_t *read_value);
 };
 
-/** Errors: LW_ERANGE with a message for a bad config; LW_ENOMEM. */
+/** Creates a machine. Errors: LW_ERANGE with a message for a bad config; LW_ENOMEM. */
 enum lw_status emu_machine_create(const struct emu_config *config, struct emu_machine **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 void emu_machine_destroy(struct emu_machine *machine);
 const struct emu_config *emu_machine_config(const struct emu_machine *machine);
-/** Borrowed until removed or the machine ends. */
+/** Adds a listener; borrowed until removed or the machine ends. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** One for each machine; borrowed until it is replaced or the machine ends; NULL: none. It is called on the
- *  thread that runs the block. A filter alone does not keep the run on one thread: register a listener
- *  as well. During replay (emu_machine_is_replaying) it is called again and must return the same. */
+/** Sets the fault filter, one for each machine; borrowed until replaced or the machine ends; NULL: none. It
+ *  is called on the thread that runs the block. A filter alone does not keep the run on one thread: register
+ *  a listener as well. During replay (emu_machine_is_replaying) it is called again and must return the same. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
-/** For hooks, filters and listeners: the engine stops after the current instruction
- *  (EMU_STOP_OBSERVER); a request between runs stops the next run after at most one instruction.
- *  False: withdraws the request. */
+/** Requests, for hooks, filters and listeners, that the engine stops after the current instruction
+ *  (EMU_STOP_OBSERVER). A request between runs stops the next run after at most one instruction. @halt false
+ *  withdraws the request. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
-/** For engines elsewhere: true if a halt was requested; the request is cleared. */
+/** Returns true if a halt was requested, and clears the request; for engines outside emu/. */
 bool emu_machine_consume_halt_request(struct emu_machine *machine);
-/** History is executing again what has run before. Hooks are not called during replay; listeners are. */
+/** Returns true while history executes again what has run before. Hooks are not called during replay;
+ *  listeners are. */
 bool emu_machine_is_replaying(const struct emu_machine *machine);
-/** Sink of printed text; borrowed; NULL drops it. Text is written in block order: what a
- *  block prints is buffered until all lower (grid, block) have ended. */
+/** Sets the sink of printed text; borrowed; NULL drops the text. Text is written in block order: a block's
+ *  text is buffered until all lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
 struct lw_sink *emu_machine_print(const struct emu_machine *machine);
-/** True: text is written when it is printed, for debuggers. hash_mem uses block order in both cases. */
+/** Sets whether text is written when it is printed, for debuggers. hash_mem uses block order in both cases. */
 void emu_machine_print_immediately(struct emu_machine *machine, bool immediate);
 
 #endif

@@ -6,73 +6,73 @@
 #include "emu/emu_machine.h"
 
 enum emu_alloc_flag {
-    EMU_ALLOC_READ_ONLY = 1 << 0, /* guest stores fault (.const variables) */
+    EMU_ALLOC_READ_ONLY = 1 << 0, /* guest stores fault; .const variables */
     EMU_ALLOC_WATCHED = 1 << 1,
     EMU_ALLOC_FREED = 1 << 2,
-    EMU_ALLOC_MODULE = 1 << 3, /* a module variable */
-    EMU_ALLOC_PARAMETERS = 1 << 4, /* a parameter buffer that a kernel requested */
-    EMU_ALLOC_HEAP = 1 << 5        /* a kernel's malloc */
+    EMU_ALLOC_MODULE = 1 << 3, /* module variable */
+    EMU_ALLOC_PARAMETERS = 1 << 4, /* parameter buffer that a kernel requested */
+    EMU_ALLOC_HEAP = 1 << 5        /* from a kernel's malloc */
 };
 /** A live or freed allocation, as shown to users. */
 struct emu_allocation {
     uint64_t address, size_bytes;
     unsigned flags;
-    const char *name; /* owned by the machine; "" if none */
+    const char *name; /* owned by the machine; "" for none */
 };
-/** Zeroed global memory; starts on a page of its own; a free page follows.
- *  Errors: LW_ENOMEM when the arena is full. size 0 is allowed (one page, 0 valid). */
+/** Allocates zeroed global memory, which starts on a page of its own and is followed by a free page. A size
+ *  of 0 is allowed (one page without valid bytes). Errors: LW_ENOMEM when the arena is full. */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
-/** Errors: LW_ENOENT when @address is not the start of a live allocation. */
+/** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */
 enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
     LW_MUST_CHECK;
-/** Copies between host and global memory; every byte must be in one live allocation.
- *  Read-only allocations may be written by the host. Errors: LW_ERANGE with address. */
+/** Copy between host and global memory; every byte must be in one live allocation. The host may write
+ *  read-only allocations. Errors: LW_ERANGE with address. */
 enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
-/** Allocation that holds @address, or the nearest below it (then *inside is false);
- *  also freed ones. Returns false when there is none. */
+/** Finds the allocation, live or freed, that contains @address, or the nearest below it (then *inside is
+ *  false). Returns false when there is none. */
 bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
                        struct emu_allocation *out, bool *inside);
 unsigned emu_allocation_count(const struct emu_machine *machine);
 bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
-/** A copy by the host inside global memory; the ranges may overlap. Errors: LW_ERANGE with address. */
+/** Copies inside global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE with address. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 
-/** What a texel's components are. */
+/** Type of a texel's components. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
-/** What a float coordinate outside the texture means. WRAP and MIRROR need normalized coordinates;
- *  without them they are CLAMP. BORDER reads zeros. */
+/** Meaning of a float coordinate outside the texture. WRAP and MIRROR need normalized coordinates; without
+ *  them they act as CLAMP. BORDER reads zeros. */
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };
-/** Texels in global memory, as `tex` fetches them (docs/reference/memory.md): none is filtered. */
+/** Texture in global memory, as `tex` fetches from it without filtering (docs/reference/memory.md). */
 struct emu_texture {
-    uint64_t address;         /* of the first texel */
-    uint32_t width, height;   /* texels; height 0: one dimension */
-    uint32_t pitch_bytes;     /* from a row to the next */
-    uint8_t bits, components; /* 8, 16, 32; 1, 2, 4 */
+    uint64_t address;         /* address of the first texel */
+    uint32_t width, height;   /* in texels; height 0: one dimension */
+    uint32_t pitch_bytes;     /* distance of rows */
+    uint8_t bits, components; /* bits 8, 16 or 32; components 1, 2 or 4 */
     enum emu_texel_kind kind;
-    bool normalized_values; /* integers are read as floats: 0..1, signed ones -1..1 */
-    bool normalized_coords; /* float coordinates go from 0 to 1 */
+    bool normalized_values; /* integers are read as floats: unsigned 0..1, signed -1..1 */
+    bool normalized_coords; /* float coordinates range from 0 to 1 */
     enum emu_texture_edge edge[2];
 };
 enum { EMU_TEXTURE_BYTES = 32 };
-/** Write the descriptor of @texture (NULL: of none) to EMU_TEXTURE_BYTES of global memory at
- *  @handle, a multiple of 8: a step of the host as emu_global_write is. Its addresses are checked
- *  when a kernel fetches. Errors: LW_EINPUT, an invalid texture; LW_ERANGE. */
+/** Writes the descriptor of @texture (NULL: of no texture) to EMU_TEXTURE_BYTES of global memory at @handle,
+ *  a multiple of 8; a host step like emu_global_write. Its addresses are checked when a kernel fetches.
+ *  Errors: LW_EINPUT, an invalid texture; LW_ERANGE. */
 enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
                                 const struct emu_texture *texture, struct lw_error *err)
     LW_MUST_CHECK;
-/** False: there is no texture at @handle, or it is not bound. */
+/** Reads a descriptor. Returns false if there is none at @handle, or it is not bound. */
 bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct emu_texture *out);
 
-/** hash_mem of MACHINE 4: live global allocations in address order, and printed text. */
+/** Computes hash_mem of MACHINE 4: live global allocations in address order, and printed text. */
 uint64_t emu_hash_mem(const struct emu_machine *machine);
 
 #endif

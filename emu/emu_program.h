@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: objects that are loaded on a machine. */
+/* Programs: objects loaded on a machine. */
 #ifndef EMU_PROGRAM_H
 #define EMU_PROGRAM_H
 
 #include "emu/emu_machine.h"
 
-/** Decodes, validates and places an object; module variables are allocated. The object is
- *  borrowed until the program is destroyed. @machine keeps the program.
- *  Errors: LW_EFORMAT, LW_EUNSUPP with location and construct. */
+/** Decodes, validates and places an object, and allocates its module variables. The object is borrowed until
+ *  the program is destroyed. @machine owns the program. Errors: LW_EFORMAT, LW_EUNSUPP with location and
+ *  construct. */
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,
                                 struct emu_program **out, struct lw_error *err) LW_MUST_CHECK;
 const struct isa_object *emu_program_object(const struct emu_program *program);
-/** Kernel by name, or NULL. */
+/** Returns a kernel by name, or NULL. */
 const struct isa_function *emu_program_kernel(const struct emu_program *program,
                                               const char *name);
-/** Guest address of a module variable, 0 if there is none. */
+/** Returns the guest address of a module variable, 0 if there is none. */
 uint64_t emu_program_variable(const struct emu_program *program, const char *name,
                               uint64_t *size_bytes);
-/** The program whose code holds @pc, or NULL; code starts at emu_program_base. */
+/** Returns the program whose code contains @pc, or NULL; code starts at emu_program_base. */
 struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
-/** All programs: the one after @program, the first one for NULL; NULL after the last. */
+/** Iterates over all programs: returns the one after @program, the first one for NULL; NULL after the last. */
 const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
                                                    const struct emu_program *program);
 uint64_t emu_program_base(const struct emu_program *program);
-/** Decoded instruction at a guest address, NULL outside the code or misaligned. */
+/** Returns the decoded instruction at a guest address; NULL outside the code or if misaligned. */
 const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
-/** No global *observes* row is reachable from the kernel's entry (MACHINE 4). */
+/** Returns true if no instruction marked global *observes* is reachable from the kernel's entry (MACHINE 4). */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
-/** What analysis says of the order that a kernel needs, and why; borrowed. */
+/** Returns the analysis of the order that a kernel needs, with its reason; borrowed. */
 const struct isa_order_analysis *emu_kernel_order(const struct emu_program *program,
                                                  const struct isa_function *kernel);
-/** The host code of the first instruction of @object's text, as this machine would run it:
- *  the handler for all lanes and the one for some. Errors: as emu_program_load; LW_EUNSUPP on
- *  a processor whose code cannot be shown. */
+/** Prints the host code of the first instruction of @object's text, as this machine would run it: the handler
+ *  for all lanes and the masked one. Errors: as emu_program_load; LW_EUNSUPP on a processor whose code cannot
+ *  be shown. */
 enum lw_status emu_host_print(const struct isa_object *object, const struct emu_config *config,
                               struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 

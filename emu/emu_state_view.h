@@ -10,8 +10,8 @@
 enum emu_split_state {
     EMU_SPLIT_READY, EMU_SPLIT_BLOCKED, EMU_SPLIT_YIELDED, EMU_SPLIT_WARPSYNC,
     EMU_SPLIT_CTA, EMU_SPLIT_SLEEPING, EMU_SPLIT_SUSPENDED,
-    EMU_SPLIT_STACKED, /* `stack`: below the top of the warp's SIMT stack */
-    EMU_SPLIT_LAUNCH   /* at launch.sync: until the kernels that its block launched are complete */
+    EMU_SPLIT_STACKED, /* engine `stack`: below the top of the warp's SIMT stack */
+    EMU_SPLIT_LAUNCH   /* waits at launch.sync until the kernels that its block launched are complete */
 };
 enum { EMU_SPLIT_STATE_COUNT = EMU_SPLIT_LAUNCH + 1 };
 const char *emu_split_state_name(enum emu_split_state state);
@@ -19,11 +19,11 @@ struct emu_split_view {
     unsigned id;
     uint64_t pc, lanes;
     enum emu_split_state state;
-    uint8_t barrier; /* BLOCKED: convergence register; CTA: barrier */
-    bool soft, running; /* running: has the time slice */
+    uint8_t barrier; /* state BLOCKED: convergence register; state CTA: barrier */
+    bool soft, running; /* running: the split has the time slice */
 };
 struct emu_warp_view {
-    uint64_t launched, live, exec; /* lanes */
+    uint64_t launched, live, exec; /* lane masks */
     unsigned split_count;
     unsigned vreg_count, sreg_count, breg_count;
     uint64_t retired;
@@ -40,88 +40,84 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** What is known when lanes[warp] complete CTA barrier @id. */
+/** State of CTA barrier @id when lanes[warp] complete it. */
 struct emu_barrier_arrivals {
     bool all;     /* all live lanes of the block have arrived */
-    bool one_pc;  /* they wait at one pc */
-    bool counted; /* the barrier has a count */
-    bool orders_shared, orders_global; /* each instruction at which lanes wait orders this memory */
-    uint64_t pc;  /* of one of these instructions */
+    bool one_pc;  /* the lanes wait at one pc */
+    bool counted; /* the barrier has an arrival count */
+    bool orders_shared, orders_global; /* every instruction at which lanes wait orders this memory */
+    uint64_t pc;  /* pc of one of these instructions */
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
                      struct emu_barrier_arrivals *out);
-/** Splits in id order; returns the count (at most @room are filled). */
+/** Gets the splits in id order. Returns their number, of which at most @room are filled. */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);
-/** An entry of a warp's SIMT stack: lanes that continue at @pc, together until @rpc. */
+/** Entry of a warp's SIMT stack: lanes that continue at @pc, together until @rpc. */
 struct emu_stack_view {
-    uint64_t pc, rpc; /* rpc 0: none */
+    uint64_t pc, rpc; /* rpc 0: no reconvergence pc */
     uint64_t lanes;
-    int depth;        /* calls it is in, counted from the kernel */
+    int depth;        /* number of calls it is in, counted from the kernel */
 };
-/** Entries of the `stack` engine, bottom first; returns the count (at most @room are filled),
- *  0 under other engines. */
+/** Gets the entries of the `stack` engine, bottom first. Returns their number, of which at most @room are
+ *  filled; 0 under other engines. */
 unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stack_view *out, unsigned room);
-/** pc and split of a lane; false when the lane is not live. */
+/** Gets pc and split of a lane. Returns false when the lane is not live. */
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out);
-/** Lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
+/** Returns the lanes whose barrier register @reg holds the same group as @lane's; 0: none. */
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 
-/** Registers. V: the lane's word; S: the warp's word; P: a mask of lanes; SP: one bit; exec is S 126:127. False when
- *  there is no such register or lane. Dead lanes may be read. */
+/** Read and write registers. V: the lane's word; S: the warp's word; P: a mask of lanes; SP: one bit; exec is
+ *  S 126:127. They return false when there is no such register or lane. Registers of dead lanes may be read. */
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);
-/** Tag of a vector register; false when there is no such register. V with the tags off. */
+/** Gets the tag of a vector register; V with the tags off. Returns false when there is no such register. */
 bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
                  struct emu_tag *out);
 bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,
                    enum isa_reg_class reg_class, unsigned number, unsigned lane,
                    uint64_t value, struct lw_error *err);
-/** Special register of a lane (tid.x ...). */
+/** Reads a special register of a lane (tid.x ...). */
 bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value);
 /**
  * Moves a lane to @pc, an instruction of the function that it is in, for a debugger.
- *
- * @alone  the lane moves by itself: it becomes a split of its own where it ran with others. Else its
+ * @alone  moves only the lane, which becomes a split of its own if it ran with others. Else its
  *         whole split moves.
- *
- * Errors: LW_ERANGE for a lane that does not live or a @pc that is no instruction of its function;
+ * Errors: LW_ERANGE for a lane that is not live or a @pc that is no instruction of its function;
  *         LW_ESTATE where the lane waits, or moves alone while exec does not cover the live lanes;
- *         LW_EUNSUPP for a lane alone on an engine that keeps the lanes of a split together. Nothing
- *         has moved then.
+ *         LW_EUNSUPP for a lane alone on an engine that keeps the lanes of a split together. On an
+ *         error nothing has moved.
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);
-/** Generic memory as a lane of a warp sees it (shared and local apertures are its own;
- *  constant banks and code can be read). Returns the bytes copied from the start: fewer
- *  than @size_bytes where memory ends. Null page and windows: 0. */
+/** Reads generic memory as a lane of a warp sees it (shared and local apertures are its own; constant banks
+ *  and code can be read). Returns the number of bytes copied from the start: fewer than @size_bytes where
+ *  memory ends; 0 in the null page and in debug address ranges. */
 uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, void *data, uint64_t size_bytes);
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, const void *data, uint64_t size_bytes);
-/** An argument of printf: its offset from the first. */
+/** An argument of printf: its offset from the first argument. */
 struct emu_argument {
     uint32_t offset, size_bytes;
 };
 /**
- * What printf would read of its arguments, in order: widths and precisions of `*` too, a vector as
- * one; a string's pointer and not its bytes.
- *
- * @format, @args  generic addresses as the lane sees them
- * @out            room for @limit
- *
- * Returns the count. Arguments after the first @limit, or after one that cannot be read, are
- * left out. The rules are emu_format's (docs/reference/printf.md).
+ * Lists the arguments that printf would read, in order: widths and precisions of `*` too, a vector as one; a
+ * string's pointer and not its bytes.
+ * @format, @args generic addresses as the lane sees them
+ * @out            capacity @limit
+ * Returns their number. Arguments after the first @limit, or after one that cannot be read, are left out. The
+ * rules are emu_format's (docs/reference/printf.md).
  */
 unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned lane, uint64_t format, uint64_t args,
                              struct emu_argument *out, unsigned limit);
-/** hash_state of MACHINE 4 over everything resident, and the memory hash. */
+/** Computes hash_state of MACHINE 4 over everything resident, and the memory hash. */
 uint64_t emu_hash_state(const struct emu_machine *machine);
 
 #endif
