@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside emu/: a program as loaded and as decoded for a core, and the handlers of a compilation level. */
+/* Internal to emu/: a program as loaded and as decoded for a core, and the handlers of a compilation level. */
 #ifndef EMU_CODE_PRIV_H
 #define EMU_CODE_PRIV_H
 
@@ -13,42 +13,42 @@ struct emu_hook_filters;
 struct emu_icache;
 
 /**
- * A handler executes its instruction for the warp's running split and continues with the
- * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the
- * chain by an EMU_LEAVE_* reason with w->di at the instruction to execute next.
+ * Handler of an instruction. It executes the instruction for the warp's running split and continues with the
+ * next one (a tail call, or a return to the driver in LW_LOOP builds). It leaves the chain for an EMU_LEAVE_*
+ * reason with w->di at the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
 struct emu_handlers {
-    emu_handler_fn *full; /* all lanes of the padded row may be written */
-    emu_handler_fn *part; /* results are blended by w->mask_row */
+    emu_handler_fn *full; /* handler when all lanes of the padded row may be written */
+    emu_handler_fn *part; /* masked handler: results are blended by w->mask_row */
 };
 
-/** 64 bytes. Row operands are byte offsets from w->regs; a uniform operand (scalar,
+/** Decoded instruction, 64 bytes. Vector operands are byte offsets from w->regs; a uniform operand (scalar,
  *  constant, immediate) is at w->ubase[ukind] + b. */
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* The unions: rows of instructions that work on tags, by index (emu_compact_priv.h); of
-     * memory instructions td and ta only. */
+    /* The unions hold, for instructions that work on tags, register indices (emu_compact_priv.h); for memory
+     * instructions only td and ta. */
     union {
-        int32_t delta;  /* branch target, in instructions from this one */
+        int32_t delta;  /* branch target, as a distance in instructions */
         struct { uint16_t td, ta; };
     };
     union {
         int32_t disp;   /* memory offset */
         struct { uint16_t tb, tc; };
     };
-    uint32_t index;     /* in the program */
-    uint16_t run;       /* instructions to the end of the straight-line run, this included */
+    uint32_t index;     /* index in the program */
+    uint16_t run;       /* instructions to the end of the straight-line run, this one included */
     uint16_t op;        /* enum isa_op */
-    uint8_t guard;      /* 0..6, 7 none; | 8 negated; | 16 scalar */
+    uint8_t guard;      /* predicate 0..6, 7: none; | 8: negated; | 16: scalar */
     uint8_t ukind;      /* enum emu_ukind of b */
     uint8_t p, q;       /* predicates written, 7: none (p[8] is the sink) */
-    uint8_t r;          /* predicate read; | 8 negated */
+    uint8_t r;          /* predicate that is read; | 8: negated */
     uint8_t sub;        /* compare, conversion or size selector; barrier number */
     uint8_t flags;      /* EMU_D_* */
-    uint8_t reg;        /* plain register number where a handler wants one */
+    uint8_t reg;        /* plain register number for handlers that need one */
     uint64_t aux;       /* lookup tables, lane modes, member-mask rows */
 };
 _Static_assert(sizeof(struct emu_dinsn) == 64, "decoded instructions are a cache line");
@@ -57,74 +57,75 @@ enum emu_ukind {
     EMU_U_IMM, EMU_U_SCALAR, EMU_U_BANK0, EMU_U_BANK1,
     EMU_U_SPECIAL, /* special registers of the block: emu_block.special */
     EMU_U_COUNT,
-    EMU_U_ROW = EMU_U_COUNT /* X is a row: b is its offset */
+    EMU_U_ROW = EMU_U_COUNT /* X is a vector register: b is its offset */
 };
 enum {
-    EMU_D_SOFT = 1,     /* bsync.soft */
-    EMU_D_COUNTED = 2,  /* bar with a count */
+    EMU_D_SOFT = 1,     /* the instruction is bsync.soft */
+    EMU_D_COUNTED = 2,  /* barrier with an arrival count */
     EMU_D_MODIFIED = 16, /* a prelude applies source modifiers or splats scalars */
-    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math_priv.h): the `m` handlers */
+    EMU_D_FLOAT_MODE = 32, /* reg has modifiers (emu_math_priv.h): handlers named `m` */
     EMU_D_ENDS_RUN = 64,
-    EMU_D_LAST = 128 /* of its function: flow must not fall through, the next has other registers */
+    EMU_D_LAST = 128 /* last instruction of its function: control must not fall through, the next function has
+                      * other registers */
 };
 
-/** What a prelude does before its instruction: each source that is listed is copied to a
- *  scratch row, splatted or changed in sign, and the instruction reads the scratch row. */
+/** Operations of a prelude before its instruction: each listed source is copied to a scratch register,
+ *  splatted or negated there, and the instruction reads the scratch register. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
-    struct emu_handlers base;   /* execute the instruction itself */
-    struct emu_handlers tagged; /* compact mode: the same on tags */
+    struct emu_handlers base;   /* handlers of the instruction itself */
+    struct emu_handlers tagged; /* compact mode: handlers of the instruction on tags */
     struct {
         uint8_t kind;  /* enum emu_prelude_kind */
-        uint8_t ukind; /* of a uniform source */
+        uint8_t ukind; /* kind of a uniform source */
         uint8_t words; /* 1 or 2 */
         uint8_t mods;  /* source modifiers */
-        uint32_t from, to; /* offsets: row or uniform place; scratch row */
+        uint32_t from, to; /* offset of the register or uniform source; offset of the scratch register */
     } source[3];
     bool is_float;
 };
 
-/** A program decoded for a core: its own copy, so that handlers can be patched. */
+/** A program decoded for a core; each core has its own copy, so that handlers can be patched. */
 struct emu_code {
     const struct emu_program *program;
-    struct emu_dinsn *insn;      /* program->count + 1: the last is a bad-pc sentinel */
+    struct emu_dinsn *insn;      /* [program->count + 1]: the last is a bad-pc sentinel */
     struct emu_handlers *base;   /* [count + 1] handlers of instructions without layers: emu_layers_priv.h */
-    uint8_t *layers;             /* [count + 1] enum emu_layer bits: what is on them */
-    struct emu_handlers hook;    /* of EMU_LAYER_HOOK: the level's */
+    uint8_t *layers;             /* [count + 1] bits of enum emu_layer on each instruction */
+    struct emu_handlers hook;    /* handlers of EMU_LAYER_HOOK at the core's level */
     struct emu_icache *icache;
-    uint32_t *cached;            /* instructions whose icache is in use */
+    uint32_t *cached;            /* indices of instructions whose inline cache is in use */
     uint32_t cached_count;
     uint64_t *imm_pool;          /* values of immediates */
     uint32_t imm_count;
     struct emu_prelude *prelude; /* EMU_D_MODIFIED: indexed by dinsn.aux */
     uint32_t prelude_count;
-    struct emu_chain *chain;     /* per instruction; NULL: none has EMU_D_CHAIN */
-    struct emu_hook_filters *hook_filter; /* per instruction: accesses without callbacks; NULL: no hook sites */
-    struct emu_tag_insn *tag;    /* per instruction; NULL with the tags off */
-    struct emu_plan *plan;       /* compact mode: per instruction, of those that need one */
-    uint8_t shape;               /* emu_plan_shape() of the blocks that it is for */
+    struct emu_chain *chain;     /* [count]; NULL: no instruction has EMU_D_CHAIN */
+    struct emu_hook_filters *hook_filter; /* [count] filters of hooks; NULL: no instruction has a hook */
+    struct emu_tag_insn *tag;    /* [count]; NULL with the tags off */
+    struct emu_plan *plan;       /* compact mode: [count], set for instructions that need one */
+    uint8_t shape;               /* emu_plan_shape() of the blocks that the code is for */
 };
 
 enum { EMU_NO_RPC = UINT32_MAX };
 struct emu_program {
     struct emu_machine *machine;
     const struct isa_object *object;
-    struct isa_insn *insn; /* decoded, object->text_count */
+    struct isa_insn *insn; /* decoded instructions, object->text_count */
     struct emu_form *form; /* [count] */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
     uint8_t *bank1;        /* ISA_CONST_BANK_BYTES or NULL */
-    uint64_t *variable_address; /* per object variable; 0 for shared */
-    uint8_t *breakpoint;   /* per instruction */
-    bool prints;           /* has a vprintf */
-    bool launches;         /* has a launch.kernel or launch.group */
-    struct isa_order_analysis *order; /* per function of the object: of kernels */
-    struct emu_kernel_use *use; /* per function of the object: registers that its warps need */
-    uint32_t *rpc;         /* [count] reconvergence pc of branches that name one, else EMU_NO_RPC */
+    uint64_t *variable_address; /* [object variable] address; 0 for shared memory */
+    uint8_t *breakpoint;   /* [count] a breakpoint is set */
+    bool prints;           /* contains a vprintf */
+    bool launches;         /* contains a launch.kernel or launch.group */
+    struct isa_order_analysis *order; /* [function of the object], set for kernels */
+    struct emu_kernel_use *use; /* [function of the object] registers that its warps need */
+    uint32_t *rpc;         /* [count] reconvergence pc of branches with one, else EMU_NO_RPC */
     struct emu_program *next;
 };
 
-/** "file:line" of an instruction, else "function+0xoffset"; @text gets it. */
+/** Returns "file:line" of an instruction, else "function+0xoffset", formatted into @text. */
 const char *emu_program_location(const struct isa_object *object, uint32_t index, char *text,
                               size_t size);
 
@@ -132,29 +133,29 @@ const char *emu_program_location(const struct isa_object *object, uint32_t index
 struct emu_level {
     const char *name;
     unsigned level; /* 1, 3, 4 */
-    unsigned row_lanes; /* rows are padded to a multiple of it */
-    unsigned vector_lanes; /* of a vector of the host */
-    /** Handlers of a decoded instruction (operands already filled in); both NULL when the
+    unsigned row_lanes; /* lanes to a multiple of which registers are padded */
+    unsigned vector_lanes; /* lanes of one host vector */
+    /** Selects the handlers of a decoded instruction (operands already filled in). Sets both to NULL when the
      *  level has none for these modifiers: then *why is a clause for the message. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
-    struct emu_handlers prelude; /* of EMU_D_MODIFIED instructions */
-    struct emu_handlers hook;    /* of instructions that the machine's hooks want */
-    /** Compact mode: make row @index what its tag says; handlers of memory at tagged
+    struct emu_handlers prelude; /* handlers of EMU_D_MODIFIED instructions */
+    struct emu_handlers hook;    /* handlers of instructions that the machine's hooks want */
+    /** Compact mode: materialises register @index from its tag; handlers of memory accesses at tagged
      *  addresses. */
     void (*make_row)(struct emu_warp *w, unsigned index);
     bool (*tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
-    /** Fill mask_row from e. */
+    /** Fills a mask row from a lane mask. */
     void (*expand_mask)(uint32_t *row, uint64_t lanes, unsigned n);
-    /** Lanes l of 1 .. n - 2 whose word is not half way between its neighbours' (modulo 2^32; l's
-     *  place between them, that is): where a row stops to be affine. */
+    /** Returns the affine breaks: lanes l of 1 .. n - 2 whose word is not the mean of its neighbours' (modulo
+     *  2^32), where a row stops being affine. */
     uint64_t (*bends)(const uint32_t *row, unsigned n);
-    /** row[l] == value for all lanes of @lanes. */
+    /** Returns true if row[l] == value for all lanes of @lanes. */
     bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);
-    /** The handlers of row @op read X from a row only. */
+    /** Returns true if the handlers of @op read X from a vector register only. */
     bool (*rows_only)(unsigned op);
-    /** The full handler of a v_cvt is a loop over a row of any length. */
+    /** Returns true if the full handler of a v_cvt is a loop over a row of any length. */
     bool (*converts_rows)(const struct emu_dinsn *di);
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The core as a whole: which level of the interpreter it runs, its life. */
+/* Creation and destruction of a core, and the choice of its interpreter level. */
 #include "emu/core/emu_core_priv.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ const struct emu_level *emu_level_choose(unsigned wanted)
     return wanted == 0 || wanted == 1 ? &emu_level_v1 : NULL;
 }
 
-/** Does a core but @core have it, too? */
+/** Returns true if a core other than @core uses @code. */
 static bool is_shared(const struct emu_core *core, const struct emu_code *code)
 {
     const struct emu_machine *machine = core->machine;
@@ -50,7 +50,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
 {
-    /* blocks and counters change all the time: a cache line is one core's */
+    /* blocks and counters change all the time: no two cores may share a cache line */
     struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
     struct emu_core **cores;
 
@@ -63,7 +63,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    /* slots are many where blocks can wait for launches, and most are never used */
+    /* there are many slots where blocks can wait for launches, and most are never used */
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);

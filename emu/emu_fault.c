@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guest faults as values: the warp leaves its chain of handlers, and the fault says what happened. */
+/* Guest faults as values: the warp leaves its handler chain, and the fault describes the cause. */
 #include "emu/memory/emu_mem_priv.h"
 
 #include <stdarg.h>

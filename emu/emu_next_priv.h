@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a handler ends, and how its lane loops are marked.
+ * Ends of handlers, and marks of their lane loops.
  *
- * In normal builds a handler jumps to the next one: a tail call, a sibling call in gcc
- * (-O2 and up). Where calls are not turned into jumps (-O0, coverage, thread sanitizer),
- * -DLW_LOOP makes it return to a driver that runs w->di while w->leave == 0.
+ * In normal builds a handler jumps to the next one: a tail call, which gcc (-O2 and up) compiles to a jump.
+ * Where calls are not compiled to jumps (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to
+ * a driver that runs w->di while w->leave == 0.
  */
 #ifndef EMU_NEXT_PRIV_H
 #define EMU_NEXT_PRIV_H
@@ -17,8 +17,8 @@
 #define EMU_LANE_LOOP_32 EMU_LANE_LOOP
 #else
 #define EMU_LANE_LOOP _Pragma("GCC ivdep")
-/* Four vectors of 8 lanes: gcc -O2 leaves even such a loop a loop, with a fifth of its instructions
- * for the control. */
+/* Loop over four vectors of 8 lanes: gcc -O2 does not unroll even such a loop, and spends a fifth of its
+ * instructions on control. */
 #define EMU_LANE_LOOP_32 _Pragma("GCC ivdep") _Pragma("GCC unroll 4")
 #define EMU_TAIL return
 #endif
@@ -35,7 +35,7 @@
 #define EMU_NEXT_PART(w, di) EMU_TAIL (di)[1].h.part((w), (di) + 1)
 #endif
 
-/** Continue with @t, on the chain that the running lanes are on now. */
+/** Continues with @t, on the chain (full or masked) of the running lanes. */
 #ifdef LW_LOOP
 #define EMU_GO(w, t)                                                                  \
     do {                                                                              \
@@ -52,7 +52,7 @@
     } while (0)
 #endif
 
-/** For handlers that are in both chains. */
+/** End of handlers that are in both chains. */
 #define EMU_NEXT(w, di)                                                               \
     do {                                                                              \
         if ((w)->full)                                                                \

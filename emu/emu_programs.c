@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The programs of a machine: look-ups by address, which every part may ask. */
+/* The programs of a machine: look-ups by address. */
 #include "emu/emu_machine_priv.h"
 
 #include <stdio.h>

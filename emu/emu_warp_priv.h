@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside emu/: splits, warps and blocks as all folders see them; operands and counts of a running warp; faults. */
+/* Internal to emu/: splits, warps and blocks as all folders see them; operands and counts of a running warp;
+ * faults. */
 #ifndef EMU_WARP_PRIV_H
 #define EMU_WARP_PRIV_H
 
@@ -8,153 +9,155 @@
 
 struct emu_block;
 
-/** Why a warp left its handler chain. */
+/** Reason for which a warp left its handler chain. */
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */
-    EMU_LEAVE_SLICE_END,    /* the split's turn ended: parted, blocked, passed, exited */
-    EMU_LEAVE_BREAK,   /* a breakpoint at w->di, not executed */
-    EMU_LEAVE_FAULT    /* w->fault; nothing was changed for the faulting instruction */
+    EMU_LEAVE_SLICE_END,    /* the split's slice ended: diverged, blocked, yielded, exited */
+    EMU_LEAVE_BREAK,   /* a breakpoint at w->di, which was not executed */
+    EMU_LEAVE_FAULT    /* w->fault is set; the faulting instruction changed nothing */
 };
 
 struct emu_split {
     uint8_t id, state; /* enum emu_split_state; a split's index in the table is its id */
-    uint8_t barrier;   /* blocked at this convergence register / CTA barrier */
+    uint8_t barrier;   /* convergence register or CTA barrier at which the split is blocked */
     uint8_t flags;     /* EMU_SPLIT_* */
-    uint32_t pc;       /* instruction index in the program; while it runs, w->di has it */
+    uint32_t pc;       /* instruction index in the program; for a running split w->di has it */
     uint64_t lanes;
     uint64_t since;    /* warp's instruction count when it last ran or became ready */
-    uint64_t seq;      /* for stack_like: order of pushing */
-    uint64_t wake;     /* sleeping: block instruction count when it wakes */
-    uint64_t family;   /* lanes of the split that an engine divided, this one's included; 0: whole */
-    uint64_t born;     /* order of creation, decides ids when several splits are divided in one step */
-    uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red whose result it waits for */
+    uint64_t seq;      /* stack_like: order of pushing */
+    uint64_t wake;     /* sleeping: block instruction count at which it wakes */
+    uint64_t family;   /* lanes of the split that an engine divided, this part's included; 0: undivided */
+    uint64_t born;     /* creation sequence; decides ids when several splits are divided in one step */
+    uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red whose result the split waits for */
 } __attribute__((aligned(64)));
 enum {
-    EMU_SPLIT_SOFT = 1,   /* blocked at a bsync.soft */
-    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: is before a .sync operation, not after a warpsync */
-    EMU_SPLIT_SYNCED = 4  /* ready: has synchronised for the .sync operation at its pc */
+    EMU_SPLIT_SOFT = 1,   /* the split is blocked at a bsync.soft */
+    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: the split is before a .sync operation, not after a warpsync */
+    EMU_SPLIT_SYNCED = 4  /* ready: the split has synchronised for the .sync operation at its pc */
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** A convergence barrier register. While all lanes that hold a number hold the same one,
- *  `number` is it and the row w->breg[reg] is stale; number 0: the row says. Numbers of
- *  lanes outside `lanes` are 0; dead lanes do not matter. */
+/** State of a convergence barrier register. While all lanes that hold a group number hold the same one, it is
+ *  in `number` and the row w->breg[reg] is stale; number 0: the row is valid. Lanes outside `lanes` hold 0;
+ *  values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
     uint64_t arrived;  /* lanes blocked at this register */
-    uint64_t splits;   /* ids of the splits blocked at it */
+    uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** An entry of a SIMT stack (emu_simt_stack.c). The top's pc is its split's; so is that of any entry
- *  with lanes of its own (those that no entry above has). */
+/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above
+ *  has), its pc is that of their split; so for the top. */
 struct emu_simt_entry {
-    uint32_t rpc;          /* where it is popped, at call depth rdepth; EMU_NO_RPC: never */
-    uint32_t pc;           /* where it continues */
-    uint32_t rdepth, depth; /* calls minus returns since the kernel's entry; depth: at pc */
+    uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
+    uint32_t pc;           /* pc at which it continues */
+    uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc and at pc */
     uint64_t lanes;
-    int32_t split;         /* id of the split of its own lanes; -1: all are above */
+    int32_t split;         /* id of the split of its own lanes; -1: all lanes are in entries above */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
 struct emu_simt {
     unsigned count, capacity;
-    struct emu_simt_entry *heap; /* owned; NULL while base is enough */
+    struct emu_simt_entry *heap; /* owned; NULL while base has enough capacity */
     struct emu_simt_entry base[EMU_SIMT_BASE];
 };
 
-/** Rows before v0 in a warp's register file (emu_decode_priv.h). */
+/** Registers before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
-/** One warp, by lines of the host's cache: a step looks at two at its start, two from exec on and what
- *  registers it has (emu_step_addresses.c). It does not alias low register rows modulo 4 KiB. */
+/** A warp, laid out by host cache lines: a step reads two at its start, two from exec on and the registers it
+ *  uses (emu_step_addresses.c). Its address must not alias low vector registers modulo 4 KiB. */
 struct emu_warp {
-    char *regs;            /* rows: v0.., then the special rows below */
-    uint32_t stride;       /* bytes of a row */
-    uint32_t n;            /* lanes of a padded row */
-    uint64_t e;            /* lanes that effects reach: m & exec */
-    uint64_t m;            /* lanes of the running split: set by emu_warp_set_lanes() only */
-    int64_t budget;        /* instructions this turn may still retire, after the current run */
-    const struct emu_dinsn *run_start; /* first instruction not yet counted */
-    const struct emu_dinsn *di;        /* where to continue, when the chain was left */
+    char *regs;            /* register file: v0.., then special registers */
+    uint32_t stride;       /* bytes of a vector register */
+    uint32_t n;            /* lanes of a padded vector register */
+    uint64_t e;            /* lanes in which instructions have an effect: m & exec */
+    uint64_t m;            /* lanes of the running split; only emu_warp_set_lanes() sets them */
+    int64_t budget;        /* instructions that this slice may still retire, after the current run */
+    const struct emu_dinsn *run_start; /* first instruction not counted yet */
+    const struct emu_dinsn *di;        /* instruction at which to continue after the chain was left */
     struct emu_code *code;
-    const char *ubase[EMU_U_COUNT]; /* the second line */
+    const char *ubase[EMU_U_COUNT]; /* the second line of the host cache */
     uint8_t leave;         /* enum emu_leave */
-    bool full;             /* e covers all lanes of the row that exist: `full` chain */
+    bool full;             /* e covers all lanes of the row that exist: the full chain runs */
     uint8_t width;         /* W */
-    uint8_t m_count;       /* lanes in m */
-    unsigned index;        /* in the block */
+    uint8_t m_count;       /* number of lanes in m */
+    unsigned index;        /* index in the block */
     struct emu_core *core;
     struct emu_block *block;
-    uint64_t all;          /* lw_mask(width); what few instructions ask for */
+    uint64_t all;          /* lw_mask(width); few instructions use it */
     uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
-    uint8_t last_column, last_row; /* of lanes: W is (last_column + 1) * (last_row + 1) */
+    uint8_t last_column, last_row; /* of lanes, W being (last_column + 1) * (last_row + 1) */
     uint16_t vreg_count;
-    struct emu_ctag *ctag;   /* compact mode: by row index; NULL: not in that mode */
+    struct emu_ctag *ctag;   /* compact mode: [row index] tags; NULL in other modes */
     uint8_t *cstate;
-    struct emu_shadow *shadow; /* tags in addition to the rows (emu_tags_priv.h), NULL: not in that mode */
+    struct emu_shadow *shadow; /* shadow mode: tags in addition to the rows (emu_tags_priv.h); NULL in other modes */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    uint32_t s[128];       /* s0..s125, exec in 126:127: that in the line after the others */
-    /* From exec to the base of the stack: what each new warp of a grid starts with (init_warp). */
+    uint32_t s[128];       /* s0..s125, exec in 126:127; exec has the cache line after the others */
+    /* From exec to the base of the stack: initial state of each new warp of a grid (init_warp). */
     uint64_t live;
     uint64_t retired;      /* warp instructions */
-    uint64_t lane_retired; /* sum of split sizes */
-    uint64_t slice_start;   /* retired when the warp's counts were last added to its block */
-    /* splits, owned by emu_split.c */
+    uint64_t lane_retired; /* sum of active split sizes over instructions */
+    uint64_t slice_start;   /* value of retired when the warp's counts were last added to its block */
+    /* splits, managed by emu_split.c */
     unsigned split_count;
-    int running;           /* id of the split with the turn, or -1 */
-    unsigned turn_used;    /* instructions of the running split's turn */
+    int running;           /* id of the split with the time slice, or -1 */
+    unsigned turn_used;    /* instructions of the running split's slice so far */
     unsigned last_low;     /* lowest lane of the split selected last */
-    bool stepped;          /* in single steps, for the machine's hooks */
-    bool halting;          /* the hook has seen the instruction that is to be executed, and halts */
-    bool parts;            /* emu_split_divide divided a split; may be stale. Else no split has a family */
+    bool stepped;          /* the warp executes in single steps for the machine's hooks */
+    bool halting;          /* the hook has seen the next instruction, and halts before it */
+    bool parts;            /* emu_split_divide may have divided a split; may be stale. If false, no split has a
+                            * family */
     bool reaches;          /* reconv->reach must be called at the end of each slice */
-    bool tagged;           /* has shadow or ctag */
-    bool merge, stacked;   /* copies of the machine's options */
-    struct emu_flow *flow; /* NULL, or takes what a step did (watched path); the line after exec's */
-    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: in this straight-line run */
+    bool tagged;           /* shadow or ctag is set */
+    bool merge, stacked;   /* copies of machine options */
+    struct emu_flow *flow; /* receives what a step did (watched path), or NULL; in the line after exec's */
+    uint8_t proved[EMU_ADDR_CHECKS]; /* EMU_PROVED_*: facts on addresses known in this straight-line run */
     uint8_t sp[8];         /* sp0..sp6 as 0/1, spt = 1 */
     uint64_t split_ids;
-    uint32_t breg_blocked; /* registers with arrived lanes */
+    uint32_t breg_blocked; /* registers at which lanes are blocked */
     uint32_t run_done;     /* instructions of the current run before a clock is read */
-    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids; the running one is READY */
+    uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] ids of splits; the running one is READY */
     uint64_t p[9];         /* p0..p6, pt = ~0, sink */
     uint64_t seq_counter;  /* from here on zeros */
     uint64_t hooked_lanes;         /* lanes of the split whose access the machine's hooks saw last */
     uint64_t group_counter, born_counter;
-    uint64_t served;       /* compact mode: instructions of all W lanes done on tags */
-    uint64_t lanes_saved, expansions, rows_made; /* by warps not whole; tags that ended; rows of tags */
+    uint64_t served;       /* compact mode: instructions executed on tags for all W lanes */
+    uint64_t lanes_saved, expansions, rows_made; /* the same for lanes of partial warps; tags that were lost;
+                                                  * vectors materialised */
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
-    uint8_t *local;        /* word-interleaved: [word][padded lane] uint32_t */
-    uint32_t local_bytes;  /* per lane */
+    uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
+    uint32_t local_bytes;  /* for each lane */
     unsigned breg_count;
     uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
     struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
-    const struct emu_policy *policy; /* copies of the machine's options */
+    const struct emu_policy *policy; /* copies of machine options */
     unsigned quantum, window;
-    uint64_t look;         /* proved to go round for ever, in the look of this number */
-    uint32_t cycle;        /* index of what that look knows of it */
+    uint64_t look;         /* number of the observation in which the warp was proved to loop for ever */
+    uint32_t cycle;        /* index of its record in that observation */
 
-    /* From here on a new warp takes over what was there: what is above says what of it counts. */
+    /* From here on a new warp keeps the slot's old contents: the members above say which of them are valid. */
     struct emu_fault fault;
-    struct emu_split split[EMU_MAX_LANES]; /* [id]; those in split_ids exist */
+    struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
     uint64_t member[EMU_MAX_LANES]; /* warpsync masks of waiting lanes */
-    uint64_t mask_lanes;   /* what mask_row was filled from: emu_warp_set_lanes */
-    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 */
-    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* where proved[] says so */
+    uint64_t mask_lanes;   /* lanes that mask_row represents: emu_warp_set_lanes */
+    uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* e as 0 / ~0 words */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* valid where proved[] says so */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
-    uint32_t arrived;      /* lanes, phantom lanes of a partial group included */
-    uint32_t arrived_live; /* arrived lanes that are still live, phantoms not counted */
-    uint32_t alone;        /* warps that came by emu_split_bar_alone() and were not changed since */
-    uint64_t generation;   /* numbered through the block's barriers, in order of opening */
+    uint32_t arrived;      /* arrived lanes, including phantom lanes of a partial group */
+    uint32_t arrived_live; /* arrived lanes that are live, without phantoms */
+    uint32_t alone;        /* warps that arrived by emu_split_bar_alone() and have not changed since */
+    uint64_t generation;   /* number in the order in which the block's barriers opened */
     uint64_t *lanes;       /* [warp] arrived lanes */
-    uint32_t brought, yes; /* by bar.red: active lanes, and those with a true predicate */
+    uint32_t brought, yes; /* bar.red: active lanes that arrived, and those with a true predicate */
 };
 
-/** Special registers that a block knows when it starts: %ntid, %ctaid, %nctaid, %offset, %workdim. */
+/** Special registers with values known when a block starts: %ntid, %ctaid, %nctaid, %offset, %workdim. */
 enum { EMU_BLOCK_SPECIALS = ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X };
 static inline bool emu_special_of_block(enum isa_special sr)
 {
@@ -166,38 +169,42 @@ struct emu_block {
     struct emu_grid *grid;
     uint64_t linear;
     uint32_t index[3];
-    uint32_t special[EMU_BLOCK_SPECIALS]; /* ISA_SR_NTID_X and on: the same for all warps */
+    uint32_t special[EMU_BLOCK_SPECIALS]; /* from ISA_SR_NTID_X on: the same for all warps */
     unsigned slot;
     bool in_use, started;
-    bool ended;       /* no lane lives; counted in the grid */
-    bool unseen;      /* begun by a look in the past: checkers see its beginning where it first runs */
-    bool ends_grid;   /* it was the last of the grid that ended */
+    bool ended;       /* no lane is live; counted in the grid */
+    bool unseen;      /* created by a debugger's inspection of the past: checkers are notified of its start when it
+                       * first runs */
+    bool ends_grid;   /* it was the last block of the grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
     uint32_t threads, threads_live;
     uint8_t *shared;
     uint32_t shared_bytes;
     struct emu_cta_barrier cta[ISA_CTA_BARRIER_COUNT];
-    uint32_t cta_open;       /* barriers in use; emu_barrier.c's, 0 at the start */
-    uint64_t cta_generation; /* of the barrier opened last */
-    uint64_t retired;        /* warp instructions; `clock` */
-    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, exit, text */
-    uint64_t seen, seen_at;  /* progress when it was last looked at, and 1 + the time when it had grown */
-    uint64_t retired_then;   /* when a look found progress in some block */
-    uint64_t look;           /* in the look of this number (emu_spin_observer_priv.h), of warps that were proved: */
-    uint32_t look_arrives, look_waits; /* CTA barriers that they arrive at, or are at all the time */
-    uint64_t sleep_offset;   /* added to retired for sleepers when time jumps */
-    unsigned next_warp;      /* rotation */
-    uint32_t children;       /* kernels that it launched, not complete: launch.sync waits for them */
-    uint32_t streams;        /* launch.stream made so many */
-    void *memory;            /* the one heap block that holds warps, rows, shared */
+    uint32_t cta_open;       /* CTA barriers in use; managed by emu_barrier.c, 0 at the start */
+    uint64_t cta_generation; /* generation of the barrier opened last */
+    uint64_t retired;        /* warp instructions; value of `clock` */
+    uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit
+                              * and text */
+    uint64_t seen, seen_at;  /* progress when it was last checked, and 1 + the time when it had grown */
+    uint64_t retired_then;   /* retired when a check last found progress in some block */
+    uint64_t look;           /* Observation (emu_spin_observer_priv.h) in which warps were proved to loop, and for
+                              * these warps: */
+    uint32_t look_arrives, look_waits; /* CTA barriers at which they arrive, and at which they wait all the time */
+    uint64_t sleep_offset;   /* added to retired for sleeping splits when time jumps */
+    unsigned next_warp;      /* index of the next warp in the rotation */
+    uint32_t children;       /* launches of the block that are not complete: launch.sync waits for them */
+    uint32_t streams;        /* number of streams that launch.stream has created */
+    void *memory;            /* heap block with warps, vector registers and shared memory */
     size_t memory_bytes;
-    void *bregs;             /* rows of barrier registers, which few kernels touch: lw_reserve */
+    void *bregs;             /* barrier registers, which few kernels use: lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* the template's stamp: what its warps leave unchanged fits; or 0 */
+    uint64_t formed_by;      /* stamp of the warp template from which the memory was initialised: what its warps
+                              * leave unchanged is valid; or 0 */
 };
 
-/** Leave the chain; @next is what the split executes when it continues. */
+/** Leaves the chain; @next is the instruction that the split executes when it continues. */
 static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
                              const struct emu_dinsn *next)
 {
@@ -205,7 +212,7 @@ static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
     w->di = next;
 }
 
-/** Count the straight-line run that ends with @last (included) against the budget. */
+/** Counts the straight-line run that ends with @last (included) against the budget. */
 static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *last)
 {
     int64_t n = last - w->run_start + 1;
@@ -214,31 +221,31 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->retired += (uint64_t)n;
     w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
-    memset(w->proved, 0, sizeof w->proved); /* whatever comes next may start anywhere */
+    memset(w->proved, 0, sizeof w->proved); /* the facts hold for this run only */
 }
 
-/** The same for a run that ends before @di: it is not executed. */
+/** The same for a run that ends before @di, which is not executed. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_count_run(w, di - 1);
 }
 
-/** Raise a guest fault at @di for @lanes; the instruction has no effect. Nothing before it
- *  in the run is lost. Call, then return from the handler. */
+/** Raises a guest fault at @di for @lanes; the instruction has no effect, earlier ones of the run keep
+ *  theirs. The handler must return after the call. */
 void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                uint64_t lanes, const char *fmt, ...) LW_PRINTF(5, 6);
-/** The same for memory. */
+/** The same for a memory access. */
 void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                       uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
                       bool write);
 
-/** Guard mask: lanes of the machine word for which @di's guard holds. */
+/** Returns the guard mask: lanes of the machine word for which @di's guard holds. */
 static inline uint64_t emu_guard(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t g = di->guard & 16 ? (w->sp[di->guard & 7] ? ~UINT64_C(0) : 0) : w->p[di->guard & 7];
     return di->guard & 8 ? ~g : g;
 }
-/** Lanes where predicate operand @r (| 8 negated) is true. */
+/** Returns the lanes in which predicate operand @r (| 8: negated) is true. */
 static inline uint64_t emu_predicate(const struct emu_warp *w, unsigned r)
 {
     uint64_t p = w->p[r & 7];
@@ -248,7 +255,7 @@ static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t la
 {
     w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
 }
-/** P and Q of a compare, both combined with R as bits 5:4 of di->sub say. */
+/** Writes P and Q of a compare, both combined with R as bits 5:4 of di->sub select. */
 static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                                    uint64_t p, uint64_t q)
 {
@@ -267,12 +274,12 @@ static inline uint64_t emu_exec_mask(const struct emu_warp *w)
 {
     return (uint64_t)w->s[127] << 32 | w->s[126];
 }
-/** A row of the register file. */
+/** Returns a vector register of the register file. */
 static inline uint32_t *emu_row(const struct emu_warp *w, uint32_t offset)
 {
     return (uint32_t *)(void *)(w->regs + offset);
 }
-/** 32- or 64-bit value of a uniform operand. */
+/** Return the 32- or 64-bit value of a uniform operand. */
 static inline uint32_t emu_uniform32(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return lw_get32(w->ubase[di->ukind] + di->b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growing bytes, and reading what may be hostile. */
+/* Growing buffers, and reading of bytes that may be hostile. */
 #include "emu/bytes/emu_bytes_priv.h"
 #include "emu/bytes/emu_state_priv.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's options in files: a log or checkpoint fits only a machine with the same. */
+/* Machine options in files: a log or checkpoint can be loaded only on a machine with the same options. */
 #include "emu/bytes/emu_bytes_priv.h"
 
 #include <stdio.h>
 
-/* Every member of struct emu_config, in order: results depend on it, or not. */
+/* Every member of struct emu_config, in order: NUMBER and TEXT if results depend on it, else FREE. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
     TEXT(reconv, "reconv")                                                                    \
@@ -55,7 +55,7 @@ void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config)
     OPTIONS(PUT_NUMBER, PUT_TEXT, NONE)
 }
 
-/** This machine's value of @key as text; false: there is no such option. */
+/** Formats this machine's value of @key. Returns false if there is no such option. */
 static bool value_of(const struct emu_config *config, const char *key, char *text, size_t size)
 {
 #define SHOW_NUMBER(member, name)                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole state between two instructions as bytes, global memory's pages aside: of snapshots
- * (emu_history.c) and of checkpoints (emu_checkpoint.c). emu_state.def lists what is in it.
+ * The whole state between two instructions as bytes, without global memory's pages: for snapshots
+ * (emu_history.c) and checkpoints (emu_checkpoint.c). emu_state.def lists its members.
  */
 #ifndef EMU_STATE_PRIV_H
 #define EMU_STATE_PRIV_H
@@ -16,7 +16,7 @@ struct emu_block;
 struct emu_spin_observer;
 struct emu_text;
 
-/* The plain members of a structure, by its list in emu_state.def: EMU_SAVE(EMU_STATE_WARP, w, out). */
+/* Writes the plain members of a structure, by its list in emu_state.def: EMU_SAVE(EMU_STATE_WARP, w, out). */
 #define EMU_SAVE(LIST, from, out)                                                             \
     do {                                                                                      \
         const __typeof__(*(from)) *const from_ = (from);                                      \
@@ -40,38 +40,38 @@ struct emu_text;
 #define EMU_LOAD_DERIVED(member)
 #define EMU_LOAD_TRANSIENT(member)
 
-/** A number that stands for what the rows say: files of another build do not fit. */
+/** Returns a number derived from the rows, so that files of a build with other rows are rejected. */
 uint64_t emu_state_layout(void);
 
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 /**
- * Bring the machine and its engine to a saved state. Pages of global memory are the caller's.
- *
- * @trusted  the bytes are our own; else everything is checked, and LW_EFORMAT says what is wrong.
- *           On an error the machine is in no state to run.
+ * Restores machine and engine from a saved state. The caller restores the pages of global memory.
+ * @trusted  the bytes are our own; else everything is checked, and LW_EFORMAT states what is wrong.
+ *           After an error the machine must not run.
  */
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** Rows of bytes, zeros and repeated words left out. */
+/** Writes rows of bytes, run-length encoded for zeros and repeated words. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes);
 bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_bytes);
 
-/** A begun block (emu_state_warp.c). Loading wants it as emu_core_block_start leaves it. */
+/** Save and load a block that has begun (emu_state_warp.c). Loading needs it as emu_core_block_start leaves
+ *  it. */
 void emu_block_save(const struct emu_block *block, struct emu_bytes *out);
 enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** The table of allocations (emu_memory.c). */
+/** Save and load the table of allocations (emu_memory.c). */
 void emu_memory_save(const struct emu_memory *memory, struct emu_bytes *out);
 enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *in,
                                struct lw_error *err) LW_MUST_CHECK;
-/** The observer of loops without progress (emu_spin_observer.c); @probe may be NULL, what *@probe was is
- *  destroyed. */
+/** Save and load the spin observer (emu_spin_observer.c). @probe may be NULL; loading destroys the earlier
+ *  *@probe. */
 void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
 enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
-/** Text that waits for earlier blocks (emu_print.c). */
+/** Save and load text that waits for earlier blocks (emu_print.c). */
 void emu_text_save(const struct emu_text *text, struct emu_bytes *out);
 enum lw_status emu_text_load(struct emu_machine *machine, struct emu_reader *in,
                              struct lw_error *err) LW_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks of a core: their memory, and warps as they begin. */
+/* Blocks of a core: their memory, and the initial state of warps. */
 #include <stdlib.h>
 
 #include "emu/grid/emu_grid_priv.h"
@@ -8,15 +8,15 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
-/** Sizes of the parts of a block's one heap block: warps, tags, shared memory, lanes at CTA barriers;
- *  then for each warp, in steps, its rows and local memory. In addition: barrier registers of a warp. */
+/** Sizes of the parts of a block's single heap block: warps, tags, shared memory, lanes at CTA barriers; then
+ *  for each warp its registers and local memory. Barrier registers of a warp are allocated separately. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
     unsigned vregs, bregs_count;
     uint32_t local_bytes;
 };
 
-/** The start of a grid's warps, and what it was made of. */
+/** Initial state of a grid's warps, and what it was derived from. */
 struct emu_warp_template {
     const struct emu_code *code;
     const struct isa_function *kernel;
@@ -25,8 +25,8 @@ struct emu_warp_template {
     uint32_t shared_bytes;
     struct block_plan plan;
     struct emu_layout layout;
-    uint64_t stamp; /* from 1: another number for each grid */
-    struct emu_kernel_use use; /* beyond these registers, exec aside, it leaves all alone */
+    uint64_t stamp; /* counts from 1: a new number for each grid */
+    struct emu_kernel_use use; /* registers that the kernel may write, exec aside */
     struct emu_warp warp;
 };
 
@@ -39,8 +39,8 @@ struct emu_warp_template *emu_warp_template_create(void)
     return t;
 }
 
-/* By the library: with a size that it knows gcc emits `rep stos` and `rep movs`, which are
- * slower, and loads after them wait. */
+/* Zeroes memory by the library: with a known size gcc emits `rep stos` and `rep movs`, which are slower and
+ * delay later loads. */
 static void zero(void *at, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
@@ -52,8 +52,8 @@ static void copy(void *to, const void *from, size_t bytes)
     memcpy(to, from, bytes);
 }
 
-/* Distance of v0 from its warp, modulo 4 KiB: after what each instruction reads. A load
- * whose address equals that of a store just done in these bits waits for it. */
+/* Distance of v0 from its warp, modulo 4 KiB: past what each instruction reads. A load waits for an earlier
+ * store whose address has the same low 12 bits. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
@@ -65,9 +65,9 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
 
     plan->vregs = emu_kernel_vregs(grid->launch.program, kernel);
     plan->bregs_count = ISA_BREG_COUNT;
-    plan->local_bytes = kernel->local_bytes; /* exact to the byte */
+    plan->local_bytes = kernel->local_bytes; /* exact number of bytes */
     plan->warps = emu_round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
-    /* a pair or quad may start at the last register: three rows of slack */
+    /* a pair or quad may start at the last register: three more registers */
     plan->rows = emu_round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
     plan->local = emu_round_up(emu_round_up(plan->local_bytes, 16) * n, 64) + 64;
@@ -86,7 +86,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** What new warps of @grid are copied from; made again when it is another's. */
+/** Returns the template for new warps of @grid; rebuilt when it is another grid's. */
 static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
@@ -133,17 +133,17 @@ static const struct emu_warp_template *warp_template_of(struct emu_core *core, c
     return t;
 }
 
-/* What each new warp starts with anew, whoever had its place, and is not zero: a copy of 256 bytes
- * takes a library half the instructions of a longer one. */
+/* Size of the part of a warp that is initialised anew, whatever was in the slot, and is not zero: a library
+ * copies 256 bytes with half the instructions of a larger size. */
 enum {
     FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC]),
     FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
 };
 _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
-/** Warp @index of a new block, but for its parts that have a place of their own. @formed: the
- *  place had a warp of this grid, whose program left alone what is not made again. Its lanes were
- *  those that mask_row stands for, and may stay so: no split is running. */
+/** Initialises warp @index of a new block, except for its parts in separate memory. @formed: the slot has
+ *  held a warp of this grid, whose program left everything unchanged that is not initialised here. The mask
+ *  row may keep the old warp's lanes, as no split is running. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
@@ -151,7 +151,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* of exec, too: it is made after them */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* including exec, which is set afterwards */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;
@@ -168,12 +168,11 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
-    w->hooked_lanes = w->launched; /* that a block begins says so, too */
+    w->hooked_lanes = w->launched; /* also marks that the block is about to start */
     return w;
 }
 
-/** What a warp leaves unchanged: the rows of zeros, and the mask's row, which is that of
- *  mask_lanes. */
+/** Initialises what a warp never changes: the zero rows, and the mask row, which represents mask_lanes. */
 static void form_warp(struct emu_warp *w)
 {
     zero(w->regs + w->row_zero, w->row_sink - w->row_zero);
@@ -181,8 +180,8 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
-/** Memory for the rows of its barrier registers: as they were, for the forms in the warp say which
- *  count. */
+/** Allocates the rows of the warps' barrier registers, uninitialised: the warp's emu_breg_form members say
+ *  which are valid. */
 static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
@@ -194,8 +193,8 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
     return block->bregs != NULL;
 }
 
-/** Memory for a block, @block zeroed but for what belongs to its slot; *@formed: and but for its CTA
- *  barriers, none of which is open. */
+/** Prepares memory for a block: @block is zeroed except for members of its slot. With *@formed CTA barriers
+ *  are not zeroed either, as none is open. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {
@@ -217,7 +216,7 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     uint64_t formed_by = block->formed_by;
     *formed = formed_by == t->stamp;
     if (*formed) {
-        for (LW_EACH_BIT(id, block->cta_open)) { /* a barrier that opened left zeros */
+        for (LW_EACH_BIT(id, block->cta_open)) { /* a barrier that has opened is zeroed again */
             block->cta[id].in_use = false;
             zero(block->cta[id].lanes, block->warp_count * sizeof block->cta[id].lanes[0]);
         }
@@ -290,7 +289,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->shared_bytes = grid->shared_bytes;
 
     char *memory = block->memory, *at = memory + plan->warps;
-    char *tags = at; /* made below */
+    char *tags = at; /* set below */
     at += grid->block_warps * plan->tags;
     /* registers, local and shared memory start as zero (MACHINE 6) */
     zero(at, plan->shared + (formed ? 0 : plan->cta));
@@ -306,7 +305,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }
-        /* the registers; scratch rows and the sink are written before they are read */
+        /* vector registers; scratch registers and the sink are written before they are read */
         zero(w->regs + EMU_ROW_V0 * w->stride,
              formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
         if (plan->local_bytes != 0)

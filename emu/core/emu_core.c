@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cores: decoded programs, the turn of a warp, the watched step. */
+/* Cores: decoded programs, a warp's time slice, the watched step. */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
 
@@ -17,14 +17,15 @@
 
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
-/** Cores that answer for an engine elsewhere are all driven by its one thread: they share what one of
- *  them decoded, and the last that has it frees it. Others have their own: steps patch handlers. */
+/** Returns true if cores share decoded code. Cores of an engine outside emu/ are all driven by one thread:
+ *  they share what one of them decoded, and the last core that uses it frees it. Other cores have their own,
+ *  because steps patch handlers. */
 static bool shares_code(const struct emu_core *core)
 {
     return core->context != NULL;
 }
 
-/** A program that another core decoded, in the same way; NULL: none. */
+/** Finds a program that another core has decoded in the same way; NULL: none. */
 static struct emu_code *decoded_elsewhere(const struct emu_core *core,
                                           const struct emu_program *program, uint8_t shape)
 {
@@ -115,16 +116,16 @@ static void go(struct emu_warp *w, struct emu_handlers h)
             (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
         if (!w->core->hand.handed)
             break;
-        w = &w->block->warp[w->block->next_warp]; /* the slice passed to the next warp */
+        w = &w->block->warp[w->block->next_warp]; /* a direct switch to the next warp has happened */
         if (w->leave != EMU_RUNNING)
             break;
     }
 #endif
 }
 
-/** From @di on by the handlers @first, up to w->budget instructions. Where the straight-line run is longer
- *  than that, the instruction after the budget gets a handler that stops: exact, and free everywhere
- *  else. */
+/** Runs from @di on with the handlers @first, for at most w->budget instructions. Where the straight-line run
+ *  is longer than that, the instruction after the budget gets a handler that stops: this is exact, and costs
+ *  nothing elsewhere. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
     const uint32_t stop = di->index + (uint32_t)w->budget;
@@ -138,7 +139,7 @@ static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, str
     emu_code_set_layer(w->code, stop, EMU_LAYER_BUDGET, false);
 }
 
-/** Execute exactly up to @budget instructions of the running split from w->di. @past_break: the first of
+/** Executes exactly up to @budget instructions of the running split from w->di. @past_break: the first of
  *  them is executed even if it has a breakpoint. */
 static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
 {
@@ -157,7 +158,7 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Asks the engine and the machine's filter, or the log in a replay. */
+/** Asks the engine's and the machine's filter, or in a replay the log, whether lanes skip a fault. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -168,7 +169,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
 
         if (yes != 0) {
             (void)emu_nondet_replay(core, EMU_NONDET_SKIP_VALUE, &value);
-            if (filter != NULL) /* who said so hears of it again */
+            if (filter != NULL) /* the filter that answered is notified in the replay, too */
                 (void)filter->skip(filter, fault, &same);
         }
         *read = (uint32_t)value;
@@ -178,7 +179,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        return yes != 0; /* the fixed order, which is noted as such: a filter says the same again */
+        return yes != 0; /* the fixed order is recorded as such: a filter must answer the same again */
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
         emu_nondet_record(core, EMU_NONDET_SKIP_VALUE, *read);
@@ -191,8 +192,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** The engine may let a memory instruction, or a free, continue without its faulting lanes. True: it did,
- *  and the split is after it. */
+/** Lets a memory instruction, or a free, continue without its faulting lanes if the engine permits it.
+ *  Returns true if it did: the split is then after the instruction. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
@@ -207,13 +208,13 @@ static bool skip_fault(struct emu_warp *w)
     const bool frees = insn->op == ISA_FREE;
     if (!(info->flags & ISA_F_MEMORY) && !frees)
         return false;
-    if (info->flags & ISA_F_SCALAR) { /* all of the warp or nothing */
+    if (info->flags & ISA_F_SCALAR) { /* a scalar instruction is skipped for the whole warp */
         uint32_t read_value = 0;
         if (!ask_skip(core, &w->fault, &read_value))
             return false;
         for (unsigned r = 0; r < isa_mem_regs(insn) && di->reg + r < 128; r++)
             w->s[di->reg + r] = read_value;
-        emu_warp_set_lanes(w, m); /* exec may be what was loaded */
+        emu_warp_set_lanes(w, m); /* exec may have been loaded by the instruction */
         w->run_start = di;
         emu_count_run(w, di);
         emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
@@ -227,20 +228,20 @@ static bool skip_fault(struct emu_warp *w)
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
         skipped |= lanes;
-        /* the others, one instruction; none left is a no-op that still retires */
+        /* executes the instruction for the other lanes; without any it is a no-op that still retires */
         w->e = all & ~skipped;
         w->full = false;
         core->level->expand_mask(w->mask_row, w->e, w->n);
         w->mask_lanes = w->e;
         w->di = di;
-        w->halting = core->machine->active_hooks != NULL; /* it knows of all of them */
+        w->halting = core->machine->active_hooks != NULL; /* the hook has seen all lanes of this instruction */
         run_chain_once(w, 1, true);
         w->halting = false;
     }
     emu_warp_set_lanes(w, m);
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
-    /* what they would have loaded; reductions and stores have no result */
+    /* sets what the skipped lanes load; reductions and stores have no result */
     bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))
@@ -248,7 +249,7 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-/** Where the engine may let lanes skip what faulted: continue until it does not. True: some did. */
+/** Continues after faults as long as the engine lets lanes skip them. Returns true if some did. */
 static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
     bool skipped = false;
@@ -263,7 +264,7 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     return skipped;
 }
 
-/** The same under shadow tags: @budget is one instruction. */
+/** As run_chain_once() under shadow tags: @budget is one instruction. */
 static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
                                                        bool past_break)
 {
@@ -278,7 +279,7 @@ static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64
         emu_shadow_after(w, skipped);
 }
 
-/** One instruction of a warp that the machine's hooks single-step. */
+/** Executes one instruction of a warp in single steps for the machine's hooks. */
 static __attribute__((noinline)) void run_chain_stepped(struct emu_warp *w, bool past_break)
 {
     struct emu_hooks *active_hooks = w->core->machine->active_hooks;
@@ -319,10 +320,10 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
             (void)skip_faults(w, before, budget);
     }
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
+        run_chain_stepped(w, true); /* the hook requests single steps from this instruction on */
 }
 
-/** run_chain_once with a budget of one, which most instructions retire at their first handler. */
+/** Executes one instruction as run_chain_once() does; most instructions retire at their first handler. */
 static inline void run_single(struct emu_warp *w)
 {
     const struct emu_dinsn *di = w->di;
@@ -346,10 +347,11 @@ void emu_run_one(struct emu_warp *w)
     if (w->leave == EMU_LEAVE_FAULT)
         (void)skip_faults(w, before, 1);
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* it wants single steps from this instruction on */
+        run_chain_stepped(w, true); /* the hook requests single steps from this instruction on */
 }
 
-/** Continue where the chain of a slice of @budget, begun at the count @before, was left before its end. */
+/** Continues a chain that was left before the end of its slice of @budget instructions, which started at the
+ *  count @before. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
     if (w->leave == EMU_LEAVE_BUDGET)
@@ -358,7 +360,7 @@ static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t b
         (void)skip_faults(w, before, budget);
 }
 
-/** The chain handed the turn of *@w on: *@w is who has it now. */
+/** Returns true if the chain has switched directly to another warp, to which *@w is set. */
 static inline bool was_handed(struct emu_warp **w)
 {
     struct emu_core *core = (*w)->core;
@@ -385,12 +387,12 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
-        if (w->split_count != 1) { /* else nothing limits it */
+        if (w->split_count != 1) { /* else a policy's limits apply */
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
         if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
-            /* run_chain() where nothing is cut short */
+            /* as run_chain(), without interruptions */
             w->budget = budget;
             w->run_start = w->di;
             go(w, w->di->h);
@@ -399,7 +401,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
-        while (was_handed(&w)) { /* once, and again when the rest of its slice passed to the next warp */
+        while (was_handed(&w)) { /* repeated when the rest of the slice passed to the next warp */
             start = before = w->core->hand.start;
             limit = w->core->hand.quantum;
             budget = (int64_t)limit;
@@ -418,7 +420,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* its lanes wait there: they have not reached the instruction yet */
+            continue; /* lanes wait at the instruction: they have not reached it yet */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -428,22 +430,22 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     }
     *warp = w;
     *count = w->retired - start;
-    if (*count != 0 && w->block->retired == *count) /* the block's first turn */
+    if (*count != 0 && w->block->retired == *count) /* the block's first slice */
         emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
-/** What of memory an instruction's lanes use, when it is all in one run on the host. */
+/** Contiguous host memory that an instruction's lanes access. */
 struct run {
-    const uint8_t *host; /* of address @start */
+    const uint8_t *host; /* host address of guest address @start */
     uint64_t start;
     enum isa_space space;
 };
 
-/** False: lanes in several spaces, in local memory or banks, in places that are not there, or too
- *  far apart to say cheaply. */
+/** Finds the contiguous memory. Returns false for lanes in several spaces, in local memory or banks, at
+ *  unmapped addresses, or too far apart for a cheap answer. */
 static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t lanes,
                      unsigned bytes, struct run *out)
 {
@@ -454,7 +456,7 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
         low = address[l] < low ? address[l] : low;
         high = address[l] > high ? address[l] : high;
     }
-    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* two pages: what emu_global_ok takes */
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* two pages: the limit of emu_global_ok */
         return false;
     out->start = low;
     if (low >= ISA_GLOBAL_BASE) {
@@ -470,8 +472,8 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
     return true;
 }
 
-/** The lanes' @bytes of memory; zeros after them, and for what is not there. @run: where all of
- *  it is, or NULL. */
+/** Reads the lanes' @bytes of memory; zeros follow, also for unmapped memory. @run is the contiguous memory,
+ *  or NULL. */
 static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
                        uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
 {
@@ -480,7 +482,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
             memset(out[l], 0, sizeof out[l]);
             (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
         }
-    } else if (bytes == 4) { /* most of them: one move a lane */
+    } else if (bytes == 4) { /* the common size: one move for each lane */
         for (LW_EACH_BIT(l, lanes)) {
             uint32_t word[4] = {0};
 
@@ -495,7 +497,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
     }
 }
 
-/** The spaces of the lanes' addresses, and base and stride if they are affine. */
+/** Gets the spaces of the lanes' addresses, and base and stride if they are affine. */
 static void describe_lanes(struct emu_warp *w, const struct run *run, uint64_t lanes, uint8_t *space,
                            struct emu_access *access)
 {
@@ -554,8 +556,8 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
             emu_texture_addresses(w, insn, di, lanes, scratch->address, &bytes);
         access->bytes = (uint8_t)bytes;
         access->texture = true;
-        access->order = access->scope = 0; /* it has no such modifiers */
-        access->cache = ISA_CACHE_NC;      /* the path of texels is the read-only one */
+        access->order = access->scope = 0; /* the instruction has no such modifiers */
+        access->cache = ISA_CACHE_NC;      /* texels are read through the read-only path */
     } else {
         emu_addresses(w, insn, di, lanes, scratch->address);
     }
@@ -577,7 +579,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     read_lanes(w, run, scratch->address, lanes, access->bytes, scratch->old_value);
 }
 
-/** A constant operand: all lanes read one place of a bank. */
+/** Records a constant operand: all lanes read one address of a bank. */
 static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
                           const struct isa_insn *insn, struct emu_event *ev)
 {
@@ -610,7 +612,7 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
 {
     struct emu_block *block = w->block;
 
-    /* All but accesses, which access_count says are not there, and the text of a fault. */
+    /* Clears all members except accesses, which access_count marks as absent, and the text of a fault. */
     memset(ev, 0, offsetof(struct emu_event, access));
     memset((char *)ev + offsetof(struct emu_event, access_count), 0,
            offsetof(struct emu_event, fault.detail) + 1 - offsetof(struct emu_event, access_count));
@@ -655,7 +657,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* the sentinel after the code */
+    if (pc >= w->code->program->count) { /* sentinel after the code */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);
@@ -670,7 +672,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
 
     w->slice_start = w->retired;
     if (!emu_split_divide(w, split, lanes, whole)) {
-        uint64_t waits = 0; /* the part may have got another id than the split had */
+        uint64_t waits = 0; /* the part may have another id than the split had */
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
             waits |= w->split[id].lanes;
         if ((lanes & ~waits) == 0)
@@ -690,7 +692,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* after its rows */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* members after the arrays */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;
@@ -699,7 +701,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* of several, one is the first */
+    if (ev->grid_started && w->retired != before) /* of several steps one is the first */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);
@@ -728,7 +730,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         ev->conv.why = EMU_RELEASE_NONE;
     ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
-        struct run found; /* anew: others may have freed it */
+        struct run found; /* computed again: other lanes may have freed the memory */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
 
         read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside emu/: what the engine needs of cores, programs and machines beyond emu.h. */
+/* Internal to emu/: functions on cores, programs and machines that the engine needs beyond emu.h. */
 #ifndef EMU_CORE_PRIV_H
 #define EMU_CORE_PRIV_H
 
@@ -11,7 +11,7 @@ static inline size_t emu_round_up(size_t bytes, size_t to)
     return (bytes + to - 1) / to * to;
 }
 
-/** Rows that an event borrows. */
+/** Arrays that an event borrows. */
 struct emu_step_scratch {
     uint64_t address[EMU_MAX_LANES];
     uint8_t space[EMU_MAX_LANES];
@@ -19,37 +19,37 @@ struct emu_step_scratch {
     uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
-/** How a warp's slice in its block's rotation ended. */
+/** Reason for which a warp's slice in its block's rotation ended. */
 enum emu_slice_end {
-    EMU_SLICE_DONE,   /* the quantum is used up, or nothing in it is ready */
+    EMU_SLICE_DONE,   /* the quantum is used up, or none of its splits is ready */
     EMU_SLICE_BREAK,  /* a breakpoint before w->di */
     EMU_SLICE_FAULT,
     EMU_SLICE_WARP_ENDED
 };
-/** Run a warp on the fast path for up to @limit instructions. *count gets those retired. Where
- *  core->hand allows it the next warp follows directly: then *@w is the warp that ran last, the end and
- *  *count are of its slice, and those of all of them are in core->retired. */
+/** Runs a warp on the fast path for up to @limit instructions. *count is set to the number retired. Where
+ *  core->hand allows direct switches the next warps follow: then *@w is the warp that ran last, the result
+ *  and *count are of its slice, and core->retired includes those of all. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
-/** Execute exactly the next instruction of the running split, also one with a breakpoint. */
+/** Executes exactly the next instruction of the running split, even one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);
-/** emu_warp_step with all that an event can say. */
+/** Does emu_warp_step with every member of the event. */
 enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Add the warp's instruction counts to its block and core. */
+/** Adds the warp's instruction counts to its block and core. */
 void emu_counts_sync(struct emu_warp *w);
-/** Add what a warp has counted for itself. */
+/** Adds the counts that a warp keeps itself. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
-/** Add what cores count; warp instructions are the core's own field. */
+/** Adds the counts that cores keep; warp instructions are the core's own field. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
-/** Move a core's counts to another: sums stay. */
+/** Moves a core's counts to another core: sums do not change. */
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
-/** What new warps are copied from: emu_block.c. NULL: no memory. */
+/** Creates the template from which new warps are copied (emu_block.c). Returns NULL without memory. */
 struct emu_warp_template *emu_warp_template_create(void);
-/** The decoded program of @launch, made at its first. */
+/** Gets the decoded program of @launch, decoding it at its first launch. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** The place of @block (its linear id and grid are set) and the special registers that go by it. */
+/** Sets the block's coordinates from its linear index and grid, and the special registers derived from them. */
 void emu_block_specials(struct emu_block *block);
 
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watched step, and what it is for engines that only charge time (EMU_EVENT_ADDRESSES): the same
- * instruction by the same handler, but its event says no more than where memory was accessed, in
- * closed form where the addresses are. A step of gemm takes 963 host instructions, 1,811 with all values, which
- * --timing-reference reads (callgrind). Without it the cycles are the same.
+ * The watched step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES).
+ * The variant executes the same instruction with the same handler, but its event has only the accessed
+ * addresses, in closed form where they have one. A step of gemm takes 963 host instructions, 1,811 with all
+ * values, which --timing-reference reads (callgrind). Without the variant the cycles are the same.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
@@ -13,8 +13,8 @@
 
 /* ---- accesses ---------------------------------------------------------------------------- */
 
-/** The space that a whole range of generic addresses belongs to; GENERIC: there is no such range,
- *  or nothing but the page map knows. */
+/** Returns the space that contains the whole range of generic addresses around @address; GENERIC if there is
+ *  none, or only the page map knows. */
 static enum isa_space space_of(uint64_t address)
 {
     if (address >= ISA_GLOBAL_BASE)
@@ -26,7 +26,7 @@ static enum isa_space space_of(uint64_t address)
     return ISA_SPACE_GENERIC;
 }
 
-/** The lanes' addresses in few pieces of one space. False: there are more. */
+/** Describes the lanes' addresses as few segments of one space. Returns false if there are more. */
 static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
                         const struct emu_form *form, uint64_t lanes, struct emu_access *access)
 {
@@ -66,7 +66,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
             start = low[first];
             end = low[last];
         }
-        /* the row is affine modulo 2^32: does it wrap? */
+        /* the row is affine modulo 2^32: check whether the addresses wrap */
         if (start + (uint64_t)stride * (last - first) != end || count == EMU_EVENT_SEGMENTS)
             return false;
         start = base + (start << scale);
@@ -84,7 +84,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Rows of addresses; of spaces where there are several. */
+/** Fills arrays of addresses, and of spaces where there are several. */
 static void find_rows(struct emu_warp *w, struct emu_step_scratch *scratch,
                       const struct isa_insn *insn, const struct emu_dinsn *di,
                       struct emu_access *access)
@@ -157,7 +157,7 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
 
 /* ---- ahead of a step ----------------------------------------------------------------------- */
 
-/* The lines of the host's cache that a step of most instructions touches: emu_warp_prefetch(). */
+/* Host cache lines that a step of most instructions touches: emu_warp_prefetch(). */
 _Static_assert(offsetof(struct emu_warp, ubase) == 64 && offsetof(struct emu_warp, all) == 128 &&
                    offsetof(struct emu_warp, s[126]) % 64 == 0 &&
                    offsetof(struct emu_warp, flow) == offsetof(struct emu_warp, s[126]) + 64 &&
@@ -199,7 +199,7 @@ static void begin_event(struct emu_warp *w, const struct isa_insn *insn,
     ev->insn = insn;
     ev->split_lanes = w->m;
     ev->exec = emu_exec_mask(w);
-    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* pt: no look at a line of w */
+    ev->guard = di->guard == ISA_PT ? ~UINT64_C(0) : emu_guard(w, di); /* without a guard a line of w is not read */
     ev->effective = w->m & ev->exec & ev->guard;
     ev->access_count = 0;
     ev->tags = NULL;
@@ -223,8 +223,8 @@ static inline void fill_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Under EMU_EVENT_ADDRESSES. False: nothing has happened, the step must be reported in full (or refuses the
- *  arguments). */
+/** Executes a step under EMU_EVENT_ADDRESSES. Returns false if nothing was executed: the step must be
+ *  reported in full (which also rejects bad arguments). */
 static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
 {
@@ -233,7 +233,7 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
     struct emu_step_scratch *scratch = core->scratch;
 
     if (w->tagged || w->parts || w->running < 0 || w->running != (int)split || w->m != lanes)
-        return false; /* not simply the next instruction of the split that has the turn */
+        return false; /* the step is not simply the next instruction of the split with the time slice */
     const struct emu_dinsn *di = w->di;
     if (di->index >= w->code->program->count)
         return false;
@@ -249,7 +249,7 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* after its rows */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* members after the arrays */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }

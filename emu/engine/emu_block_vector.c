@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks in one sweep. Many kernels are a straight line: find the lane's element, ask whether there
- * is one, load, compute, store, exit. Executed warp by warp, such a block costs its start, its turns and
- * ends of warps, and for each row a jump and a look at where its lanes' addresses lie. Here the
- * block's rows are executed once for all its lanes, by the handlers of the interpreter on rows as wide as
- * the block, and what grows with the thread's number by a constant is not computed for lanes at all: it
- * is an affine value, and addresses, bounds and guards are checked at its two ends.
+ * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is
+ * one, load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the
+ * slices and ends of its warps, and for each instruction a jump and a classification of addresses. Here each
+ * instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide
+ * as the block. Values that grow by a constant with the thread's number are not computed for lanes at all:
+ * they are affine values, and addresses, bounds and guards are checked at their two ends.
  *
- * Block-wide execution has no effect until it is known that it reaches its end: stores wait for it. It is given up,
- * and the block run as any other, when lanes diverge, when an address is not affine or not all in place,
- * and when a byte that one access writes is touched by another, unless each lane has its own. So no
- * order between warps is visible in the result, which is that of the fixed order (MACHINE 4); and
- * who stops the run, faults or looks on never sees a sweep from inside.
+ * Block-wide execution has no effect until it is known that the block reaches its end: stores are deferred
+ * until then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not
+ * affine or not all valid, and when an access touches a byte that another one writes, unless each lane has
+ * its own. So the result does not depend on the order of warps, and is that of the fixed order (MACHINE 4). A
+ * stop, a fault or an observer never sees block-wide execution in progress.
  *
  * In the field's words: whole-block vectorisation with affine values. A block of 256 threads of vecadd takes
- * 3,190 host instructions, 400 a warp instead of 1,071. Without it such a block runs warp by warp.
+ * 3,190 host instructions, 400 for each warp instead of 1,071. Without it such a block runs warp by warp.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
@@ -27,7 +27,7 @@
 enum {
     AHEAD_BYTES = 2048,
     SINK = 8,   /* predicate without readers */
-    MISSES = 8, /* in a row, until only each so-many-th block is tried: */
+    MISSES = 8, /* consecutive failures, after which only one block in so many is tried: */
     RARELY = 64
 };
 
@@ -43,7 +43,7 @@ static bool get32(const struct emu_block_vector *s, unsigned reg, struct affine_
     if (reg == BV_NO_REG)
         return true;
     *out = s->cell[reg].line;
-    if (s->cell[reg].state == BV_CELL_HIGH) { /* a copy of the whole */
+    if (s->cell[reg].state == BV_CELL_HIGH) { /* a copy of the whole pair */
         out->base >>= 32;
         return out->step == 0;
     }
@@ -65,7 +65,7 @@ static bool get64(const struct emu_block_vector *s, unsigned reg, struct affine_
     *out = (struct affine_value){.base = (uint64_t)(uint32_t)high.base << 32 | (uint32_t)low.base};
     return true;
 }
-/** A 32-bit line as numbers that do not wrap in any thread. */
+/** Extends a 32-bit affine value to numbers that do not wrap in any thread. Returns false if it wraps. */
 static bool extend(const struct emu_block_vector *s, struct affine_value *line, bool is_signed)
 {
     const int64_t base = is_signed ? (int64_t)(int32_t)line->base : (int64_t)(uint32_t)line->base;
@@ -76,7 +76,7 @@ static bool extend(const struct emu_block_vector *s, struct affine_value *line, 
     return is_signed ? end == (int32_t)end : end == (int64_t)(uint32_t)end;
 }
 
-/** The register's row is made. */
+/** Materialises the register's lanes. */
 static void make(struct emu_block_vector *s, unsigned reg)
 {
     struct bv_cell *cell = &s->cell[reg];
@@ -96,7 +96,7 @@ static void make(struct emu_block_vector *s, unsigned reg)
     for (unsigned t = 0; t < s->n; t++)
         d[t] = base + step * t;
 }
-/** Registers are about to be written: halves of a line that remain are values of their own. */
+/** Prepares registers to be written: the remaining half of a 64-bit affine value becomes a value of its own. */
 static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (s->cell[reg].state == BV_CELL_HIGH)
@@ -154,7 +154,7 @@ static bool x64(const struct emu_block_vector *s, const struct bv_step *step, st
     *out = (struct affine_value){.base = emu_uniform64(&s->warp, di)};
     return true;
 }
-/** a * b, of which one is the same in all threads; @mask: of the width. */
+/** Computes a * b if one of them is the same in all threads; @mask selects the width. */
 static bool times(const struct affine_value *a, const struct affine_value *b, uint64_t mask, struct affine_value *out)
 {
     if ((a->step & mask) == 0)
@@ -165,7 +165,7 @@ static bool times(const struct affine_value *a, const struct affine_value *b, ui
         return false;
     return true;
 }
-/** line >> count, where no bit is lost and nothing wraps in any thread. */
+/** Computes value >> count if no bit is lost and nothing wraps in any thread. */
 static bool shift_right(const struct emu_block_vector *s, const struct affine_value *a, uint64_t count,
                         bool is_signed, struct affine_value *out)
 {
@@ -181,16 +181,16 @@ static bool shift_right(const struct emu_block_vector *s, const struct affine_va
     return true;
 }
 
-/** The row of @step on lines alone. False: it has to be done lane by lane. */
+/** Executes @step on affine values alone. Returns false if it has to be executed lane by lane. */
 static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     const bool is_signed = di->op == ISA_V_MULWIDE_S32 || di->op == ISA_V_MADWIDE_S32 ||
                            di->op == ISA_V_LEA_S32;
-    const uint64_t sign = di->op == ISA_V_SUB_U32 || di->op == ISA_V_SUB_U64 ? UINT64_MAX : 1; /* of b in a sum */
+    const uint64_t sign = di->op == ISA_V_SUB_U32 || di->op == ISA_V_SUB_U64 ? UINT64_MAX : 1; /* sign of b in a sum */
     struct affine_value a, b, c, d;
 
-    if (step->special) { /* the block has one dimension */
+    if (step->special) { /* the block is one-dimensional */
         put32(s, step->d, 0, di->reg == ISA_SR_TID_X);
         return true;
     }
@@ -274,7 +274,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
             return false;
         put64(s, step->d, d.base, d.step);
         return true;
-    case ISA_V_CVT: { /* of integers that are rows or lines, without modifiers: converts_rows() */
+    case ISA_V_CVT: { /* integers without modifiers: converts_rows() */
         const unsigned from = di->sub >> 4, to = di->sub & 15;
         if ((to == ISA_DT_U64 || to == ISA_DT_S64) && (from == ISA_ST_U32 || from == ISA_ST_S32)) {
             if (!get32(s, step->b, &b) || !extend(s, &b, from == ISA_ST_S32))
@@ -310,7 +310,7 @@ static void on_rows(struct emu_block_vector *s, const struct bv_step *step)
     run(s, step);
 }
 
-/** First and last value of a line that does not wrap. */
+/** Gets first and last value of an affine value that does not wrap. */
 static bool ends_of(const struct emu_block_vector *s, const struct affine_value *line, bool wide, bool is_signed,
                     __int128 *first, __int128 *last)
 {
@@ -323,8 +323,8 @@ static bool ends_of(const struct emu_block_vector *s, const struct affine_value 
     return !wide || (is_signed ? *last == (int64_t)*last : *last == (__int128)(uint64_t)*last);
 }
 
-/** A compare of two lines; *truth: what it is in all threads. False: they are no lines, or it is not
- *  the same in all. */
+/** Compares two affine values; *@truth is the result in all threads. Returns false if they are not affine, or
+ *  the results differ. */
 static bool compare_lines(const struct emu_block_vector *s, const struct bv_step *step, bool *truth)
 {
     const struct emu_dinsn *di = &step->insn[0];
@@ -340,22 +340,22 @@ static bool compare_lines(const struct emu_block_vector *s, const struct bv_step
                : get32(s, step->a, &a) && x32(s, step, &b)) ||
         !ends_of(s, &a, wide, is_signed, &a0, &a1) || !ends_of(s, &b, wide, is_signed, &b0, &b1))
         return false;
-    /* the difference is a line, too: it meets zero once, if at all */
+    /* the difference is affine, too: it is zero at most once */
     const unsigned first = 1u << ((a0 == b0) + 2 * (a0 > b0));
     const unsigned last = 1u << ((a1 == b1) + 2 * (a1 > b1));
     *truth = (wanted & first) != 0;
     if (first == last)
         return true;
-    const unsigned used_bits = first | last | 2; /* between its ends it may meet zero */
+    const unsigned used_bits = first | last | 2; /* between its ends the difference may be zero */
     return (wanted & used_bits) == used_bits || (wanted & used_bits) == 0;
 }
 
-/** A compare of rows, 64 lanes at a time. False: it is not the same in all threads. */
+/** Compares lanes, 64 at a time. Returns false if the results differ. */
 static bool compare_rows(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
-    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* R may be one of them */
+    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* R may be the same register as P or Q */
     uint64_t p_and = ~UINT64_C(0), p_or = 0, q_and = ~UINT64_C(0), q_or = 0;
 
     for (unsigned i = 0; i < step->source_count; i++)
@@ -396,7 +396,7 @@ static bool compare(struct emu_block_vector *s, const struct bv_step *step)
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
-/** Every byte of [offset, offset + bytes) of global memory may be accessed. */
+/** Returns true if every byte of [offset, offset + bytes) of global memory may be accessed. */
 static bool all_there(const struct emu_memory *memory, const uint16_t *valid, uint64_t offset,
                       uint64_t bytes)
 {
@@ -412,19 +412,19 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Both may be executed for all threads together: no byte that one writes is another thread's with the
- *  other. */
+/** Returns true if both accesses may be executed for all threads together: no byte that one writes is
+ *  accessed by another thread in the other. */
 static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
         return true;
-    if (b->write && !a->write) /* a store after a load of the same: each thread has its own */
+    if (b->write && !a->write) /* a store after a load of the same elements: each thread has its own */
         return a->first == b->first && a->step == b->step && a->bytes == b->bytes && a->step != 0;
     return false;
 }
 
-/** Where the lanes of a load or store are. False: no line, not there, not aligned, or what another
- *  access touches. */
+/** Finds the memory that the lanes of a load or store access. Returns false if it is not affine, not valid,
+ *  not aligned, or touched by another access. */
 static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_access *out)
 {
     const struct emu_dinsn *di = &step->insn[0];
@@ -443,7 +443,7 @@ static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_ac
     at.base += (uint64_t)(int64_t)di->disp - ISA_GLOBAL_BASE;
     if (step->mode == ISA_AMODE_SS32 || step->mode == ISA_AMODE_SU32)
         at.base += emu_scalar_pair(&s->warp, di->reg);
-    /* farther apart, not each page between the ends is one that is touched */
+    /* with a larger stride some pages between the ends are not touched */
     const int64_t stride = (int64_t)at.step, far = EMU_PAGE_BYTES;
     if (((at.base | at.step) & (step->bytes - 1u)) != 0 || stride > far || stride < -far ||
         at.base >= memory->bytes || (write && at.step == 0 && s->threads != 1) ||
@@ -464,14 +464,14 @@ static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_ac
     return true;
 }
 
-/** The next blocks' part of a run of words is prefetched: the host sees no farther than a page. */
+/** Prefetches the next blocks' part of contiguous words: the host's prefetcher does not cross a page. */
 static void ask_ahead(const struct emu_block_vector *s, const uint8_t *host)
 {
     for (unsigned k = 0; k < 4 * s->threads; k += 64)
         __builtin_prefetch(host + AHEAD_BYTES + k);
 }
 
-/** One lane's word @k. */
+/** Loads one lane's word @k. */
 static inline uint32_t load_word(const uint8_t *p, unsigned size, unsigned k)
 {
     uint16_t half;
@@ -518,7 +518,7 @@ static bool load(struct emu_block_vector *s, struct bv_step *step)
     return true;
 }
 
-/** Store rows @from, @words of them a register row apart, at @at. */
+/** Stores the rows @from, which are a register row apart, at @at. */
 static void put(struct emu_block_vector *s, const struct bv_step *step, const struct bv_access *at,
                 const uint32_t *from)
 {
@@ -559,7 +559,7 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
         make(s, step->b + k);
     if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* those that wait are written after it: other bytes */
+    if (step->last) { /* deferred stores are written after it: they write other bytes */
         put(s, step, &at, from);
         return true;
     }
@@ -571,7 +571,7 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
 
 /* ---- a block ------------------------------------------------------------------------------------------- */
 
-/** A guard, which is the same in all threads. */
+/** Returns the value of a guard, which is the same in all threads. */
 static bool holds(const struct emu_warp *w, unsigned guard)
 {
     const bool p = guard & 16 ? w->sp[guard & 7] != 0 : w->p[guard & 7] != 0;
@@ -579,7 +579,7 @@ static bool holds(const struct emu_warp *w, unsigned guard)
     return p != ((guard & 8) != 0);
 }
 
-/** Instructions of a warp of the block, all of whose effects are done; 0: none, and nothing was
+/** Executes the block. Returns the number of instructions of each warp; 0: abandoned, and nothing was
  *  changed. */
 static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsigned *stores)
 {
@@ -589,7 +589,7 @@ static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsign
     memset(s->cell, 0, (s->vregs + 3) * sizeof *s->cell);
     for (unsigned r = 0; r < s->vregs + 3; r++)
         s->cell[r].state = BV_CELL_AFFINE;
-    memset(w->s, 0, s->scalars * sizeof *w->s); /* not exec */
+    memset(w->s, 0, s->scalars * sizeof *w->s); /* exec is not a register of this range */
     memset(w->p, 0, ISA_PT * sizeof *w->p);
     memset(w->sp, 0, ISA_PT * sizeof *w->sp);
     s->access_count = 0;
@@ -630,7 +630,7 @@ static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsign
     return i + 1;
 }
 
-/** The block of @r in one sweep, if at most @most instructions in all. */
+/** Executes the block of @r block-wide, if that takes at most @most instructions in all. */
 static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const struct emu_resident *r,
                         uint64_t most)
 {
@@ -642,7 +642,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false; /* it is to be run as any other now */
+        return false; /* the block is to be run normally now */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (block->grid != grid || s->warp.ubase[EMU_U_BANK0] != (const char *)grid->bank0) {
@@ -674,13 +674,13 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     return true;
 }
 
-/** The plan for @grid, usable or not; NULL: none. */
+/** Returns the plan for @grid, usable or not; NULL: none. */
 static struct emu_block_vector *bv_plan_for(struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_block_vector *s = core->block_vector;
     struct emu_code *code;
 
-    if (grid->launch.block[0] != grid->block_threads || /* of one dimension are what is swept */
+    if (grid->launch.block[0] != grid->block_threads || /* only one-dimensional blocks are executed block-wide */
         emu_core_code(core, &grid->launch, &code, NULL) != LW_OK)
         return NULL;
     if (s != NULL && s->of == code && s->kernel == grid->launch.kernel &&
@@ -725,7 +725,7 @@ bool emu_block_vector_blocks(struct emu_functional *f)
         if (s == NULL || !s->usable || !bv_block(f, s, &r, most))
             return false;
         emu_fixed_leave(f, f->current);
-        if (f->claims == NULL && f->grid != grid) /* the next one may be for several threads */
+        if (f->claims == NULL && f->grid != grid) /* the next grid may run on several threads */
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a kernel a sweep can execute: its instructions from the entry on, decoded for rows as wide as
- * the block. */
+/* Plans of block-wide execution: a kernel's instructions from the entry on, decoded for rows as wide as the
+ * block. */
 #include <stdlib.h>
 
 #include "emu/lane/emu_semantics_priv.h"
@@ -9,12 +9,13 @@
 
 enum {
     MAX_STEPS = 192,
-    MAX_ROW_BYTES = 1 << 20 /* of all rows of a block: what an L2 cache holds */
+    MAX_ROW_BYTES = 1 << 20 /* limit of all rows of a block, so that they fit an L2 cache */
 };
 
 /* ---- what a row is to a sweep, from the table ----------------------------------------------- */
 
-/* not the rare HALVES, LANER and others: their bodies have room for the lanes of a warp, or are no loops over rows */
+/* not the rare HALVES, LANER and others: their bodies have capacity for the lanes of a warp, or are not loops
+ * over rows */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)
@@ -45,7 +46,7 @@ void emu_block_vector_destroy(struct emu_block_vector *s)
     free(s);
 }
 
-/** False: the registers are more than there is room for, or of a kind that a sweep does not know. */
+/** Returns false if an instruction's registers exceed the limit, or are of an unsupported kind. */
 static bool read_uses(const struct isa_insn *insn, struct bv_step *step)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -73,7 +74,7 @@ static bool read_uses(const struct isa_insn *insn, struct bv_step *step)
     return true;
 }
 
-/** Register of the row at @offset. */
+/** Returns the register number of the row at @offset. */
 static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
 {
     uint32_t index = offset / s->stride;
@@ -81,7 +82,8 @@ static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
     return index < EMU_ROW_V0 ? BV_NO_REG : (uint8_t)(index - EMU_ROW_V0);
 }
 
-/** What instruction @insn, decoded, is in the plan. False: a sweep cannot have it. */
+/** Classifies the decoded instruction @insn for the plan. Returns false if block-wide execution does not
+ *  support it. */
 static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *insn,
                       const struct emu_level *level, struct bv_step *step)
 {
@@ -127,8 +129,8 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
     return step->kind == BV_SCALAR;
 }
 
-/** Instruction @at of @program as step @step; @insn is where it is stored without its guard. False: a sweep
- *  cannot have it. */
+/** Decodes instruction @index into @step; @insn receives it without its guard. Returns false if block-wide
+ *  execution does not support it. */
 static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
                         uint32_t index, struct bv_step *step)
 {
@@ -143,13 +145,14 @@ static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *de
            plan_step(s, insn, dec->level, step);
 }
 
-/** The instructions from the kernel's entry to its first exit without a guard; or to what a sweep cannot
- *  have, if all lanes may have exited before. False: there is none, or no memory. */
+/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first
+ *  unsupported one, if all lanes may have exited before it. Returns false if there is no such sequence, or no
+ *  memory. */
 static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
     struct isa_insn insn[MAX_STEPS];
-    struct emu_program line = *program; /* these instructions, without their guards */
+    struct emu_program line = *program; /* the program of these instructions without guards */
     struct emu_decoder dec = {.program = &line, .code = &s->code, .layout = &s->layout,
                               .level = core->level};
     bool exits = false, effects = true;
@@ -196,7 +199,7 @@ static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
     return true;
 }
 
-/** What each block of the grid finds, whichever comes. */
+/** Initialises the state that is common to all blocks of the grid. */
 static void form(struct emu_block_vector *s, struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_warp *w = &s->warp;
@@ -237,7 +240,7 @@ struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_gri
     s->kernel = launch->kernel;
     s->threads = grid->block_threads;
     s->warps = grid->block_warps;
-    emu_layout_make(&s->layout, (unsigned)emu_round_up(s->threads, 16), core->level); /* whole lines of the host */
+    emu_layout_make(&s->layout, (unsigned)emu_round_up(s->threads, 16), core->level); /* whole cache lines of the host */
     s->stride = s->layout.stride;
     s->n = s->stride / 4;
     const struct emu_kernel_use *use = emu_kernel_use(launch->program, launch->kernel);

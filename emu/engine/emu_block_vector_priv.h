@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks in one sweep: a block whose lanes all go straight from the kernel's entry to an exit is
- * executed row by row, each row once for all lanes of the block (emu_block_vector.c), by a plan of the kernel
- * (emu_block_vector_plan.c).
+ * Block-wide execution: a block whose lanes all run straight from the kernel's entry to an exit is executed
+ * instruction by instruction, each once for all lanes of the block (emu_block_vector.c), by a plan of the
+ * kernel (emu_block_vector_plan.c).
  */
 #ifndef EMU_BLOCK_VECTOR_PRIV_H
 #define EMU_BLOCK_VECTOR_PRIV_H
@@ -13,13 +13,14 @@
 struct emu_functional;
 struct emu_block_vector;
 
-/** Sweep blocks, from the current one, as long as they have not begun, can be swept, and
- *  nothing is due at an instruction inside. All is as after the same instructions of the fixed
- *  order. There may be no observers. True: a grid of the host ended with them. */
+/** Executes blocks block-wide, from the current one on, as long as they have not begun, can be executed so,
+ *  and nothing is due at an instruction inside. Afterwards the state is that after the same instructions of
+ *  the fixed order. There must be no observers. Returns true if a host grid ended with them. */
 bool emu_block_vector_blocks(struct emu_functional *f);
-/** Blocks of the kernel that ran last which the engine's own thread swept, for tests. */
+/** Returns the number of blocks of the last kernel that the engine's own thread executed block-wide, for
+ *  tests. */
 uint64_t emu_block_vector_count(struct emu_engine *engine);
-/** Of a core; may be NULL. */
+/** Destroys a core's plan, which may be NULL. */
 void emu_block_vector_destroy(struct emu_block_vector *block_vector);
 
 /* ---- the plan ------------------------------------------------------------------------------ */
@@ -27,23 +28,24 @@ void emu_block_vector_destroy(struct emu_block_vector *block_vector);
 enum { BV_NO_REG = ISA_VZ, BV_SOURCES = 8, BV_ACCESSES = 24 };
 enum bv_kind { BV_NONE, BV_ROW, BV_COMPARE, BV_SCALAR, BV_LOAD, BV_STORE };
 struct bv_step {
-    struct emu_dinsn insn[2]; /* the second ends the chain */
-    uint8_t guard;            /* as dinsn.guard; insn has none */
+    struct emu_dinsn insn[2]; /* a copy of the instruction, and a second one that ends the chain */
+    uint8_t guard;            /* guard as in dinsn.guard; insn has none */
     uint8_t kind;
-    uint8_t a, b, c, d;       /* registers of vector rows; BV_NO_REG: none or vz */
+    uint8_t a, b, c, d;       /* vector registers by number; BV_NO_REG: none or vz */
     uint8_t source[BV_SOURCES], source_count;
     uint8_t written, written_count;
-    bool special;             /* of v_s2r: of threads, by insn.reg */
-    bool exit, ends;          /* ends: who comes here is not for a sweep */
-    bool last;                /* nothing after it can abandon block-wide execution: exits, scalar rows, none of
-                               * which can fault where all lanes are there */
+    bool special;             /* v_s2r of a thread index, selected by insn.reg */
+    bool exit, ends;          /* ends: a block with lanes that reach this is not executed block-wide */
+    bool last;                /* after it nothing can abandon block-wide execution: only exits and scalar
+                               * instructions follow, which cannot fault if all lanes execute */
     uint8_t mode, scale;      /* of addresses */
-    uint8_t bytes, words;     /* of a lane's access, and its registers */
+    uint8_t bytes, words;     /* bytes of a lane's access, and its registers */
     uint8_t size;
-    uint32_t *saved;           /* of stores that wait: rows */
+    uint32_t *saved;           /* deferred stores: values */
 };
 
-/** What a register holds: a row; a line, base + step * thread modulo 2^32; a half of a 64-bit line. */
+/** Contents of a register: lanes; an affine value, base + step * thread modulo 2^32; a half of a 64-bit
+ *  affine value. */
 enum bv_cell_state { BV_CELL_ROW, BV_CELL_AFFINE, BV_CELL_LOW, BV_CELL_HIGH };
 struct affine_value {
     uint64_t base, step;
@@ -51,7 +53,7 @@ struct affine_value {
 struct bv_cell {
     struct affine_value line;
     uint8_t state;
-    bool has_row; /* the row is there, too */
+    bool has_row; /* the lanes are valid as well */
 };
 
 struct bv_access {
@@ -59,26 +61,26 @@ struct bv_access {
     uint64_t first, step;
     uint8_t bytes;
     bool write;
-    struct bv_step *saved;  /* a store that waits */
+    struct bv_step *saved;  /* deferred store, or NULL */
 };
 
 struct emu_block_vector {
-    const struct emu_code *of; /* the core's code, and what the plan was made for */
+    const struct emu_code *of; /* the core's code from which the plan was made */
     const struct isa_function *kernel;
     uint32_t threads;
     bool usable;
     unsigned warps, count;
-    uint64_t done;             /* blocks */
-    unsigned misses;           /* in a row, */
-    unsigned passed;           /* and blocks that came when they were many */
-    uint64_t tried_grid, tried; /* the block that was given up last */
+    uint64_t done;             /* blocks executed block-wide */
+    unsigned misses;           /* consecutive failures */
+    unsigned passed;           /* blocks not tried after many failures */
+    uint64_t tried_grid, tried; /* grid and block that were abandoned last */
     struct emu_code code;      /* immediates and preludes of the steps */
     struct bv_step *step;         /* [count] */
     unsigned vregs, scalars;
     struct emu_layout layout;
-    uint32_t stride, n;        /* the layout's, and lanes of a row */
-    char *rows;                /* as a warp's, of all lanes of the block */
-    uint32_t *saved;            /* rows of stores */
+    uint32_t stride, n;        /* stride of the layout, and lanes of a row */
+    char *rows;                /* register file like a warp's, for all lanes of the block */
+    uint32_t *saved;            /* values of deferred stores */
     struct bv_cell cell[256];
     struct bv_access access[BV_ACCESSES];
     unsigned access_count;
@@ -86,8 +88,8 @@ struct emu_block_vector {
     struct emu_warp warp;
 };
 
-/** A plan for the blocks of @grid, on @core, which decoded the program to @code; it may not be usable.
- *  NULL: no memory. */
+/** Makes a plan for the blocks of @grid on @core, whose decoded program is @code; the plan may be unusable.
+ *  Returns NULL without memory. */
 struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_grid *grid,
                                  const struct emu_code *code);
 

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the
- * functional engine on a core of its own and takes the next block that is not taken.
+ * Blocks of a block-order-free grid on several host threads (MACHINE 4). Each thread runs the functional
+ * engine on a core of its own and takes the next block that no thread has taken.
  */
 #ifndef EMU_THREADS_PRIV_H
 #define EMU_THREADS_PRIV_H
 
 #include "emu/engine/emu_engine_priv.h"
 
-/** What the threads of one grid share; fields are read and written atomically. */
+/** Shared state of the threads of one grid; fields are read and written atomically. */
 struct emu_claims {
-    uint64_t next;  /* first block that is not taken */
-    uint64_t limit; /* blocks above it need not run: it ended the run */
-    const struct emu_engine *engine; /* the one that may be interrupted */
+    uint64_t next;  /* first block that no thread has taken */
+    uint64_t limit; /* the block that ended the run: higher ones need not run */
+    const struct emu_engine *engine; /* the engine whose interrupt stops all threads */
 };
 
-/** The grid that @f is at may run on threads now, or does so. */
+/** Returns true if the grid that @f runs may run on threads now, or does so. */
 bool emu_threads_wanted(const struct emu_functional *f);
-/** Run or resume it. stop->kind is EMU_STOP_NONE when it has ended. */
+/** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when it has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
-/** A grid began on threads and has not ended. */
+/** Returns true if a grid began on threads and has not ended. */
 bool emu_threads_are_running(const struct emu_functional *f);
-/** The engine that holds the block which stopped the run, or @f. */
+/** Returns the engine that holds the block which stopped the run, or @f. */
 struct emu_functional *emu_threads_view(struct emu_functional *f);
 uint64_t emu_threads_instructions(const struct emu_functional *f);
 void emu_threads_destroy(struct emu_pool *pool);
 
-/** The thread has to stop before its next turn: interrupted, or its block need not run. */
+/** Returns true if the thread has to stop before its next slice: it is interrupted, or its block need not
+ *  run. */
 static inline bool emu_claims_stop(const struct emu_claims *claims, uint64_t block,
                                    struct emu_stop *stop)
 {
