@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches, the host's and the device's: what may be launched, who is whose, and when a launch
- * is complete.
+ * Launches by the host and the device: checks, parents, completion.
  *
- * A machine's list holds the host's launches and those of the device that are not over, in the
- * order in which they were launched. A launch of the device is complete when its blocks have
- * ended and all is complete that was launched by it or aggregated onto it; then the next in
- * its stream may start, and lanes that wait for it at launch.sync continue.
+ * A machine's list holds the host launches and the unfinished device launches, in launch order. A device
+ * launch is complete when its blocks have ended and everything is complete that was launched by it or
+ * aggregated into it; then the next in its stream may start, and lanes that wait for it at launch.sync
+ * continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +94,7 @@ void emu_grids_free(struct emu_grid *grid)
     }
 }
 
-/** A launch that history went back from keeps its place in memory when it comes again. */
+/** Takes the grid of a launch that history has undone, so that a replayed launch has the same address. */
 static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
 {
     for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
@@ -120,7 +119,7 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
         machine->oldest = grid;
 }
 
-/** A grid of a checked shape, @used or fresh, filled in but for its numbers; NULL without
+/** Creates a grid of a checked shape in @used or new memory, filled in except for its numbers; NULL without
  *  memory. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
                              const struct shape *shape, struct emu_grid *used)
@@ -168,7 +167,7 @@ static void give_device(struct emu_machine *machine, struct emu_grid *grid)
     machine->spare_device = grid;
 }
 
-/** Queue it under the next number. False: no memory, and it is not queued. */
+/** Queues a grid under the next number. Returns false without memory; then it is not queued. */
 static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw_error *err)
 {
     if (emu_text_grid_launched(machine, grid, err) != LW_OK)
@@ -226,7 +225,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
 {
-    struct emu_grid *grid = machine->last_grid; /* the late ones are used more often */
+    struct emu_grid *grid = machine->last_grid; /* later launches are looked up more often */
 
     while (grid != NULL && grid->sequence > sequence)
         grid = grid->previous;
@@ -240,10 +239,11 @@ struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 
 /* ---- launches of the device --------------------------------------------------------------- */
 
-/* Nothing here may look at all launches for each that comes or goes: there may be thousands. */
+/* No function here may iterate over all launches for each that is queued or completes: there may be
+ * thousands. */
 
-/** @grid, of the device, has blocks to place and waits for none in its stream: into the list of these,
- *  which is in the order of launches. */
+/** Inserts @grid, a device launch that has blocks to place and waits for none in its stream, into the list of
+ *  launches that may start, in launch order. */
 static void start_add(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid *at = machine->last_start;
@@ -273,7 +273,7 @@ void emu_grid_started(struct emu_machine *machine, struct emu_grid *grid)
         machine->start_levels &= ~(UINT64_C(1) << grid->depth);
 }
 
-/** Where the last launch of stream @stream of block @block of grid @sequence is listed. */
+/** Returns the list for the last launch of stream @stream of block @block of grid @sequence. */
 static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
                                      uint64_t stream)
 {
@@ -293,7 +293,7 @@ static void stream_add(struct emu_machine *machine, struct emu_grid *grid)
     *list = grid;
 }
 
-/** It is not the last of its stream any more, or nothing waits for it. */
+/** Removes a launch from the index when it is no longer the last of its stream, or nothing waits for it. */
 static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
 {
     struct emu_grid **at;
@@ -307,7 +307,7 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
     grid->queue.ends_stream = false;
 }
 
-/** The last launch in @how's stream, or NULL: the next one waits for it. */
+/** Returns the last launch in @how's stream, for which the next one waits, or NULL. */
 static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {
@@ -333,15 +333,16 @@ void emu_grids_index(struct emu_machine *machine)
     }
 }
 
-/** Blocks or groups of it are there or will come: a group may be added to them. A launch that
- *  the stream holds back, or the host queued after another, is not there yet. */
+/** Returns true if a group may be aggregated into @g: blocks or groups of @g run or can start. A launch that
+ *  the stream holds back, or that the host queued after another, cannot. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&
            (g->blocks_ended < g->block_count || g->pending_groups != 0);
 }
 
-/** The first launch of the same kernel with blocks of the same shape. */
+/** Returns the first launch of the same kernel with blocks of the same shape into which a group may be
+ *  aggregated. */
 static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
                                          const struct emu_launch *launch)
 {
@@ -409,8 +410,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** A device launch is over when it is complete and no slot has a block of it: nothing refers to it
- *  any more but holders of the last event. */
+/** Removes a device launch when it is complete and no slot has a block of it: then only holders of the last
+ *  event refer to it. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))
@@ -438,7 +439,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
             return;
         machine->device_open--;
         machine->launch_changes++;
-        emu_grid_started(machine, grid); /* where the engine has lists of its own */
+        emu_grid_started(machine, grid); /* for engines with lists of their own */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;
@@ -507,7 +508,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* the host's launch, and how far it is */
+        if (said == 4 && grid->depth > 1) { /* the host launch, and the number of omitted levels */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows that launch: parameter buffers, streams, kernels, groups of thread blocks. A launch is
- * only queued; the engine decides when and where it runs. Lanes launch in ascending order; if one
- * of them may not, none does.
+ * Instructions that launch: parameter buffers, streams, kernels, groups of thread blocks. A launch is only
+ * queued; the engine decides when and where it runs. Lanes launch in ascending order; if one lane is refused,
+ * none launches.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ enum { DESCRIPTOR_BYTES = 40, STREAM_BITS = 20, STATUS_MEMORY = 2 };
 
 /* ---- parameter buffers -------------------------------------------------------------- */
 
-/** False: raised. */
+/** Allocates parameter buffers. Returns false if a fault was raised. */
 static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const struct emu_dinsn *di,
                                                    uint64_t on)
 {
@@ -37,7 +37,7 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
         uint64_t bytes = row ? emu_row(w, di->b)[l] : emu_uniform32(w, di), address = 0;
         if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address,
                              NULL) != LW_OK)
-            address = 0; /* no room in global memory */
+            address = 0; /* global memory is full */
         emu_lane_pair_put(w, di, (unsigned)l, address);
     }
     return true;
@@ -53,7 +53,8 @@ void emu_c_launch_buffer(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- streams ---------------------------------------------------------------------------- */
 
-/** Streams are a block's: their handles carry a mark of it over their number. */
+/** Returns a mark that identifies a block: stream handles contain it above the stream's number, because
+ *  streams belong to a block. */
 static uint64_t mark_of(const struct emu_block *block)
 {
     uint64_t x = (uint64_t)block->grid->sequence << 40 ^ (block->linear + 1);
@@ -97,15 +98,15 @@ void emu_c_launch_stream(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/** What one lane launches. */
+/** Launch request of one lane. */
 struct lane_launch {
     struct emu_launch launch;
     uint64_t buffer, stream;
 };
-/** Why it may not. */
+/** Reason for which a lane's launch is refused. */
 struct refusal {
     enum emu_fault_kind fault;
-    uint64_t address; /* of memory faults: they have no words here */
+    uint64_t address; /* memory faults: address; these have no text */
     char why[160];
 };
 
@@ -122,7 +123,7 @@ static bool refuse(struct refusal *no, enum emu_fault_kind fault, const char *fm
     return false;
 }
 
-/** The descriptor at @address. */
+/** Reads the launch descriptor at @address. */
 static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t address,
                             struct lane_launch *l, struct refusal *no)
 {
@@ -169,7 +170,7 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
     return true;
 }
 
-/** The buffer that the child's parameters come from. */
+/** Checks the buffer from which the child's parameters are copied. */
 static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_launch *l,
                          struct refusal *no)
 {
@@ -201,7 +202,7 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     return true;
 }
 
-/** @ahead: lanes that launch before this one. */
+/** Checks the request of one lane. @ahead: number of lanes that launch before it. */
 static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                        unsigned ahead, bool group, struct lane_launch *l, struct refusal *no)
 {
@@ -225,7 +226,8 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
                       "limit", grid->depth);
-    /* a first slice is noted when it ends, a step immediately: this launch runs, so it has begun */
+    /* a grid is recorded as started at the end of its first slice, or after a step: this one runs, so it has
+     * started */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not begun, and lane %u comes "
@@ -234,7 +236,7 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     return true;
 }
 
-/** Check all lanes; false: raised. @all is by lane. */
+/** Checks the requests of all lanes into @all, indexed by lane. Returns false if a fault was raised. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group,
                         struct lane_launch *all)
 {
@@ -284,7 +286,7 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
             all[k].buffer = 0; /* as before the launch */
         }
     }
-    for (LW_EACH_BIT(k, on)) /* the children have their own copies */
+    for (LW_EACH_BIT(k, on)) /* the children have copies of their own */
         if (all[k].buffer != 0)
             (void)!emu_memory_free(machine, all[k].buffer, NULL);
     return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: the whole state of a machine and its engine as a file, anywhere between two
- * instructions. Magic, version, layout of the state, options, programs, the host's own bytes,
- * the state (emu_state.c), the pages of global memory that are not zero, a hash of it all.
+ * Checkpoints: the whole state of a machine and its engine as a file, between any two instructions. The file
+ * has a magic number, version, layout of the state, options, programs, the host's own bytes, the state
+ * (emu_state.c), the pages of global memory that are not zero, and a hash of everything.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void put_programs(struct emu_bytes *out, const struct emu_machine *machin
     }
 }
 
-/** Each page: the distance from the one before, and its bytes; 0 ends them. */
+/** Writes each page as the distance from the one before and its bytes; 0 ends the list. */
 static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES, last = 0;
@@ -138,7 +138,7 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
-/** What is past the last usable byte of a page is zero: no store reaches it. */
+/** Returns true if bytes past the last usable one of a page are zero: no store reaches them. */
 static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
 {
     uint64_t any = 0;
@@ -165,7 +165,7 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
     return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its pages of memory") : LW_OK;
 }
 
-/** Everything that the host wrote before is void. */
+/** Clears global memory, including what the host wrote before. */
 static void clear_memory(struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: a ring of snapshots over a schedule log. A snapshot has the machine's state (emu_state.c)
- * and the pages of global memory that were stored to since the one before it, so a page as it
- * was at a snapshot is in that one or in the nearest earlier one that has it. To go to an
- * instruction, the nearest snapshot at or before it is restored and the log replayed.
+ * History: a ring of snapshots and a schedule log. A snapshot has the machine's state (emu_state.c) and the
+ * pages of global memory that were stored to since the snapshot before it. So the contents of a page at a
+ * snapshot are in that snapshot or in the nearest earlier one that has the page. To move to an instruction,
+ * the nearest snapshot at or before it is restored and the log is replayed.
  */
 #include "emu/history/emu_history_priv.h"
 
@@ -15,22 +15,23 @@
 #include "emu/engine/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
-#define VISIT_FAR UINT64_C(65536) /* from a snapshot: one more is worth it */
-#define LEAST_HALF UINT64_C(1024) /* on the way back; and the time of eight snapshots */
-#define SPEED_GUESS 2e7           /* instructions a second, before one was measured */
+#define VISIT_FAR UINT64_C(65536) /* distance from a snapshot, in instructions, at which another one pays */
+#define LEAST_HALF UINT64_C(1024) /* smallest half on the way back, in instructions; and the time of eight
+                                   * snapshots */
+#define SPEED_GUESS 2e7           /* instructions a second, assumed before a measurement */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
-#define FIRST_LOOK UINT64_C(65536) /* warp instructions between looks at the clock */
-#define LEAST_SECONDS 0.02         /* between snapshots; and 50 times what one costs */
+#define FIRST_LOOK UINT64_C(65536) /* warp instructions between two readings of the clock */
+#define LEAST_SECONDS 0.02         /* between snapshots; and 50 times the cost of one */
 
 struct snapshot {
     uint64_t instructions;
     struct emu_log_cursor cursor;
     struct emu_bytes state;
-    struct emu_pages pages; /* changed since the snapshot before; of the first all that is not zero */
-    bool visit; /* taken in the past, where somebody looks around */
+    struct emu_pages pages; /* pages changed since the snapshot before; for the first, all that are not zero */
+    bool visit; /* taken in the past, where a user inspects the run */
 };
 
-/** What the host was when it had done its steps up to a place of the log. */
+/** The host's own state after its steps up to a position of the log. */
 struct mark {
     struct emu_log_cursor cursor;
     void *data;
@@ -38,7 +39,7 @@ struct mark {
 };
 
 struct emu_history {
-    struct emu_recorder recorder; /* what the engine sees */
+    struct emu_recorder recorder; /* interface to the engine */
     struct emu_functional *f;
     struct emu_machine *machine;
     struct emu_log *log;
@@ -46,19 +47,19 @@ struct emu_history {
     struct emu_history_options options;
     struct snapshot *snap;
     size_t count, capacity;
-    size_t at; /* global memory is that of this snapshot, but for CHANGED pages */
+    size_t at; /* global memory is that of this snapshot, except for CHANGED pages */
     struct mark *mark;
     size_t mark_count, mark_capacity;
-    uint64_t host_steps; /* of the log when the last mark was made */
-    uint64_t latest;     /* instructions at the live end, while in the past */
-    double taken;        /* when the last snapshot was taken, */
-    double cost;         /* and how long that took */
-    double visit_cost;   /* the same of the last one in the past */
-    double speed;        /* of the last replay that took a while, instructions a second; 0: none did */
-    uint64_t looked_at;  /* instructions at the last look at the clock, */
-    double looked;       /* and when that was */
+    uint64_t host_steps; /* the log's host_steps when the last mark was made */
+    uint64_t latest;     /* instruction count at the live end, while in the past */
+    double taken;        /* time at which the last snapshot was taken */
+    double cost;         /* duration of the last snapshot */
+    double visit_cost;   /* duration of the last snapshot in the past */
+    double speed;        /* speed of the last long replay, instructions a second; 0: none yet */
+    uint64_t looked_at;  /* instruction count at the last reading of the clock */
+    double looked;       /* time of that reading */
     bool ended;
-    char why[200];       /* nothing earlier is kept */
+    char why[200];       /* reason why no earlier history is recorded */
 };
 
 static double seconds(void)
@@ -98,7 +99,7 @@ static void end_history(struct emu_history *h, const char *why)
     snprintf(h->why, sizeof h->why, "%s", why);
 }
 
-/** Take snapshot @i out: the one after it gets its pages. False: no memory. */
+/** Removes snapshot @i; the one after it gets its pages. Returns false without memory. */
 static bool merge_snapshot(struct emu_history *h, size_t i)
 {
     if (!emu_pages_merge(&h->snap[i + 1].pages, &h->snap[i].pages))
@@ -111,7 +112,7 @@ static bool merge_snapshot(struct emu_history *h, size_t i)
     return true;
 }
 
-/** The first snapshot goes: nothing before the second can be reached any more. */
+/** Removes the first snapshot: counts before the second are no longer reachable. */
 static bool drop_first(struct emu_history *h)
 {
     size_t kept = 0;
@@ -121,7 +122,7 @@ static bool drop_first(struct emu_history *h)
     snprintf(h->why, sizeof h->why,
              "what was earlier did not fit into the %llu MiB that history may take",
              (unsigned long long)(h->options.budget_bytes >> 20));
-    /* of the marks before it the last is still the host's state there */
+    /* of the earlier marks the last one is still the host's state there */
     for (size_t i = 0; i < h->mark_count; i++) {
         bool hidden = i + 1 < h->mark_count &&
                       !emu_log_is_before(&h->mark[i + 1].cursor, &h->snap[0].cursor);
@@ -142,8 +143,8 @@ static bool drop_first(struct emu_history *h)
     return true;
 }
 
-/** Which snapshot is missed least: the gap that it would leave, measured by its age. Old ones
- *  get rare, recent ones stay close together. */
+/** Returns the snapshot to remove: the one that leaves the smallest gap in relation to its age. Old snapshots
+ *  become sparse, recent ones remain close together. */
 static size_t least_missed(const struct emu_history *h)
 {
     uint64_t now = h->snap[h->count - 1].instructions;
@@ -161,7 +162,7 @@ static size_t least_missed(const struct emu_history *h)
     return found;
 }
 
-/** The snapshot taken last is not worth its room. */
+/** Removes the snapshot taken last, which is not worth its memory. */
 static void drop_last(struct emu_history *h)
 {
     struct snapshot *s = &h->snap[--h->count];
@@ -172,7 +173,8 @@ static void drop_last(struct emu_history *h)
     h->at = h->count - 1;
 }
 
-/** @keep_first: what can be reached now must stay so; then rather no new snapshot. */
+/** Removes snapshots until the budget is met. @keep_first: reachable counts must remain reachable; if
+ *  necessary the new snapshot is dropped instead. */
 static void reserve_snapshot(struct emu_history *h, bool keep_first)
 {
     char why[200];
@@ -224,7 +226,7 @@ static void take(struct emu_history *h, bool keep_first)
     h->looked_at = h->f->core->retired;
 }
 
-/** The last snapshot at or before @instructions. */
+/** Returns the last snapshot at or before @instructions. */
 static size_t nearest(const struct emu_history *h, uint64_t instructions)
 {
     size_t k = 0;
@@ -239,7 +241,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-/** Only few of the past: the farthest goes that is not where the machine came from. */
+/** Limits the number of snapshots taken in the past: removes the farthest that is not where the machine came
+ *  from. */
 static bool forget_visit(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -256,8 +259,9 @@ static bool forget_visit(struct emu_history *h)
     return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
 }
 
-/** In the past, @far from the snapshot before: whoever looks around here comes back often. Pages that
- *  changed since an earlier one are more than need be; that does no harm. Without room there is none. */
+/** Takes a snapshot in the past, @far instructions after the one before: a user who inspects a position
+ *  returns there often. Its pages, those that changed since an earlier snapshot, may be more than needed,
+ *  which is harmless. Without memory none is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
@@ -289,7 +293,7 @@ static void visit(struct emu_history *h, uint64_t far)
     h->at = at;
 }
 
-/** When the engine is to look next. */
+/** Sets the count at which the engine calls the recorder next. */
 static void plan(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -314,15 +318,15 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-/** The engine is between two slices at f->snapshot_at: take a snapshot if it is time. */
+/** Takes a snapshot if it is due; called by the engine between two slices at f->snapshot_at. */
 static void tick(struct emu_recorder *recorder)
 {
-    struct emu_history *h = (struct emu_history *)recorder; /* its first member */
+    struct emu_history *h = (struct emu_history *)recorder; /* the recorder is its first member */
     double pause = h->cost * 50;
 
     if (h->ended)
         return;
-    if (emu_log_is_replaying(h->log)) { /* there are some here */
+    if (emu_log_is_replaying(h->log)) { /* replayed history has snapshots */
         h->f->snapshot_at = h->f->core->retired + FIRST_LOOK;
         return;
     }
@@ -347,7 +351,7 @@ static void add_mark(struct emu_history *h)
     h->mark[h->mark_count++] = m;
 }
 
-/** Something is about to run at the live end: the host may have taken steps since. */
+/** Called before anything runs at the live end: records host steps since the last run. */
 static void begin(struct emu_recorder *recorder)
 {
     struct emu_history *h = (struct emu_history *)recorder;
@@ -362,7 +366,7 @@ static void begin(struct emu_recorder *recorder)
 
 /* ---- going there ---------------------------------------------------------------------------- */
 
-/** The page as it was at snapshot @k. */
+/** Returns the contents of a page at snapshot @k. */
 static const uint8_t *page_at(const struct emu_history *h, size_t k, uint64_t number)
 {
     for (size_t i = k + 1; i-- > 0;) {
@@ -399,17 +403,18 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     }
     h->at = k;
     emu_machine_begin_replay(h->machine);
-    h->log->applying = true; /* what is launched again is not noted */
+    h->log->applying = true; /* launches by the host are not recorded again */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
-    h->f->counted.at = 0; /* another future may have got as far */
+    h->f->counted.at = 0; /* another run may have reached the same count */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }
 
-/** Who goes back goes further back, often in small steps: each would replay all from the snapshot before. So
- *  the way there is replayed by halves, and where a half takes much longer than a snapshot, one is taken after
- *  it. All steps back to that snapshot then replay what one would have, times the logarithm of their number. */
+/** Replays to count @to by halves. A user who moves back usually moves back further, in small steps, and each
+ *  of them would replay everything since the snapshot before. Where replaying a half takes much longer than a
+ *  snapshot, a snapshot is taken after it. All steps back to that snapshot then replay as much as one step
+ *  would have, times the logarithm of their number. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -447,7 +452,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* the way back */
+            take(h, true); /* for the way back */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
     }
@@ -461,7 +466,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
-        instructions = UINT64_MAX; /* all that was done there, too */
+        instructions = UINT64_MAX; /* includes everything done at that count */
     size_t k = nearest(h, instructions);
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);
@@ -488,7 +493,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
     return status;
 }
 
-/** The log forgets what is after the machine's position: so do we. */
+/** Drops snapshots after the machine's position when the log drops the later entries. */
 static void on_forget(void *context)
 {
     struct emu_history *h = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of machine, core and engine as bytes. */
+/* State of machine, core and engine as bytes. */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -17,8 +17,8 @@
 #define NAME(how, member) NAME_##how(member)
 #define NAMES(LIST, type) LIST(NAME)
 
-/* A structure made of the rows, in order, with the members' own types and alignments, is as
- * large as the real one and has its last member at the same place. */
+/* Compares a structure made of the rows, in order, with the members' types and alignments, with the real one:
+ * size and offset of the last member must be equal. */
 #define MEMBER(how, member)                                                                   \
     _Alignas(__alignof__(((real *)0)->member)) __typeof__(((real *)0)->member) member;
 #define CHECK_MEMBERS(LIST, type)                                                             \
@@ -80,8 +80,7 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
     emu_bytes_fini(&launch);
 }
 
-/** The host's launches after the first @count go to the spare ones: a replay launches them
- *  again. */
+/** Moves the host launches after the first @count to the spare list: a replay queues them again. */
 static void put_aside(struct emu_machine *machine, uint32_t count)
 {
     struct emu_grid **at = &machine->grids, **end = &machine->spare_grids, *last = NULL;
@@ -99,7 +98,7 @@ static void put_aside(struct emu_machine *machine, uint32_t count)
         machine->grid_count = count;
 }
 
-/** What a launch of the device is to others; false: that cannot be. */
+/** Reads the relations of a device launch to others. Returns false if they are impossible. */
 static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                            struct emu_reader *in)
 {
@@ -119,10 +118,10 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                             p->stream_prev->parent.block == p->parent.block));
 }
 
-/** Counts and links, once all launches are there. */
+/** Recomputes counts and links after all launches have been read. */
 static bool count_open(struct emu_machine *machine)
 {
-    /* what a launch waits for is its own launches and groups, which came later, */
+    /* a launch waits for its own launches and groups, which were queued later, */
     for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
         bool open = !emu_grid_complete(p);
         if (open)
@@ -141,7 +140,7 @@ static bool count_open(struct emu_machine *machine)
         if (p->aggregated_into != NULL)
             p->aggregated_into->pending_groups++;
     }
-    /* and the one before it in its stream */
+    /* and for the one before it in its stream */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;
@@ -181,7 +180,7 @@ static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *
                               last->block_count * last->block_warps)))
         return emu_state_bad(err, "a launch");
     while (parent == 0 && *host != NULL && (*host)->sequence <= sequence)
-        make_spare(machine, host); /* where restoring looks for it */
+        make_spare(machine, host); /* the list in which restoring looks */
     enum lw_status status = emu_grid_restore(machine, &launch, sequence, first_warp_id,
                                              parent != 0, &p, err);
     if (status != LW_OK)
@@ -206,7 +205,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* those that are there remain: others refer to them */
+    host = machine->grids; /* existing ones stay, because others refer to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)
@@ -230,13 +229,13 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
     return LW_OK;
 }
 
-/** Which blocks the open launches of the device came from. */
+/** Finds the blocks from which the open device launches came. */
 static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *err)
 {
     for (struct emu_grid *p = f->base.machine->grids; p != NULL; p = p->next) {
         if (!emu_grid_of_device(p))
             continue;
-        p->launcher_block = &f->core->block[0]; /* somebody else's, if it has ended */
+        p->launcher_block = &f->core->block[0]; /* holds another block if the launching one has ended */
         for (unsigned s = 0; s < f->core->slots_used; s++) {
             struct emu_block *b = &f->core->block[s];
             if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
@@ -270,7 +269,7 @@ static void save_core(const struct emu_core *p, struct emu_bytes *out)
     emu_put(out, &p->stats, sizeof p->stats);
 }
 
-/** After blocks were started again: that counted them. */
+/** Loads a core's counts after its blocks were started again, which has counted them. */
 static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
 {
     EMU_LOAD(EMU_STATE_CORE, p, in);
@@ -291,17 +290,17 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
         emu_put_number(out, p->number);
         emu_put_number(out, p->grid->sequence);
         EMU_SAVE(EMU_STATE_RESIDENT, p, out);
-        emu_put_number(out, (uint64_t)(p->slot + 1)); /* hooks know blocks by it */
+        emu_put_number(out, (uint64_t)(p->slot + 1)); /* hooks identify blocks by slot */
         if (p->slot >= 0)
             emu_block_save(emu_core_block(f->core, (unsigned)p->slot), out);
     }
 }
 
-/** The fixed order finds what it relies on. */
+/** Returns true if the loaded list of blocks satisfies the invariants of the fixed order. */
 static bool residents_fit(const struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
-    unsigned i = 0, ended = 0; /* those still have their slots */
+    unsigned i = 0, ended = 0; /* ended blocks that still have their slots */
 
     if (f->placed)
         return f->grid == NULL;

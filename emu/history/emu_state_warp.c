@@ -12,7 +12,7 @@
 
 enum row_kind { ROWS_ZERO, ROWS_WORD, ROWS_RAW };
 
-/** What a row is: all its 32-bit words equal, and zero or not; else raw. */
+/** Classifies a row: all its 32-bit words equal, and zero or not; else raw. */
 static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *word)
 {
     uint32_t first = lw_get32(row), differ = 0;
@@ -23,7 +23,7 @@ static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *wor
     return differ != 0 ? ROWS_RAW : first != 0 ? ROWS_WORD : ROWS_ZERO;
 }
 
-/* Each run: its length * 4 + kind; the word, or the bytes. */
+/* Writes each run as its length * 4 + kind, then the word or the bytes. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes)
 {
     const uint8_t *row = rows;
@@ -97,7 +97,7 @@ static void save_split(const struct emu_warp *w, unsigned id, struct emu_bytes *
 static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 {
     EMU_SAVE(EMU_STATE_WARP, w, out);
-    if (w->ctag != NULL) /* rows for what has only a tag: the state is the same */
+    if (w->ctag != NULL) /* materialises tagged registers: the state does not change */
         emu_compact_show((struct emu_warp *)(uintptr_t)w);
     emu_tags_save(w, out);
     emu_put_rows(out, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS, w->stride);
@@ -126,7 +126,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     }
 }
 
-/** Registers that code at @pc may name exist in the warp; @pc may be the one after the code. */
+/** Returns true if the warp has the registers that code at @pc may name; @pc may be the one after the code. */
 static bool pc_is_good(const struct emu_warp *w, uint32_t pc)
 {
     const struct emu_program *program = w->code->program;
@@ -316,12 +316,12 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     return !in->bad;
 }
 
-/** Numbers of looks are never used twice, also by a machine that did not make these. */
+/** Raises the machine's observation number to a loaded one, because numbers must not be reused. */
 static void note_look(const struct emu_block *block, uint64_t *look)
 {
     struct emu_machine *machine = block->core->machine;
 
-    if (*look >= UINT64_MAX / 2) /* no machine made so many */
+    if (*look >= UINT64_MAX / 2) /* no machine can have made so many */
         *look = 0;
     if (machine->looks < *look)
         machine->looks = *look;
@@ -337,7 +337,7 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
     if (!emu_get_rows(in, block->shared, (block->shared_bytes + 63) / 64, 64) ||
         !load_cta(block, in))
         return emu_state_bad(err, "shared memory or barriers of a block");
-    block->formed_by = 0; /* nor may the next block take over what a loaded state has */
+    block->formed_by = 0; /* the next block must not reuse what a loaded state contains */
     block->warps_live = block->threads_live = 0;
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Proofs that a warp goes round for ever: emu_cycle_priv.h says how. */
+/* Proofs that a warp loops for ever; emu_cycle_priv.h describes the method. */
 #include "emu/inspect/emu_cycle_slice_priv.h"
 
 #include <stdlib.h>
@@ -8,13 +8,13 @@
 #include "emu/simt/emu_split_priv.h"
 
 enum {
-    LOCAL_MOST = 1 << 26,      /* bytes of a warp's local memory that are worth a copy */
+    LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
-    WALK_FREE = 1 << 16,       /* steps that may be walked backwards, and for each that was seen: */
-    WALK_FIRST = 2,            /* the first way over some T is worth so many, */
-    WALK_MOST = 4,             /* and all ways so many */
-    WALK_BYTES = 32,           /* of the map of local memory that cost as much as a step */
-    NEW_SLOTS = 8              /* that differ are noted of one way */
+    WALK_FREE = 1 << 16,       /* steps that may be analysed backwards at any time, plus for each observed step: */
+    WALK_FIRST = 2,            /* as many in the first analysis of a T */
+    WALK_MOST = 4,             /* and as many in all analyses */
+    WALK_BYTES = 32,           /* bytes of the map of local memory that cost as much as a step */
+    NEW_SLOTS = 8              /* differing positions recorded in one analysis */
 };
 
 /* ---- where a warp is ------------------------------------------------------------------------ */
@@ -24,7 +24,7 @@ static void put64(struct emu_bytes *out, uint64_t value)
     emu_put(out, &value, sizeof value);
 }
 
-/** The split with the lowest lane at or above @from of those not in *@seen; -1: none. */
+/** Returns the split with the lowest lane among those not in *@seen, and adds it to *@seen; -1: none. */
 static int next_split(const struct emu_warp *w, uint64_t *seen)
 {
     int best = -1;
@@ -37,7 +37,7 @@ static int next_split(const struct emu_warp *w, uint64_t *seen)
     return best;
 }
 
-/** Who shares a number in @reg: group numbers are new in each round, who is together is not. */
+/** Writes which lanes share a number in @reg: numbers change in each iteration, groups do not. */
 static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned reg)
 {
     uint64_t todo = w->bform[reg].lanes & w->live;
@@ -52,7 +52,7 @@ static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned
     }
 }
 
-/** What decides where lanes continue, whatever the order in which splits run. */
+/** Writes the state that decides where lanes continue, whatever the order in which splits run. */
 static void put_control(struct emu_bytes *out, const struct emu_warp *w)
 {
     uint64_t seen = 0;
@@ -86,7 +86,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
         }
 }
 
-/** How many of the warp's splits come before @s by @member. */
+/** Number of the warp's splits that precede @s by @member. */
 #define RANK(w, s, member)                                                                     \
     ({                                                                                         \
         unsigned rank_ = 0;                                                                    \
@@ -95,7 +95,7 @@ static void put_control(struct emu_bytes *out, const struct emu_warp *w)
         rank_;                                                                                 \
     })
 
-/** What decides which split gets the turn. */
+/** Writes the state that decides which split gets the time slice. */
 static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
 {
     uint64_t seen = 0;
@@ -105,13 +105,13 @@ static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
     while ((id = next_split(w, &seen)) >= 0) {
         const struct emu_split *s = &w->split[id];
         uint64_t age = w->retired - s->since;
-        age = age < w->window ? age : w->window; /* no more than that is needed */
+        age = age < w->window ? age : w->window; /* larger ages act alike */
         put64(out, age << 32 | (uint64_t)(id == w->running) << 31 | (uint64_t)RANK(w, s, seq) << 16 |
                        RANK(w, s, born) << 8 | (unsigned)id);
     }
 }
 
-/** The same wherever the control state may be. */
+/** Returns a hash that is equal for equal control states. */
 static uint64_t key_of(const struct emu_warp *w)
 {
     const unsigned id = w->running >= 0 ? (unsigned)w->running : lw_lowest(w->split_ids);
@@ -129,7 +129,7 @@ static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane
     return w->ctag != NULL ? emu_compact_lane(w, index, lane) : emu_row(w, index * w->stride)[lane];
 }
 
-/* Registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. */
+/* Layout of registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. */
 static size_t p_at(const struct emu_warp *w)
 {
     return (size_t)w->vreg_count * w->width * 4;
@@ -163,7 +163,7 @@ static void put_regs(struct emu_bytes *out, const struct emu_warp *w)
     memcpy(at + sizeof w->p + sizeof w->s, w->sp, sizeof w->sp);
 }
 
-/** T begins here. False: no memory. */
+/** Starts T at the current state. Returns false without memory. */
 static bool begin(struct emu_cycle *c, const struct emu_warp *w)
 {
     c->control.size = c->schedule.size = c->regs.size = c->local.size = 0;
@@ -190,7 +190,7 @@ static uint8_t local_byte(const struct emu_warp *w, const uint8_t *local, uint32
     return local[((size_t)(at / 4) * w->n + lane) * 4 + at % 4];
 }
 
-/** Has @slot still what it had at the start of T? */
+/** Returns true if @slot has its value from the start of T. */
 static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
                     const struct emu_cycle_slot *slot)
 {
@@ -221,14 +221,14 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Is all of @r what it was at the start of T? Else some that is not is noted, if @note. */
+/** Returns true if all of @r is as at the start of T. Else, if @note, records some positions that differ. */
 static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;
     struct emu_cycle *c = k->c;
     unsigned found = 0;
 
-/* of the lanes the first that differs */
+/* the first lane that differs */
 #define LOOK(what, at, which, bits)                                                            \
     {                                                                                          \
         const struct emu_cycle_slot slot = {.kind = (what), .lane = (uint8_t)(at), .number = (which), \
@@ -263,7 +263,7 @@ static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool n
     return found == 0;
 }
 
-/** Does anything differ that was found to do so? It is compared first the next time. */
+/** Returns true if a recorded position still differs. That position is compared first the next time. */
 static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
 {
     const unsigned n = c->differ_count < EMU_CYCLE_SLOTS ? c->differ_count : EMU_CYCLE_SLOTS;
@@ -278,14 +278,14 @@ static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
     return false;
 }
 
-/** Lanes that could run, and did not in T. */
+/** Returns lanes that could run but did not in T. */
 static uint64_t starved(const struct emu_cycle *c, const struct emu_warp *w)
 {
     return emu_split_lanes(w, w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
                                   w->split_in[EMU_SPLIT_SLEEPING]) & ~c->ran;
 }
 
-/** Does @put write of the warp what is in @kept? */
+/** Returns true if @put writes for the warp what is in @kept. */
 static bool same_bytes(const struct emu_warp *w, void (*put)(struct emu_bytes *, const struct emu_warp *),
                        const struct emu_bytes *kept)
 {
@@ -297,7 +297,7 @@ static bool same_bytes(const struct emu_warp *w, void (*put)(struct emu_bytes *,
     return equal;
 }
 
-/** Steps of a file that somebody wrote may be anything. */
+/** Checks the steps of a loaded file, which may be anything. */
 static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -317,7 +317,7 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
-/** What steers the warp, over T once more, while that costs no more than a fixed part of what was seen. */
+/** Analyses T backwards once more, while the total cost is within a fixed part of the steps observed. */
 static bool walk(struct emu_slice *k, uint64_t factor)
 {
     struct emu_cycle *c = k->c;
@@ -330,7 +330,7 @@ static bool walk(struct emu_slice *k, uint64_t factor)
     return !k->hopeless;
 }
 
-/** The warp is as at the start of T: does it go round? */
+/** Tries to prove that the warp loops; called when its state is as at the start of T. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
@@ -349,11 +349,11 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     k->end.local = calloc(k->local_size + 1, 1);
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
-    /* what T itself needs is needed by all that T is the beginning of */
+    /* what T itself depends on, every extension of T depends on as well */
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;
-    c->next_try = c->count + c->count / 2 + 1; /* what follows may not hold for a longer T */
+    c->next_try = c->count + c->count / 2 + 1; /* the following analysis may not hold for a longer T */
     if (!walked)
         goto cleanup;
     while (emu_slice_join(k))
@@ -371,7 +371,8 @@ cleanup:
 
 /* ---- what is seen -------------------------------------------------------------------------- */
 
-/** Where in local memory @ev's lanes accessed. False: no memory, or nonsense. */
+/** Records which offsets of local memory @ev's lanes accessed. Returns false without memory, or if they are
+ *  invalid. */
 static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const struct emu_event *ev,
                        struct emu_cycle_step *t)
 {
@@ -405,7 +406,7 @@ static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const stru
     return true;
 }
 
-/** Values that an equality compared, of a lane. False: they are not known here. */
+/** Gets the values that an (un)equal compare compared in a lane. Returns false if they are not known here. */
 static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, const struct isa_insn *insn,
                      unsigned lane, uint64_t value[2])
 {
@@ -442,8 +443,8 @@ static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, c
     return true;
 }
 
-/** By which bit the values of an equality differ: it writes predicates only, so that its sources are as they were.
- *  False: no memory. */
+/** Records in which bit the values of an (un)equal compare differ. The compare writes predicates only, so its
+ *  sources are unchanged. Returns false without memory. */
 static bool note_equality(struct emu_cycle *c, const struct emu_warp *w, const struct isa_insn *insn,
                           struct emu_cycle_step *t)
 {
@@ -523,14 +524,14 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     uint32_t *waiting)
 {
     const uint64_t before = ev->warp_sequence, after = before + (ev->kind == EMU_EV_RETIRED);
-    /* something ran unseen: then T begins anew */
+    /* steps ran unobserved: T starts anew */
     const bool fresh = c->steps == 0 || c->next != before;
 
     c->next = after;
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* it was long in its loop as a rule; else from later on */
+        c->segment = most - most / 8; /* the warp has usually looped for long; else T starts later */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))
@@ -539,7 +540,7 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
         *waiting = waits_at(c, w);
         return EMU_CYCLE_PROVED;
     }
-    if (c->count >= c->segment) { /* what led here may not be part of the round */
+    if (c->count >= c->segment) { /* the steps up to here may not belong to the loop */
         c->segment *= 2;
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }

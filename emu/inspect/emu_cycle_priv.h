@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a warp go round for ever? A proof from what was seen of it (docs/explanation/decisions.md):
+ * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
- * Between two moments the warp executed the steps T and is in the same state: the same splits at the
- * same pcs in the same states. R is what steers it: all registers and bytes of local memory that
- * flow, addresses and stored values of T depend on, and what those depend on in the round before. If
- * R has the same contents at both moments, the warp executes T again, and is there again with the same R:
- * it goes round for ever, as long as shared and global memory stay as they are. What is not in R
- * may change as it likes, a counter of rounds for one. R is made of bits: the low bits of a sum need those of its
- * terms only, and two values differ whatever becomes of the others as long as one bit of them does: so a loop that
- * counts by two to an odd number is proved to miss it. T has no effect that others could see: the
- * engine throws the proof away when a byte of memory changes or a lane exits.
+ * Between two moments the warp executed the steps T and is in the same state: the same splits at the same pcs
+ * in the same states. R is the state that controls it: all registers and bytes of local memory that control
+ * flow, addresses and stored values of T depend on, and what those depend on in the iteration before. If R
+ * has the same contents at both moments, the warp executes T again and returns with the same R: it loops for
+ * ever, as long as shared and global memory do not change. State outside R may change, for example an
+ * iteration counter. R is a set of bits. The low bits of a sum depend on those of its terms only. Two values
+ * differ as long as one bit of them does, whatever happens to the others; so a loop that counts by two to an
+ * odd number is proved to miss it. T has no effect that others could see: the engine discards the proof when
+ * a byte of memory changes or a lane exits.
  *
- * Waiting (barriers, sleep, the turns of other warps) delays lanes and changes nothing of what they do;
- * where the order of splits can be observed, the scheduling state must be the same as well.
+ * Waiting (barriers, sleep, slices of other warps) delays lanes and does not change what they do. Where the
+ * order of splits can be observed, the scheduling state must be the same as well.
  */
 #ifndef EMU_CYCLE_PRIV_H
 #define EMU_CYCLE_PRIV_H
@@ -23,21 +23,22 @@
 
 /** One step of T. */
 struct emu_cycle_step {
-    uint64_t lanes, effective; /* M, and M & exec & guard */
+    uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
-    uint32_t index;            /* of the instruction */
-    uint32_t offset;           /* of all of `local`; with `apart` where theirs are in offset[] */
-    uint8_t bytes;             /* of the access, a lane */
+    uint32_t index;            /* index of the instruction */
+    uint32_t offset;           /* offset common to all lanes of `local`; if `apart`, index of theirs in offset[] */
+    uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
-    bool decided;              /* an (un)equal compare: offset says by which bit, 64: by all (as for `local`) */
-    bool retired;              /* else lanes only started to wait */
+    bool decided;              /* an (un)equal compare: `offset` is the bit in which the values differ, 64: none
+                                * (stored as for `local`) */
+    bool retired;              /* false: lanes only started to wait */
 };
 
-/** Where R was found to differ: it does as long as one of these does. */
+/** A position at which R differed; R differs as long as one such position does. */
 struct emu_cycle_slot {
     uint8_t kind; /* 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
-    uint32_t number, mask; /* and the bits of it */
+    uint32_t number, mask; /* register or offset, and the bits that differ */
 };
 
 enum { EMU_CYCLE_SLOTS = 32 };
@@ -45,18 +46,18 @@ struct emu_cycle {
     uint32_t grid;
     uint64_t block;
     unsigned warp;
-    bool over;              /* proved: no more is kept of it */
-    uint64_t steps;         /* seen in all */
+    bool over;              /* proved: no more steps are recorded */
+    uint64_t steps;         /* total number of steps observed */
     uint64_t segment;       /* length of T at which its start moves on */
-    uint64_t next;          /* the warp's count of instructions at the next step */
-    uint64_t next_try;      /* shortest T that is looked at thoroughly */
-    uint64_t walked;        /* steps gone back over in all */
-    uint64_t ran;           /* lanes of steps in T */
-    uint32_t arrives;       /* CTA barriers that T arrives at */
+    uint64_t next;          /* the warp's instruction count at the next step */
+    uint64_t next_try;      /* shortest T that is analysed */
+    uint64_t walked;        /* total number of steps analysed backwards */
+    uint64_t ran;           /* lanes that executed steps of T */
+    uint32_t arrives;       /* CTA barriers at which T arrives */
     bool waits;             /* T sleeps or waits for other warps */
-    struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* a ring of the last */
-    unsigned differ_count;  /* noted in all */
-    /* at the start of T */
+    struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* ring buffer */
+    unsigned differ_count;  /* total number recorded */
+    /* state at the start of T */
     uint64_t key;
     struct emu_bytes control, schedule, regs, local;
     struct emu_cycle_step *step;
@@ -65,24 +66,23 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** Which splits of a warp run: as the warp's own state says; in any order, but all of them; as somebody
- *  chooses who leaves some out. */
+/** Choice of the splits that run: by the warp's own state; in any order, but all of them; by a debugger or
+ *  log that may omit some. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
 
 /**
- * A step of the cycle's warp, seen right after it.
- *
- * @most      steps after which nothing more is hoped for
- * @waits_at  when proved: CTA barriers at which lanes waited all the time
+ * Observes a step of the cycle's warp, immediately after it.
+ * @most      limit of steps to observe
+ * @waits_at  set when proved: CTA barriers at which lanes waited all the time
  */
 enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
                                     const struct emu_event *ev, uint64_t most, enum emu_order order,
                                     uint32_t *waits_at);
 void emu_cycle_fini(struct emu_cycle *c);
 void emu_cycle_save(const struct emu_cycle *c, struct emu_bytes *out);
-/** False: damaged, or no memory; @c can be ended. */
+/** Loads a saved record. Returns false if it is damaged or without memory; @c can be ended in either case. */
 bool emu_cycle_load(struct emu_cycle *c, struct emu_reader *in);
 
 #endif

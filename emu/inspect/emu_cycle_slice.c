@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What steers a warp: emu_cycle_slice_priv.h. */
+/* Backward slice of a warp's steps; see emu_cycle_slice_priv.h. */
 #include "emu/inspect/emu_cycle_slice_priv.h"
 
 static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index, const struct isa_insn *insn)
@@ -16,7 +16,7 @@ static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index,
     return u;
 }
 
-/** Bits @bits of a value in @use, of one lane (or of the warp). */
+/** Adds bits @bits of the value in @use, of one lane (or of the warp). */
 static void need_bits(struct emu_slice *k, const struct isa_reg_use *use, unsigned lane, uint64_t bits)
 {
     for (unsigned i = 0; bits != 0 && i < use->count; i++) {
@@ -52,7 +52,7 @@ static void need_guard(struct emu_slice *k, const struct isa_insn *insn, uint64_
         need(k, &guard, lanes);
 }
 
-/** What a step notes of one of @lanes: an offset, or a bit. */
+/** Returns what a step has recorded for one of @lanes: an offset, or a bit. */
 static uint32_t noted(const struct emu_slice *k, const struct emu_cycle_step *t, uint64_t lanes, unsigned lane)
 {
     return t->apart ? k->c->offset[t->offset + lw_popcount(lanes & lw_mask(lane))] : t->offset;
@@ -63,7 +63,7 @@ static uint8_t *local_map(const struct emu_slice *k, const struct emu_cycle_step
     return k->now.local + (size_t)noted(k, t, t->local, lane) * k->w->width + lane;
 }
 
-/** Bits that matter of what a step moves to local memory, or of what it finds there. */
+/** Returns the bits that matter of what a step stores to local memory or loads from it. */
 static uint64_t local_bits(const struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
 {
     const uint8_t *map = local_map(k, t, lane);
@@ -91,30 +91,30 @@ static void local_clear(struct emu_slice *k, const struct emu_cycle_step *t, uns
         map[(size_t)b * k->w->width] = 0;
 }
 
-/** Is the value that @insn reads another each time? */
+/** Returns true if the value that @insn reads is different each time. */
 static bool is_time(const struct isa_insn *insn)
 {
     switch (insn->op) {
     case ISA_V_S2R: case ISA_V_S2R_B64: case ISA_S_S2R: case ISA_S_S2R_B64:
         return insn->x == ISA_SR_CLOCK || insn->x == ISA_SR_CLOCK64 || insn->x == ISA_SR_GLOBALTIMER;
-    case ISA_V_MOV_TAKE_B: /* group numbers are never used again */
+    case ISA_V_MOV_TAKE_B: /* group numbers are never reused */
         return true;
     default:
         return false;
     }
 }
 
-/** Does it see which lanes go together? */
+/** Returns true if the result depends on which lanes run together. */
 static bool sees_order(const struct isa_insn *insn, unsigned flags)
 {
     return (flags & ISA_F_CROSS && !(flags & ISA_F_SYNC)) ||
            ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
 }
 
-/** Rows whose sources decide what happens, whether their results matter or not. */
+/** Returns true for instructions whose sources decide what happens, whether their results matter or not. */
 static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
 {
-    if (insn->op == ISA_NANOSLEEP) /* for how long does not matter */
+    if (insn->op == ISA_NANOSLEEP) /* the duration does not matter */
         return false;
     return info->flags & ISA_F_MEMORY || (info->flags & ISA_F_CONTROL && !(info->flags & ISA_F_SYNC));
 }
@@ -124,14 +124,14 @@ static bool is_bar_red(const struct isa_insn *insn)
     return insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND || insn->op == ISA_BAR_RED_OR;
 }
 
-/** Does the result of a bar.red come from nothing but what the lanes of step @t bring? No other warp of the
- *  block is left, and none of its lanes comes with another split. */
+/** Returns true if the result of a bar.red depends only on the lanes of step @t: no other warp of the block
+ *  is left, and none of its lanes arrives with another split. */
 static bool brings_all(const struct emu_slice *k, const struct emu_cycle_step *t)
 {
     return k->w->block->warps_live == 1 && t->lanes == k->w->live && t->retired;
 }
 
-/** It is not known what it would do next time. */
+/** Returns true for instructions whose next effect is unknown. */
 static bool is_opaque(enum isa_op op)
 {
     switch (op) {
@@ -157,7 +157,8 @@ bool emu_slice_equality(const struct isa_insn *insn)
            isa_insn_srcmod(insn, 1) == 0;
 }
 
-/** Bits of the sources that bits @bits of the result come from; rows that are not here: all. */
+/** Returns the bits of the sources on which bits @bits of the result depend; all, for instructions not listed
+ *  here. */
 static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
 {
     const bool number = insn->xkind == ISA_X_IMM;
@@ -174,20 +175,21 @@ static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
     case ISA_V_ADD_U32: case ISA_V_SUB_U32: case ISA_V_MUL_U32: case ISA_V_MAD_U32: case ISA_V_NEG_S32:
     case ISA_V_ADD_U64: case ISA_V_SUB_U64: case ISA_V_MUL_U64: case ISA_V_MAD_U64: case ISA_V_NEG_S64:
     case ISA_S_ADD_U32: case ISA_S_SUB_U32: case ISA_S_MUL_U32: case ISA_S_MAD_U32:
-    case ISA_S_ADD_U64: case ISA_S_SUB_U64: case ISA_S_MUL_U64: /* a carry goes from lower bits to higher ones */
+    case ISA_S_ADD_U64: case ISA_S_SUB_U64: case ISA_S_MUL_U64: /* carries propagate from lower bits to higher ones */
         return bits == 0 ? 0 : UINT64_MAX >> __builtin_clzll(bits);
     default:
         return bits == 0 ? 0 : UINT64_MAX;
     }
 }
 
-/** Rows whose results of a lane come from the sources of that lane, by source_bits(). */
+/** Returns true for instructions whose result in a lane depends on that lane's sources, as source_bits()
+ *  computes. */
 static bool is_plain(const struct isa_op_info *info)
 {
     return !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL | ISA_F_CROSS));
 }
 
-/** Bits of what @insn writes that matter, in lane @lane; scalars matter in all lanes. */
+/** Returns the bits of @insn's results that matter in lane @lane; scalars matter in all lanes. */
 static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_uses *u, unsigned lane)
 {
     uint64_t bits = 0;
@@ -210,7 +212,7 @@ static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_us
     return bits;
 }
 
-/** Could some of what @u writes matter in any lane? */
+/** Returns true if some result of @u may matter in any lane. */
 static bool may_matter(const struct emu_slice *k, const struct emu_cycle_uses *u)
 {
     for (unsigned n = 0; n < u->count; n++) {
@@ -241,7 +243,7 @@ static bool may_matter(const struct emu_slice *k, const struct emu_cycle_uses *u
     return false;
 }
 
-/** Registers that a step writes in @lanes matter no more before it; scalars if it writes them for sure. */
+/** Removes the registers that a step writes in @lanes from the set; scalars only if it certainly writes them. */
 static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t lanes, bool whole)
 {
     for (unsigned n = 0; n < u->count; n++) {
@@ -263,7 +265,7 @@ static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t
     }
 }
 
-/** A plain row: each lane's results need some bits of its own sources. */
+/** Handles a lane-wise instruction: each lane's results depend on bits of its own sources. */
 static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
                             const struct emu_cycle_uses *u, unsigned first, const uint64_t *results)
 {
@@ -284,7 +286,7 @@ static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t,
     }
 }
 
-/** A store: what goes to local memory matters where that does; all else always. */
+/** Handles a store: a value stored to local memory matters if that location does; other stores always matter. */
 static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
                             const struct isa_op_info *info, const struct emu_cycle_uses *u, unsigned first)
 {
@@ -302,13 +304,13 @@ static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t,
     need_guard(k, insn, t->lanes);
 }
 
-/** What matters before step @t, from what matters after it. */
+/** Computes the set before step @t from the set after it. */
 static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
 {
     const struct isa_insn *insn = &k->w->code->program->insn[t->index];
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     const struct emu_cycle_uses *u = uses_of(k, t->index, insn);
-    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard is first */
+    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard comes first */
     const uint64_t live = k->w->live;
     uint64_t results[EMU_MAX_LANES], matter = 0, sources;
 
@@ -343,12 +345,12 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     }
     if (info->flags & ISA_F_ATOMIC && t->local != 0)
         k->hopeless = true;
-    for (LW_EACH_BIT(l, t->local & matter)) /* of a part with a sign all of it */
+    for (LW_EACH_BIT(l, t->local & matter)) /* for a sign-extended part, all of it */
         local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
     sources = matter & t->effective;
     if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
-    const bool brings = is_bar_red(insn) && sources == 0; /* what it brings decides only results of others */
+    const bool brings = is_bar_red(insn) && sources == 0; /* its value affects only the results of other lanes */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);

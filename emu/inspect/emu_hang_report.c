@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports: why a grid makes no progress, as a graph in words. Each line says which lanes wait for
- * what: lanes with their location, barriers, locations in memory.
+ * Hang reports: why a grid makes no progress, as a wait-for graph in words. Each line states which lanes wait
+ * for what: lanes with their location, barriers, locations in memory.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static uint64_t address_of(const struct emu_warp *w, uint32_t index)
     return w->code->program->base + (uint64_t)index * ISA_WORD_BYTES;
 }
 
-/** Live lanes that hold @number (not 0) in @reg. */
+/** Returns the live lanes that hold @number (not 0) in @reg. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
     uint64_t lanes = 0;
@@ -26,7 +26,7 @@ static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t numb
 
 /* ---- words -------------------------------------------------------------------------- */
 
-/** Appends to a fixed text; what does not fit ends in "...". */
+/** Text buffer of fixed size; text that does not fit ends in "...". */
 struct words {
     char *text;
     size_t size, used;
@@ -68,7 +68,7 @@ static void say_lanes(struct words *out, uint64_t lanes)
     }
 }
 
-/** The instruction that a split waits at or executes next. */
+/** Returns the index of the instruction at which a split waits, or that it executes next. */
 static uint32_t index_of(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
@@ -91,7 +91,7 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
         say(out, " (%s:%u)", object->files[line->file], line->line);
 }
 
-/** Of @lanes, all of split @id or of others that are with it: one mask at a warpsync. */
+/** Appends the location of @lanes: all of split @id, or of several splits that wait at one warpsync. */
 static void say_location(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     static const char *const doing[] = {
@@ -121,7 +121,7 @@ static bool same_location(const struct emu_warp *w, unsigned a, unsigned b)
             x->barrier == y->barrier);
 }
 
-/** Where @lanes of a warp are: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
+/** Appends the locations of @lanes of a warp: "lane 3 (blocked at bsync b0, pc ...), lane 5 (...)". */
 static void say_where(struct words *out, const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t todo = w->split_ids;
@@ -171,11 +171,11 @@ struct culprit {
     uint64_t lanes, pc;
 };
 
-/** Lines of the verdict. One that says the same as the last of the warp before is not said
- *  again: the last one is of warps first to last then. */
+/** A hang report being written. A line equal to the last one of the warp before is not repeated: the earlier
+ *  line is extended to a range of warps. */
 struct report {
     struct words out;
-    const struct emu_spin_observer *probe; /* NULL: nothing was observed */
+    const struct emu_spin_observer *probe; /* observation; NULL: none */
     bool name_blocks, name_grids;
     struct culprit culprit;
     struct {
@@ -184,7 +184,7 @@ struct report {
         unsigned first, last;
         char text[700];
     } held;
-    bool holds, values; /* values: all that spins reads what is never written */
+    bool holds, values; /* values: every spinning read is of a value that is never written */
     unsigned lines, dropped;
 };
 enum { MOST_LINES = 24 };
@@ -220,7 +220,7 @@ static uint32_t grid_of(const struct emu_warp *w)
     return w->block->grid != NULL ? w->block->grid->sequence : 0;
 }
 
-/** A line about lanes of @w. */
+/** Appends a line about lanes of @w. */
 static void put_line(struct report *r, const struct emu_warp *w, const char *text)
 {
     if (r->holds && r->held.grid == grid_of(w) && r->held.block == w->block->linear &&
@@ -237,7 +237,7 @@ static void put_line(struct report *r, const struct emu_warp *w, const char *tex
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
 }
 
-/** The first of the graver kind is the culprit that the verdict shows. True: it is this one. */
+/** Makes the lanes the report's culprit if @kind is the gravest so far. Returns true if they are the culprit. */
 static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
@@ -264,7 +264,7 @@ static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_wa
 
 /* ---- who spins ---------------------------------------------------------------------- */
 
-/** "lock+0x4 (0x200000000004)" */
+/** Appends "lock+0x4 (0x200000000004)". */
 static void say_memory(struct words *out, const struct emu_warp *w, uint64_t address)
 {
     const struct isa_object *object = w->code->program->object;
@@ -292,7 +292,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
         say(out, "0x%llx", (unsigned long long)address);
 }
 
-/** Lanes of @lanes that @p saw read one place with one value, more than once. */
+/** Returns the lanes of @lanes that @p saw read one address with one value, more than once. */
 static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 {
     if (p->kind != EMU_ACCESS_LOAD && p->kind != EMU_ACCESS_ATOMIC)
@@ -300,16 +300,16 @@ static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
     return p->again & ~p->moved & ~p->changed & lanes;
 }
 
-/** Did @w make the accesses of @p? */
+/** Returns true if @w made the accesses of @p. */
 static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
 {
     return p->grid == grid_of(w) && p->block == w->block->linear && p->warp == w->index &&
-           /* of a checkpoint that somebody wrote it may lie anywhere */
+           /* in a loaded checkpoint the pc may be anywhere */
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
-/** May @lanes, which run, wait for what others do? Not if they were looked at, and none of them reads
- *  a place that stays what it is: then they compute. */
+/** Returns true if running @lanes may wait for others. They do not if they were observed and none of them
+ *  reads a location that stays the same: then they compute. */
 static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t waits = 0;
@@ -326,7 +326,7 @@ static uint64_t value_in(const struct emu_poll *p, unsigned lane)
 {
     uint64_t value = 0;
 
-    memcpy(&value, p->value[lane], p->bytes < 8 ? p->bytes : 8); /* little-endian, as guests are */
+    memcpy(&value, p->value[lane], p->bytes < 8 ? p->bytes : 8); /* little-endian, as guest values are */
     return value;
 }
 
@@ -364,10 +364,10 @@ static void say_polled(struct words *out, const struct emu_warp *w, const struct
     say(out, ", now 0x%llx", (unsigned long long)value_in(p, last));
 }
 
-/** Lanes that could run and have not for long: a pure policy need not be fair (MACHINE 2). */
+/** Returns lanes that could run and have not for long: a pure policy need not be fair (MACHINE 2). */
 static uint64_t starved(const struct emu_warp *w)
 {
-    enum { LONG = 1024 }; /* warp instructions: the usual fairness window */
+    enum { LONG = 1024 }; /* warp instructions: the usual fairness limit */
     uint64_t lanes = 0;
 
     for (LW_EACH_BIT(id, w->window == 0 ? w->split_in[EMU_SPLIT_READY] : 0))
@@ -387,7 +387,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
     if (lanes == 0)
         return;
     bool is_culprit = blame(r, EMU_HANG_LIVELOCK, w, lanes);
-    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* plain loads only where that is all */
+    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* plain loads are used only if there are no others */
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
@@ -403,7 +403,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            if (is_culprit) { /* not wherever in their loop the lanes are now: where the first line says they wait */
+            if (is_culprit) { /* not wherever the lanes are in their loop now, but where the first line says they
+                               * wait */
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;
                 is_culprit = false;
@@ -434,7 +435,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
 
 /* ---- who waits ---------------------------------------------------------------------- */
 
-/** Lanes below the top of a SIMT stack wait for those above. */
+/** Explains lanes below the top of a SIMT stack, which wait for those above. */
 static void explain_stack(struct report *r, const struct emu_warp *w)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -513,7 +514,7 @@ static void explain_warpsync(struct report *r, const struct emu_warp *w)
     }
 }
 
-/** "warp 0 lanes 0-7" or "warps 0-3 lanes 0-7", for warps of which the same is said. */
+/** Appends "warp 0 lanes 0-7" or "warps 0-3 lanes 0-7", for warps with the same text. */
 static void say_warps(struct words *out, unsigned first, unsigned last, const char *text)
 {
     if (first == last)
@@ -522,8 +523,8 @@ static void say_warps(struct words *out, unsigned first, unsigned last, const ch
         say(out, " warps %u-%u %s", first, last, text);
 }
 
-/** The lanes of each warp that have arrived, or that are @missing with their places. False:
- *  there are none. */
+/** Appends the lanes of each warp that have arrived, or (@missing) those that have not, with their locations.
+ *  Returns false if there are none. */
 static bool say_by_warp(struct words *out, const struct emu_block *block,
                         const struct emu_cta_barrier *c, bool missing)
 {
@@ -586,7 +587,7 @@ static void explain_cta(struct report *r, const struct emu_block *block)
     }
 }
 
-/** Lanes at launch.sync, and how far the kernels are that their block launched. */
+/** Explains lanes at launch.sync, and the state of the kernels that their block launched. */
 static void explain_launches(struct report *r, const struct emu_warp *w)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_LAUNCH]);
@@ -635,8 +636,8 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
     flush(r);
 }
 
-/** A block whose lines belong into a verdict on @mine: of the same launch, or of others that came
- *  from the host's with it. */
+/** Returns true if @b's lines belong in a report on @mine: it is of the same launch, or of others with the
+ *  same host launch. */
 static bool is_related(const struct emu_block *mine, const struct emu_block *b)
 {
     if (b->grid == mine->grid)
@@ -653,7 +654,7 @@ static bool is_before(const struct emu_block *a, const struct emu_block *b)
     return ga != gb ? ga < gb : a->linear < b->linear;
 }
 
-/** The resident block of those related to @mine that comes after @last (NULL: the first). */
+/** Returns the resident block related to @mine that follows @last (NULL: the first). */
 static const struct emu_block *next_block(const struct emu_block *mine,
                                           const struct emu_block *last)
 {
@@ -701,7 +702,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 {
     const struct emu_spin_observer *probe = cause->probe;
     bool livelock = cause->livelock;
-    char lines[sizeof out->detail - 500]; /* space for what is before and after */
+    char lines[sizeof out->detail - 500]; /* leaves space for the text before and after */
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
                        .values = livelock && probe != NULL && !probe->incomplete};
     struct words text = {.text = out->detail, .size = sizeof out->detail};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_state (MACHINE 4): all architectural state in canonical form. What is a matter of the
- * host or of the order in which somebody looked stays out: slots and cores, padding of rows,
- * dead lanes, registers that the kernel does not use, and blocks that are untouched at their
- * entry (their state is made when they are first looked at).
+ * hash_state (MACHINE 4): all architectural state in canonical form. State that depends on the host or on the
+ * order of inspection is excluded: slots and cores, padding of rows, dead lanes, registers that the kernel
+ * does not use, and blocks that are untouched at their entry (their state is created when they are first
+ * inspected).
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/** What a lane of a register holds, whether it has a row or a tag. */
+/** Returns a lane's value of a register, materialised or tagged. */
 static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)
 {
     unsigned index = EMU_ROW_V0 + number;
@@ -83,7 +83,7 @@ static bool warp_is_fresh(const struct emu_warp *w)
     return true;
 }
 
-/** Nothing ran in it and nothing changed it: it looks as if it had not begun. */
+/** Returns true if nothing has run in the block and nothing changed it, as if it had not begun. */
 static bool block_is_fresh(const struct emu_block *block)
 {
     if (block->retired != 0 || block->cta_open != 0)
@@ -134,7 +134,7 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_u64(hash, grid->group);
 }
 
-/** The first block after (grid, linear) on any core; from the start if @grid is 0. */
+/** Returns the first block after (grid, linear) on any core; from the start if @grid is 0. */
 static const struct emu_block *next_block(const struct emu_machine *machine, uint32_t grid,
                                           uint64_t linear)
 {
@@ -166,8 +166,8 @@ static int by_name(const void *a, const void *b)
     return x->linear < y->linear ? -1 : x->linear > y->linear;
 }
 
-/** Resident blocks in the order of next_block, by one look at all slots; the caller's to free. NULL:
- *  there is no memory for the list, or it is empty. */
+/** Returns the resident blocks in the order of next_block, in one pass over all slots; the caller frees the
+ *  list. NULL: no memory, or no blocks. */
 static const struct emu_block **list_blocks(const struct emu_machine *machine, size_t *count)
 {
     const struct emu_block **list = NULL;
@@ -211,7 +211,7 @@ uint64_t emu_hash_state(const struct emu_machine *machine)
 
     lw_hash_init(&hash);
     lw_hash_u64(&hash, emu_hash_mem(machine));
-    for (size_t i = 0; i < machine->text.block_count; i++) { /* of blocks that still print */
+    for (size_t i = 0; i < machine->text.block_count; i++) { /* blocks with text that is not in the hash yet */
         const struct emu_text_block *text = &machine->text.block[i];
         lw_hash_u64(&hash, text->grid);
         lw_hash_u64(&hash, text->block);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where all lanes of a machine are, for a run that its user ends in the middle. */
+/* Positions of all lanes of a machine, for a run that its user ends early. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 enum { MOST_LINES = 24, TEXT_BYTES = 400 };
 
-/** A line: warps @first to @last of blocks @block to @block_last are where @text says. */
+/** A line: warps @first to @last of blocks @block to @block_last have the position @text. */
 struct line {
     uint32_t grid;
     uint64_t block, block_last;
@@ -28,7 +28,8 @@ static int by_block(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->linear > y->linear) - (x->linear < y->linear);
 }
 
-/** Blocks with live lanes in the order of grids and blocks; the caller frees them. NULL: none, or no memory. */
+/** Returns the blocks with live lanes in the order of grids and blocks; the caller frees the list. NULL:
+ *  none, or no memory. */
 static const struct emu_block **blocks_of(const struct emu_machine *machine, size_t *count)
 {
     const struct emu_block **all = NULL;
@@ -51,8 +52,8 @@ static const struct emu_block **blocks_of(const struct emu_machine *machine, siz
     return all;
 }
 
-/** The lines of one block; one that is the only one, and says what the only one of the block before says, continues
- *  that. */
+/** Adds the lines of one block. If its only line equals the only line of the block before, that line is
+ *  extended. */
 static void add_block(struct list *list, const struct emu_block *block)
 {
     const unsigned begin = list->count, dropped = list->dropped;
@@ -105,7 +106,7 @@ static void put_line(const struct line *line, bool name_grids, bool name_blocks,
     lw_put(out, line->text);
 }
 
-/** Where a block's first live warp is. */
+/** Records the position of a block's first live warp. */
 static void put_first(const struct emu_block *block, struct emu_hang *out)
 {
     out->grid = block->grid->sequence;

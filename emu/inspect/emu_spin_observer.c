@@ -29,7 +29,8 @@ static struct emu_poll *poll_of(struct emu_spin_observer *probe, const struct em
     return p;
 }
 
-/** Local memory is a lane's own and banks never change: no lane waits there. */
+/** Returns true for local memory, which only its lane can write, and constant banks, which never change: no
+ *  lane waits for a value there. */
 static bool is_private(uint64_t address)
 {
     return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
@@ -69,8 +70,8 @@ static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-/* Steps of a warp that a look sees: a fixed part of the window before it, so that looks take a fixed part of the
- * time of what computes for long. */
+/* Number of a warp's steps that an observation inspects: a fixed part of the window before it, so that
+ * observations take a fixed part of the time of long computations. */
 enum { WINDOW_SHIFT = 12, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
 
 static uint64_t steps_to_see(uint64_t window, unsigned tries)
@@ -104,7 +105,7 @@ static struct emu_cycle *add_cycle(struct emu_spin_observer *probe, struct emu_w
     return c;
 }
 
-/** A step of a warp of which nothing is proved. */
+/** Observes a step of a warp that is not proved yet. */
 static void see(struct emu_spin_observer *probe, struct emu_warp *w, const struct emu_event *ev)
 {
     struct emu_cycle *c = find_cycle(probe, w);
@@ -156,14 +157,14 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    return (waits & arrives) == 0; /* else those that go round may let them continue */
+    return (waits & arrives) == 0; /* else looping warps may release them */
 }
 
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w)
 {
     if (!probe->attached)
         return false;
-    if (w->look == probe->serial) /* what it reads is noted, when all are proved */
+    if (w->look == probe->serial) /* reads are recorded when all warps are proved */
         return emu_spin_observer_has_proof(probe, w->block);
     if (find_cycle(probe, w) != NULL)
         return true;
@@ -188,7 +189,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         see(probe, &block->warp[ev->warp], ev);
         return false;
     }
-    for (unsigned i = 0; i < ev->access_count; i++) /* of the round that it goes for ever */
+    for (unsigned i = 0; i < ev->access_count; i++) /* only of the iteration that it repeats for ever */
         if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)
@@ -217,7 +218,7 @@ struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, 
     if (probe == NULL)
         return NULL;
     probe->order = chosen ? EMU_ORDER_CHOSEN : EMU_ORDER_ANY;
-    if (chosen) /* somebody waits for a step */
+    if (chosen) /* a user waits for a step */
         probe->most = steps_to_see(0, tries);
     return probe;
 }
@@ -238,7 +239,7 @@ struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe)
     return &probe->observer;
 }
 
-/** Index of what is known of @block, or block_count. */
+/** Returns the index of @block's record, or block_count. */
 static unsigned find(const struct emu_spin_observer *probe, const struct emu_block *block)
 {
     uint32_t grid = block->grid != NULL ? block->grid->sequence : 0;
@@ -313,11 +314,11 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
         const struct emu_poll *p = &probe->poll[i];
         if (p->kind == EMU_ACCESS_LOAD || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
-        /* an atomic that had changed a byte would have been progress: where it stays it reads */
+        /* an atomic that had changed a byte would have been progress: at an unchanging address it only reads */
         const bool stores = p->kind == EMU_ACCESS_STORE;
         for (LW_EACH_BIT(l, p->lanes))
             if ((p->moved >> l & 1) || (stores && overlap(at, poll->bytes, p->address[l], p->bytes)))
-                return true; /* one that moves may come there, too */
+                return true; /* a changing address may reach it, too */
     }
     return false;
 }
@@ -407,7 +408,7 @@ enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_sp
     if (*probe == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory to observe loops without progress");
     status = load(*probe, in, err);
-    if (machine->looks < (*probe)->serial) /* of another machine: numbers are not used twice */
+    if (machine->looks < (*probe)->serial) /* loaded from another machine: numbers must not be reused */
         machine->looks = (*probe)->serial;
     if (status != LW_OK) {
         emu_spin_observer_destroy(*probe);

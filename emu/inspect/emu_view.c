@@ -100,7 +100,7 @@ bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsi
     return true;
 }
 
-/** An edit of @lane's state, into the schedule log. */
+/** Records an edit of @lane's state in the schedule log. */
 static void note(const struct emu_warp *w, enum emu_log_kind kind, unsigned lane,
                  unsigned which, uint64_t number, uint64_t value)
 {
@@ -127,7 +127,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
         (void)LW_FAIL(err, LW_ERANGE, "there is no such register");
         return false;
     }
-    w->block->formed_by = 0; /* the next block here must not take over what the program never writes */
+    w->block->formed_by = 0; /* the next block in this slot must not reuse registers that its program never writes */
     memset(w->proved, 0, sizeof w->proved);
     switch (reg_class) {
     case ISA_REG_V:
@@ -181,7 +181,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
         return false;
-    if (sr == ISA_SR_ACTIVEMASK) { /* what an instruction of this lane would read: others may run now */
+    if (sr == ISA_SR_ACTIVEMASK) { /* what an instruction of this lane would read: the running lanes may be others */
         *value = 0;
         for (LW_EACH_BIT(id, w->split_ids))
             if (w->split[id].lanes >> lane & 1)
@@ -193,7 +193,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
     return true;
 }
 
-/** A lane of split @id becomes a split of its own, which has not had the turn. */
+/** Makes a lane of split @id a split of its own, without the time slice. */
 static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane, struct lw_error *err)
 {
     unsigned rest;
@@ -246,7 +246,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             s = &w->split[id];
         }
         memset(w->proved, 0, sizeof w->proved);
-        if (w->ctag != NULL) /* the plan does not know this path */
+        if (w->ctag != NULL) /* the register plan does not cover this path */
             emu_compact_forget(w);
         if ((int)id == w->running)
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];
@@ -254,7 +254,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
-        note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* addresses of instructions are even */
+        note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* bit 0 is free: addresses of instructions are even */
         if (w->core->machine->active_hooks != NULL)
             w->core->machine->active_hooks->on_pc_edited(w->core->machine->active_hooks);
         return LW_OK;

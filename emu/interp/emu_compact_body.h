@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode where there are lanes: rows of tags, and loads and stores at tagged addresses.
- * Included by emu_mem_exec.c after emu_mem_fast_body.h, compiled once per x86-64 level.
+ * Compact mode in lane loops: materialisation of tags, and loads and stores at tagged addresses. Included by
+ * emu_mem_exec.c after emu_mem_fast_body.h, compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
-/** base + stride * column + rise * row, whole rows. */
+/** Writes base + stride * column + rise * row to all lanes of a row. */
 MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, uint32_t stride,
                         uint32_t rise)
 {
@@ -39,7 +39,7 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
         memcpy(kept, d, n * sizeof *d);
     if (is_high) {
         high = (uint32_t)(t->base >> 32);
-        carries = !emu_ctag_fits32(w, t, false); /* into the high word, in some lanes */
+        carries = !emu_ctag_fits32(w, t, false); /* carries into the high word in some lanes */
     }
     if (!is_high) {
         tag_row(d, n, fold, (uint32_t)t->base, (uint32_t)t->stride, (uint32_t)t->rise);
@@ -50,24 +50,26 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
             d[l] = (uint32_t)((t->base + (uint64_t)(int64_t)t->stride * (l % fold) +
                                (uint64_t)(int64_t)t->rise * (l / fold)) >> 32);
     }
-    for (unsigned l = 0; !all && l < n; l++) /* lanes that are not live keep what they had */
+    for (unsigned l = 0; !all && l < n; l++) /* lanes that are not live keep their values */
         if (!(w->live >> l & 1))
             d[l] = kept[l];
 }
 
-/** Where the lanes are: they go up by @step, and by @rise from row to row of the block. */
+/** Address of the first lane; addresses grow by @step from lane to lane and by @rise from row to row of the
+ *  block. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;
 };
 
-/** False: the address has no tag, or wraps. @mode and @bytes are constants. */
+/** Computes the addresses from a tag. Returns false if the address has none, or wraps. @mode and @bytes are
+ *  constants. */
 MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct tag_location *out)
 {
     const struct emu_ctag *t = &w->ctag[di->ta];
     const unsigned plain = mode & ~(unsigned)MEM_SCALED;
-    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* of steps, and of the offset */
+    const int64_t scale = mode & MEM_SCALED ? bytes : 1; /* scale of the steps and of the offset */
 
     out->step = t->stride * scale;
     out->rise = t->rise * scale;
@@ -87,7 +89,8 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
     return (out->address & (bytes - 1)) == 0;
 }
 
-/** @rows rows of @fold lanes, one after the other; all are found before any is moved. */
+/** Moves @rows rows of @fold lanes, one after the other; host addresses of all are checked before any is
+ *  moved. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                          unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)
@@ -141,8 +144,8 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Load or store at a tagged address, all lanes; false: nothing was done. @uniform: what all
- * lanes read at one place becomes a tag. @easy: only what needs no call, in warps of 32.
+ * Loads or stores at a tagged address for all lanes. Returns false if nothing was done. @uniform: a value
+ * that all lanes load from one address becomes a tag. @easy: only cases that need no call, in warps of 32.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of control instructions (emu_control.c), and what ends a time slice inside a chain (emu_slice.c). */
+/* Handlers of control instructions (emu_control.c), and the end of a time slice inside a chain (emu_slice.c). */
 #ifndef EMU_CONTROL_PRIV_H
 #define EMU_CONTROL_PRIV_H
 
 #include "emu/emu_code_priv.h"
 
-/** Handler of a row that acts on the split or the scalar unit (emu_control.c). */
+/** Returns the handler of an instruction on the split or the scalar unit (emu_control.c). */
 emu_handler_fn *emu_control_handler(enum isa_op op);
-/** The same of a decoded instruction, on both chains. */
+/** Gets the handlers of a decoded instruction for both chains. */
 void emu_control_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           struct emu_handlers *out);
 void emu_break_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Handler in front of instructions that are reconvergence pcs, under `stack`. */
+/** Handler before instructions that are reconvergence pcs, under `stack`. */
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Handler of bssy, bsync, bbreak and yield where they do nothing. */
+/** Handler of bssy, bsync, bbreak and yield where they have no effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 /** In a handler, as its last act: the slice of @w is over, and nothing of it is ready or its split continues

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions that programs use much, as lane loops; a part of emu_exec.c. All others, and
- * those of a uniform source, go lane by lane through emu_convert (emu_lane_ops.c), which says the
- * same of these.
+ * Common conversions as lane loops; a part of emu_exec.c. All others, and those of a uniform source, are
+ * converted lane by lane by emu_convert (emu_lane_ops.c), which gives the same results.
  */
 
-/* Bits of a set of CRND values; to integers, rn and rni are one. */
+/* Bits of sets of CRND values; for integers, rn and rni are equivalent. */
 #define CVT_RN 0x11
 #define CVT_RZ 0x22
 #define CVT_RM 0x44
 #define CVT_RP 0x88
 #define CVT_EXACT 0xff   /* nothing is rounded */
-#define CVT_WIDENS 0x0f  /* floats: rni and its like would round */
+#define CVT_WIDENS 0x0f  /* floats: rni and similar modes would round */
 
 #define CVT_WIDEN(high) LANEW_BODY(emu_uniform32, 0, 0, bl, high)
 #define CVT_FLOAT                                                                             \
     const unsigned mods = cvt_mods(di);                                                       \
     LANE_BODY(f32, f32, f32, fin_f32(ftz_f32(b, mods), mods))
 
-/* FORM(name, to, from, roundings, modifiers that it honours or lacks a use for, body); the first that fits is
- * meant. Of x64 and x32 each sign is one; x32_x64 is the low word. */
+/* FORM(name, to, from, roundings, modifiers that it supports or does not need, body); the first match is
+ * used. x64 and x32 stand for both signs; x32_x64 is the low word. */
 #define CONVERSIONS(FORM)                                                                                \
     FORM(f32_s32, F32, S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                             \
     FORM(f32_u32, F32, U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                             \
@@ -50,7 +49,7 @@
     FORM(x32_u16, X32, U16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, b & 0xffff))                    \
     FORM(x32_s16, X32, S16, CVT_EXACT, NOTHING, LANE_BODY(u32, u32, u32, (uint32_t)(int32_t)(int16_t)b))
 
-/** ftz and saturation of a conversion (di->reg: 4 and 3) as `sub` has them. */
+/** Returns ftz and saturation of a conversion (di->reg: 4 and 3) as `sub` encodes them. */
 INLINE unsigned cvt_mods(const struct emu_dinsn *di)
 {
     return (di->reg & 16 ? EMU_FTZ : 0) | (di->reg & 8 ? EMU_SAT : 0);
@@ -76,7 +75,7 @@ INLINE unsigned cvt_mods(const struct emu_dinsn *di)
 CONVERSIONS(FORM)
 #undef FORM
 
-/** Handlers of a common conversion; false: it is none. */
+/** Selects the handlers of a common conversion. Returns false if it is none. */
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };

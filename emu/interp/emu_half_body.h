@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lane loops of 16-bit floats; a part of emu_exec.c. A row is widened to f32, computed there
- * and narrowed again, one half of the registers after the other. Levels whose processors
- * convert f16 do so; the others use integers, with the same bits.
+ * Lane loops of 16-bit floats; a part of emu_exec.c. A row is widened to f32, computed and narrowed again,
+ * one half of the registers after the other. Levels whose processors convert f16 use these instructions;
+ * others use integers, with the same bits.
  */
 
-/** Bits 15:0 (@high: 31:16) of a row, as f32. */
+/** Widens bits 15:0 (@high: 31:16) of a row to f32. */
 static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_t *in, bool high,
                                                        unsigned n)
 {
@@ -19,7 +19,7 @@ static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_
         out[l] = emu_f32_of_f16(in[l] >> shift);
 #endif
 }
-/** To nearest even in bits 15:0, zeros above. */
+/** Narrows to nearest even in bits 15:0, zeros above. */
 static __attribute__((noinline)) void LEVEL(narrow_f16)(uint32_t *out, const float *in, unsigned n)
 {
 #if EMU_HAVE_F16
@@ -47,13 +47,13 @@ static __attribute__((noinline)) void LEVEL(narrow_bf16)(uint32_t *out, const fl
         out[l] = emu_bf16_of_f32(in[l]);
 }
 
-/* ftz: a value is an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
+/* ftz: a value counts as an f16 below 2^-14 when it is below the tie with it, 2^-14 - 2^-25. */
 #define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
 #define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
 #define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
 #define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
 
-/* @halves of the registers of type T; the first, second or third source is the last one. */
+/* Computes @halves of the registers of type T; the last one is the first, second or third source. */
 #define HALF_BODY(T, halves, sources, value)                                                  \
     SOURCES;                                                                                  \
     float x[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \

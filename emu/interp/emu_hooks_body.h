@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers that precede those of instructions with a hook. Included by
- * emu_mem_exec.c after emu_compact_body.h, compiled once per x86-64 level.
+ * Handlers that precede those of instructions with a hook. Included by emu_mem_exec.c after
+ * emu_compact_body.h, compiled once per x86-64 level.
  *
- * In the field's words: instrumentation with an inlined filter: a checker is not called where it has said that an
- * instruction's accesses do not matter. Without what such filters skip, races of gemm take 5.6 times the host
- * instructions (docs/explanation/race-detection.md) and are the same.
+ * In the field's words: instrumentation with an inlined filter. A checker is not called for an instruction
+ * whose accesses its filter excludes. Without the filters, the race check of gemm takes 5.6 times the host
+ * instructions (docs/explanation/race-detection.md); its findings are the same.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
 
-/** Does a piece leave its aperture? Then its addresses wrap there, or are wrong. */
+/** Returns true if a segment leaves its aperture: its addresses wrap there, or are invalid. */
 MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
-/** What scattered lanes are about to load is prefetched before the hook is called, which takes longer than it
- *  takes to arrive. Any address does no harm. */
+/** Prefetches what scattered lanes are about to load before the hook is called: the call takes longer than
+ *  the prefetch. Any address is harmless. */
 MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
@@ -26,7 +26,8 @@ MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 }
 
 enum { HOOK_FEW = 8 };
-/** The same as hook_segments of at most HOOK_FEW lanes, one by one. False: they leave their aperture. */
+/** Does the same as hook_segments for at most HOOK_FEW lanes, one by one. Returns false if they leave their
+ *  aperture. */
 MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                         uint64_t aperture, struct emu_hook_access *access, uint64_t *address)
 {
@@ -68,7 +69,7 @@ MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, u
     return true;
 }
 
-/** The lanes of a load, store or atomic, as pieces where they are equal or consecutive. */
+/** Describes the addresses of a load, store or atomic, as segments where they are equal or consecutive. */
 MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_hook_access *access, uint64_t *address)
 {
@@ -98,7 +99,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
 
     access->piece_count = 1;
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
-    /* @unit 0: lanes lie closer than they are wide; a ramp wraps nowhere */
+    /* @unit 0: lanes are closer than they are wide; consecutive lanes do not wrap */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
@@ -143,7 +144,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
         (void)emu_hook_lanes(w, di, access, address);
 }
 
-/** Are all lanes of a load or store where the hook filter excludes them? */
+/** Returns true if the filter excludes all lanes of a load or store. */
 MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *di,
                           const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
@@ -164,7 +165,7 @@ MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    /* offsets [low, high] reach what is within the span */
+    /* offsets in [low, high] stay within the span */
     int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
     low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
     high = high < 0 ? -1 : high >> q->scale;
@@ -177,7 +178,7 @@ MEM_OUTLINE bool LEVEL(hook_excluded_part)(const struct emu_warp *w, const struc
 {
     return hook_excluded(w, di, q, m, false, w->n);
 }
-/** The same of some lanes, most often of a warp of 32, whose rows say it. */
+/** Does the same for some lanes, mostly of a warp of 32, by comparing a row. */
 MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
@@ -188,7 +189,7 @@ MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_di
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** The same, of a full warp of 32, where the filter is as simple as that. */
+/** Does the same for a full warp of 32, where the filter is simple. */
 MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
@@ -198,12 +199,12 @@ MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di,
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
-/** Whose rows can be compared so? @q is complete but for that. */
+/** Prepares a filter whose addresses can be compared as rows; the other members of @q are complete. */
 static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
 {
     const bool scalar = q->mode == ISA_AMODE_SU32 || q->mode == ISA_AMODE_SS32;
     const uint64_t base = scalar ? emu_scalar_pair(w, di->reg) : 0;
-    /* of signed offsets: as if the least were 0 */
+    /* for signed offsets: as if the least were 0 */
     const uint64_t less = q->mode == ISA_AMODE_SS32 ? UINT64_C(1) << (31 + q->scale) : 0;
     const uint64_t from = base + (uint64_t)(int64_t)di->disp - less;
     int64_t low = (int64_t)(q->span.first - from), high = (int64_t)(q->span.end - q->bytes - from);
@@ -221,9 +222,9 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
-/* emu_row_pack writes so many eighths past an entry */
+/* emu_row_pack writes eight words more than it returns */
 enum { HOOK_BEYOND = 20 };
-/** Write what @m are about to do to the log of @q. False: the hook is called. */
+/** Writes the accesses of @m to the log of @q. Returns false if the hook must be called. */
 MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dinsn *di,
                                   struct emu_hook_filters *q, uint64_t m)
 {
@@ -257,7 +258,7 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         step = gap == 1 ? apart : (uint32_t)((int32_t)apart / (int)gap);
         form = step == 0                 ? EMU_ADDR_UNIFORM
                : step == unit            ? EMU_ADDR_CONTIGUOUS
-               : count <= 2 || store     ? EMU_ADDR_GATHER /* no words are saved, or they are not in this form */
+               : count <= 2 || store     ? EMU_ADDR_GATHER /* words would not be saved, or the row has another form */
                                          : EMU_ADDR_STRIDED;
         const uint32_t zero = first - low * step;
         if (form != EMU_ADDR_GATHER && !(n == 32 ? emu_row_strided(off, 32, m, false, zero, step)
@@ -303,14 +304,14 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** No lane accesses memory: the hook need not be called. */
+/** Returns true if no lane accesses memory, so the hook need not be called. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
-    /* a scalar load asks for no lane of the row */
+    /* a scalar load accesses memory even without active lanes */
     return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
 }
-/** The hook need not be called: all of @m, not none, access memory that the filter excludes. @whole: they are all of
- *  32. */
+/** Returns true if the hook need not be called: the filter excludes the accesses of all lanes in @m, which is
+ *  not empty. @whole: all 32 lanes. */
 MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
     struct emu_hook_filters *q = &w->code->hook_filter[di->index];
@@ -323,7 +324,7 @@ MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, 
     return q->span.log == NULL || LEVEL(hook_log)(w, di, q, m);
 }
 
-/** The hook has seen @di. False: it halts the engine, so the chain was left before @di. */
+/** Returns false if the hook of @di has requested a halt: then the chain was left before @di. */
 MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)
@@ -332,7 +333,7 @@ MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** False: the chain was left. */
+/** Calls the hook. Returns false if the chain was left. */
 MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
@@ -358,7 +359,7 @@ MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di
         active_hooks->on_insn(active_hooks, &access.at);
         if (stepped || !w->stepped)
             return hook_continues(w, di);
-        emu_hooks_split_runs(w, di, true); /* from @di on, and with it */
+        emu_hooks_split_runs(w, di, true); /* from @di on, inclusive */
         return false;
     }
     const uint64_t lanes = memory->scalar ? w->m & emu_guard(w, di) : m;

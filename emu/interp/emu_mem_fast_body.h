@@ -6,7 +6,8 @@
  */
 /* ---- fast: the common forms ------------------------------------------------------------------ */
 
-/** Host of [address, address + span), or NULL: not there, or not simply. */
+/** Returns the host address of [address, address + span), or NULL if it is not valid or needs the general
+ *  stage. */
 MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t address,
                               uint64_t span, bool write)
 {
@@ -25,8 +26,8 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
     return memory->host + offset;
 }
 
-/** One move for the whole row: @ramp is known, to be compared with. False: nothing was
- *  done. @rows is not yet checked, its high words are in @high if there are. */
+/** Moves the whole row in one operation: @ramp is the form to compare with. Returns false if nothing was
+ *  done. @rows has not been checked; its high words, if any, are in @high. */
 MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                               bool all, enum isa_space space, unsigned kind, bool write,
                               const struct mem_rows *rows, const uint32_t *high, bool pair,
@@ -49,7 +50,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     }
     if (address & (bytes - 1))
         return false;
-    if (ramp && zero > UINT32_MAX - span) /* the row wraps, addresses do not */
+    if (ramp && zero > UINT32_MAX - span) /* offsets wrap, addresses do not */
         return false;
     if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
                          high_first, ramp, unit))
@@ -88,7 +89,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** As mem_rows, but for the high words. @mode may have MEM_SCALED: times @bytes. */
+/** As mem_rows, without the high words. @mode may include MEM_SCALED: times @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {
@@ -132,9 +133,9 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** Of a row of 32 lanes whose halves are both equal or (@ramp) both consecutive, words in one 4 GiB
- *  window, as they are of blocks that are 16 wide: the addresses of the halves. @known: they are.
- *  False: not so, or not simply. */
+/** Computes the addresses of the halves of a row of 32 lanes whose halves are each equal or (@ramp)
+ *  consecutive, words in one 4 GiB window, as in blocks that are 16 wide. @known: the form is known. Returns
+ *  false if the row has not this form, or is not simple. */
 MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                                    bool ramp, bool known, uint64_t *address0, uint64_t *address1)
 {
@@ -155,7 +156,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     *address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
     if ((*address0 | *address1) & (BYTES - 1))
         return false;
-    if (ramp) { /* the row may wrap, addresses do not */
+    if (ramp) { /* offsets may wrap, addresses do not */
         const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
         const uint32_t most = (UINT32_MAX - HALF * BYTES) ^ flip;
         if (is_signed ? (int32_t)first0 > (int32_t)most || (int32_t)first1 > (int32_t)most
@@ -165,7 +166,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     return known || emu_halves_affine(off, high, pair, ramp, BYTES >> scale);
 }
 
-/** Load the halves of a row from where they lie. */
+/** Loads the halves of a row from their host addresses. */
 MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, const uint8_t *host0,
                               const uint8_t *host1, bool ramp)
 {
@@ -182,7 +183,7 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
     mem_count(w, false, false);
 }
 
-/** Such a row in one operation. False: nothing was done. */
+/** Moves such a row in one operation. Returns false if nothing was done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)
@@ -196,7 +197,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = host0; /* where each half is the same part of a row of the data */
+    uint8_t *host1 = host0; /* each half accesses the same part of a row of the data */
     if (address1 != address0)
         host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
@@ -214,7 +215,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** The first of loads that share what it finds (enum emu_addr_check_role). */
+/** Executes the first of loads that share its address check (enum emu_addr_check_role). */
 MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                               unsigned mode, bool ramp)
 {
@@ -225,12 +226,12 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* the pass before knew the form, of low words: with a carry only one half may have moved on */
+    /* the last iteration knew the form of the low words: with a carry only one half may have advanced */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    w->proved[slot] = 0; /* nor is the form of the pass before that of later ones, if this one fails */
+    w->proved[slot] = 0; /* the form of the last iteration does not hold for later loads either, if this one fails */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
     uint8_t *host0 = mem_reach(w, space, address0 - below, span + all, false);
@@ -241,7 +242,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
         w->proof[slot].host[0] = host0;
         w->proof[slot].host[1] = host1;
         proved |= EMU_PROVED_REACHED;
-    } else { /* its own words may lie well for all that */
+    } else { /* its own words may be valid nevertheless */
         host0 = mem_reach(w, space, address0, span, false);
         host1 = mem_reach(w, space, address1, span, false);
         if (host0 == NULL || host1 == NULL)
@@ -252,13 +253,14 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** EMU_PROVED_* that the first of the loads that @di shares with found in this run. */
+/** Returns the EMU_PROVED_* that the first of the loads sharing with @di found in this run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Which of its full base handlers an instruction tries first: it follows what served it last. Layers stay. */
+/** Selects which of its full base handlers an instruction tries first: the one that served it last. Layers
+ *  remain. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
@@ -270,11 +272,11 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     emu_code_relink(w->code, di->index);
 }
 
-/* _f: all lanes of a warp of 32; _h: what _f left, by halves; _U and _R: halves of equal and of
- * consecutive lanes together, where that served the last time; _bU, _bR: back to _f; _a: all
- * lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, all by _f, else if
- * any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the end of a
- * block. */
+/* Suffixes of handlers. _f: all lanes of a warp of 32; _h: rows that _f cannot serve, by halves; _U and _R:
+ * halves of equal and of consecutive lanes together, where that served the last time; _bU, _bR: back to _f;
+ * _a: all lanes of a warp of MEM_LEAST or more; _p: the lanes that mask and guard leave, if all by _f, else
+ * if any by _w, of a warp of 32; _q: the same, any width. A warp may have fewer lanes than its row, at the
+ * end of a block. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(MEM_PARAMS)              \
     {                                                                                         \
@@ -289,8 +291,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Loads that share what the first finds: _O: the first; _S: the form of the row is known; _L: and
- * where its words lie. */
+/* Loads that share an address check, _O: the first; _S: the form of the row is known; _L: and so are the host
+ * addresses. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \
@@ -318,7 +320,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         }                                                                                     \
         EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(w, di);                    \
     }
-/* Which handler serves a row by halves. */
+/* Returns the handler that serves a row by halves. */
 #define MEM_HALF_PLAIN(space, mode, kind, rw, write)                                          \
     MEM_INLINE emu_handler_fn *LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(          \
         const struct emu_dinsn *di, bool ramp)                                                \
@@ -353,7 +355,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \
     MEM_PROVED_FORM(space, mode, kind, U, false)                                              \
     MEM_PROVED_FORM(space, mode, kind, R, true)
-/* What _h of a form by halves has in addition to the general way; of all other forms: nothing. */
+/* Part of _h for forms by halves, in addition to the general stage; empty for other forms. */
 #define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(MEM_PARAMS);            \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(MEM_PARAMS);            \
@@ -404,7 +406,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(MEM_PARAMS)                   \
     {                                                                                         \
         const uint64_t m = w->e & emu_guard(w, di);                                           \
-        if (m == 0) /* often: it should not pay for a frame */                                \
+        if (m == 0) /* frequent: should not pay for a frame */                                \
             EMU_NEXT(w, di);                                                                  \
         if (m == w->all) /* so the chain is the full one */                                   \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
@@ -421,7 +423,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(MEM_PARAMS)                   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->width == 32)) /* the full chain: e is all of them */              \
+        if (!MEM_LIKELY(w->width == 32)) /* the full chain: all lanes are active */              \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
@@ -436,7 +438,7 @@ enum {
     MEM_MODE_SU32X = ISA_AMODE_SU32 | MEM_SCALED,
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
-/* Forms that have fast handlers; all others use the general ones. */
+/* Forms that have fast handlers; others use the general ones. */
 #define MEM_PROVED_FORMS(FORM)                                                                \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                 \
     FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32)
@@ -472,7 +474,7 @@ MEM_WHOLE_FORMS(FORM)
 
 /* ---- atomics ----------------------------------------------------------------------- */
 
-/** Mark the pages of scattered lanes; often there is one. */
+/** Marks the pages of scattered lanes as dirty; often there is one. */
 MEM_INLINE void mem_touch(struct emu_memory *memory, const struct mem_rows *rows, unsigned n,
                           uint64_t m)
 {
@@ -525,7 +527,7 @@ static void LEVEL(mem_texture)(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- which handlers ---------------------------------------------------------------- */
 
-/** Sizes that move alike. */
+/** Maps sizes that are moved alike to one kind. */
 static unsigned LEVEL(mem_kind)(unsigned size, bool write)
 {
     if (size == ISA_SIZE_B64)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is
- * compiled once per x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
+ * Handlers of loads and stores in their general form; included by emu_mem_exec.c, which is compiled once per
+ * x86-64 level and defines LEVEL(name). emu_mem_fast_body.h continues.
  *
- * Three stages, each leaving what it cannot do to the next by a tail call:
+ * Three stages, each passing what it cannot handle to the next by a tail call:
  *
- *   fast     inlined in the handlers of common forms: all lanes' addresses are equal or
- *            consecutive, in one page of global memory or in the block's shared memory;
- *            local memory at one offset. One test, one move.
- *   general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
- *            lie in the allocation that the instruction used last (or in shared memory).
- *   slow     emu_mem_slow: lane by lane, also names the fault.
+ *    fast     inlined in the handlers of common forms: all lanes' addresses are equal or
+ *             consecutive, in one page of global memory or in the block's shared memory;
+ *             local memory at one offset. One test, one move.
+ *    general  by chunks of 16 lanes: equal, consecutive or scattered. A scattered chunk must
+ *             be in the allocation that the instruction used last (or in shared memory).
+ *    slow     emu_mem_slow: lane by lane, also determines the fault.
  *
- * Every stage is exact to the byte for the lanes with an effect, and looks at no others.
- * Stores have the effect of lanes storing one after the other, lowest first.
+ * Every stage is exact to the byte for the lanes with an effect, and accesses no others. Stores have the
+ * effect of lanes storing one after the other, lowest first.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -21,21 +21,21 @@
 
 #define MEM_INLINE static inline __attribute__((always_inline, unused))
 #define MEM_OUTLINE static __attribute__((noinline))
-#define MEM_PARAMS struct emu_warp *w, const struct emu_dinsn *di /* of handlers */
+#define MEM_PARAMS struct emu_warp *w, const struct emu_dinsn *di /* parameters of handlers */
 #define MEM_LIKELY(x) __builtin_expect((x), 1)
 
 enum {
     MEM_CHUNK = 16,
-    MEM_MODE_ANY = 4, /* the instruction says */
-    MEM_SCALED = 8,   /* with a mode: the offset times the bytes of a lane */
-    MEM_GATHER_LEAST = 4 /* lanes from which a scattered load is made by vectors */
+    MEM_MODE_ANY = 4, /* the instruction has the mode */
+    MEM_SCALED = 8,   /* with a mode: the offset is multiplied by the bytes of a lane */
+    MEM_GATHER_LEAST = 4 /* number of lanes from which a scattered load uses vectors */
 };
 #if defined(__clang__)
 #define MEM_UNROLL_8 _Pragma("clang loop unroll(full)")
 #else
 #define MEM_UNROLL_8 _Pragma("GCC unroll 8")
 #endif
-/* Rows of fewer lanes take the masked form of fast handlers: the other has no loop for them. */
+/* Rows with fewer lanes use the masked form of fast handlers: the full form has no loop for them. */
 #if defined(EMU_HAVE_16)
 enum { MEM_LEAST = 16 };
 #else
@@ -52,8 +52,8 @@ struct mem_rows {
     uint8_t scale;
 };
 
-/** The same addresses without a scale: offsets times the factor, in a scratch row, relative to
- *  the lowest lane's address less 2^31. False when lanes are too far apart for that. */
+/** Converts the addresses to a scale of 0: multiplied offsets in a scratch row, relative to the lowest lane's
+ *  address minus 2^31. Returns false when lanes are too far apart for that. */
 MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_rows *rows)
 {
     const uint32_t *off = rows->off;
@@ -78,7 +78,8 @@ MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_r
     return true;
 }
 
-/** False when the lanes are in different 4 GiB windows of a pair. @m is not 0. */
+/** Computes @out from the operands. Returns false when the lanes are in different 4 GiB windows of a pair. @m
+ *  is not 0. */
 MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
                          enum isa_space space, unsigned mode, uint64_t m, bool all,
                          struct mem_rows *out)
@@ -109,17 +110,17 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** A range of addresses that is plain host memory. */
+/** A range of addresses that maps to contiguous host memory. */
 struct mem_window {
-    uint8_t *host; /* of the address `base` */
+    uint8_t *host; /* host address of `base` */
     uint64_t base, size;
-    bool global;   /* more than the window is there: the page map says what */
+    bool global;   /* more than the window is valid: see the page map */
 };
 
 /**
- * Are @m's lanes equal (@*ramp false) or consecutive, aligned and in one piece?
- * @off points at lane 0 of n lanes. @*zero is the lowest lane's off ^ flip, @*span the bytes
- * from its address to the last one's end.
+ * Classifies @m's lanes: returns true if they are equal (@*ramp false) or consecutive, aligned and
+ * contiguous. @off points at lane 0 of n lanes. @*zero is set to the lowest lane's off ^ flip, @*span to the
+ * bytes from its address to the last one's end.
  */
 MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool all,
                              uint32_t flip, unsigned bytes, uint32_t *zero, unsigned *span,
@@ -139,14 +140,15 @@ MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool a
     }
     *span = (*ramp ? (last - low) * bytes : 0) + bytes;
     *zero = first ^ flip;
-    if (*zero > UINT32_MAX - *span) /* wraps in the window (or nearly: the slow way knows) */
+    if (*zero > UINT32_MAX - *span) /* wraps in the window (or nearly: the slow stage decides) */
         return false;
     return emu_row_affine(off, n, m, all, first - (*ramp ? low * bytes : 0), *ramp, bytes);
 }
 
 /* ---- one lane's element ------------------------------------------------------------- */
 
-/* Kinds are sizes; B64 moves as V2B32 and V2B64 as V4B32. @stride: words between rows. */
+/* Returns the bytes of a kind. Kinds are sizes; B64 moves as V2B32 and V2B64 as V4B32. @stride: words between
+ * rows. */
 MEM_INLINE unsigned mem_bytes(unsigned kind)
 {
     return kind <= ISA_SIZE_S8    ? 1
@@ -155,7 +157,7 @@ MEM_INLINE unsigned mem_bytes(unsigned kind)
            : kind == ISA_SIZE_V2B32 ? 8
                                     : 16;
 }
-/** @step: bytes from a word of the element to its next. */
+/** Reads an element. @step: bytes from a word of the element to its next. */
 MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t step, unsigned kind)
 {
     uint16_t half;
@@ -168,14 +170,14 @@ MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t ste
         memcpy(&half, p, sizeof half);
         d[0] = kind == ISA_SIZE_U16 ? half : (uint32_t)(int16_t)half;
     } else {
-        uint32_t word[4]; /* read all before writing: rows may hold the addresses */
+        uint32_t word[4]; /* all words are read before writing: the rows may hold the addresses */
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
             word[k] = lw_get32(p + k * step);
         for (unsigned k = 0; k < mem_bytes(kind) / 4; k++)
             d[k * stride] = word[k];
     }
 }
-/** Nonzero when a byte changed. */
+/** Writes an element. Returns nonzero when a byte changed. */
 MEM_INLINE uint32_t mem_put(uint8_t *p, size_t step, const uint32_t *b, size_t stride,
                             unsigned kind)
 {
@@ -200,7 +202,7 @@ MEM_INLINE uint32_t mem_put(uint8_t *p, size_t step, const uint32_t *b, size_t s
 
 /* ---- moves of a run of lanes ----------------------------------------------------------- */
 
-/** All lanes read the element at @p. */
+/** Loads the element at @p into all lanes. */
 MEM_INLINE void mem_load_equal(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
                                const uint8_t *p, unsigned kind)
 {
@@ -211,7 +213,7 @@ MEM_INLINE void mem_load_equal(uint32_t *d, size_t stride, unsigned n, uint64_t 
         emu_row_splat(d + k * stride, n, m, all, word[k]);
 }
 
-/** Lane l reads the element at @p + l * bytes. */
+/** Loads the element at @p + l * bytes into lane l. */
 MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
                              const uint8_t *p, unsigned kind)
 {
@@ -230,7 +232,7 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
 }
 
 #if defined(EMU_HAVE_16)
-/** The lanes of @m, of 32, read as below: eight at a time, wherever in the row they are. */
+/** Loads as mem_load_scattered for the lanes of @m, of 32: eight at a time, wherever in the row they are. */
 MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const uint32_t *off,
                                 uint32_t flip, unsigned scale, unsigned kind)
 {
@@ -251,7 +253,7 @@ MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const
 }
 #endif
 
-/** Lane l reads the element at @p + ((off[l] ^ flip) << scale). */
+/** Loads the element at @p + ((off[l] ^ flip) << scale) into lane l. */
 MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint64_t m, bool all,
                                    const uint8_t *p, const uint32_t *off, uint32_t flip,
                                    unsigned scale, unsigned kind)
@@ -271,7 +273,7 @@ MEM_INLINE void mem_load_scattered(uint32_t *d, size_t stride, unsigned n, uint6
             uint32_t word[8], safe[8] __attribute__((aligned(32)));
             if (!all && (m >> l & 0xff) == 0)
                 continue;
-            if (!all) { /* other lanes read what the lowest does, and drop it */
+            if (!all) { /* other lanes load what the lowest does, and drop it */
                 emu_row_pick(safe, off, l, m, first);
                 from = safe;
             }
@@ -295,7 +297,7 @@ MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, un
     uint32_t changed = 0;
 
     if (kind == ISA_SIZE_B32) {
-        /* One after the other: the last stays, and any that differs changed a byte. */
+        /* Lanes store one after the other: the last value remains, and any that differs changed a byte. */
         unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
         changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
         lw_put32(p, b[last]);
@@ -325,7 +327,8 @@ MEM_INLINE bool mem_store_run(uint8_t *p, const uint32_t *b, size_t stride, unsi
     return changed != 0;
 }
 
-/** With @mark lane l's page is (offset + ((off[l] ^ flip) << scale)) / 4096. */
+/** Stores scattered elements. With @mark the page of lane l, (offset + ((off[l] ^ flip) << scale)) / 4096, is
+ *  marked dirty. */
 MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride, unsigned n,
                                     uint64_t m, bool all, const uint32_t *off, uint32_t flip,
                                     unsigned scale, bool mark, struct emu_memory *memory,
@@ -352,7 +355,7 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     return changed != 0;
 }
 
-/** Of local memory: no lane waits for a value there (MACHINE 4, Progress). */
+/** Counts an access to local memory, where no lane waits for a value (MACHINE 4, Progress). */
 MEM_INLINE void mem_count_local(struct emu_warp *w, bool write)
 {
     if (write)
@@ -373,12 +376,13 @@ MEM_INLINE void mem_count(struct emu_warp *w, bool write, bool changed)
 
 /* ---- general: flat spaces ------------------------------------------------------------------ */
 
-/** Host of the offset 0 that scattered lanes are relative to, if all of @m lie in @window. */
+/** Returns the host address of offset 0, to which scattered lanes are relative, if all of @m are in @window;
+ *  else NULL. */
 MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_window *window,
                                   unsigned n, uint64_t m, unsigned bytes)
 {
     const unsigned scale = rows->scale;
-    uint64_t ahead = rows->base - window->base; /* of the window's start, modulo 2^64 */
+    uint64_t ahead = rows->base - window->base; /* distance of the window's start, modulo 2^64 */
     uint64_t room = window->size - bytes, low = 0, high;
 
     if (window->size < bytes)
@@ -391,7 +395,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
             return NULL;
         high = low + room;
     }
-    /* from bytes to steps of the offset row */
+    /* converts bytes to steps of the offset row */
     low = (low + (UINT64_C(1) << scale) - 1) >> scale;
     high >>= scale;
     if (low > high || low > UINT32_MAX || (rows->base & (bytes - 1) & ((1u << scale) - 1)) != 0)
@@ -402,27 +406,27 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* May lie outside the window; the sums do not. */
+    /* May be outside the window; the sums are not. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
-/** What the lanes of @m will want after the words that they load in the loop's next round: most of
- *  those are next to this round's, and the host has time until then (struct emu_chain). */
+/** Prefetches what the lanes of @m will access with the words that they load in the loop's next iteration.
+ *  Most of these words are next to this iteration's, and there is time until then (struct emu_chain). */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
 {
     const struct emu_chain *chain = &w->code->chain[di->index];
     const uint64_t first = rows->base + (uint64_t)(int64_t)chain->advance - window->base;
-    const uint64_t room = window->size - 4; /* the window has this round's words */
+    const uint64_t room = window->size - 4; /* the window has this iteration's words */
     const uint64_t flip = chain->is_signed ? UINT64_C(1) << 31 : 0;
-    /* modulo 2^64: an address that is nowhere is not looked at */
+    /* modulo 2^64: prefetching an invalid address is harmless */
     const uint8_t *to = w->core->machine->memory.host;
     const uintptr_t ahead = (uintptr_t)(emu_scalar_pair(w, chain->base) +
                                         (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
                                         ISA_GLOBAL_BASE);
 
-    __asm__ volatile(""); /* else it has no effect, to a compiler, and is not called */
+    __asm__ volatile(""); /* else a compiler would see no effect and drop the call */
     for (LW_EACH_BIT(l, m)) {
         const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
         if (at > room)
@@ -432,7 +436,7 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
     }
 }
 
-/** All lanes of @m scattered, with the host of offset 0. */
+/** Moves all lanes of @m, scattered; @host is the address of offset 0. */
 MEM_INLINE bool mem_gather(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            const struct mem_rows *rows, bool global, uint8_t *host, unsigned n,
                            unsigned kind, bool write)
@@ -466,7 +470,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     uint64_t scattered = 0;
     bool changed = false;
 
-    /* What came here is seldom equal or consecutive: the fast stage had it first. */
+    /* Rows are seldom equal or consecutive here: the fast stage has handled those. */
     if (n <= 32 || rows->scale != 0) {
         scattered_host = mem_scattered(rows, window, n, m, bytes);
         if (scattered_host != NULL) {
@@ -521,7 +525,7 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         const uint32_t *off = rows->off + l;
         if (form[i] == NONE)
             continue;
-        /* Consecutive lanes: host[] is the lowest one's; count from lane 0. */
+        /* Consecutive lanes: host[] is the address of the lowest one; count from lane 0. */
         uint8_t *run = form[i] == RUN ? host[i] - lw_lowest(cm) * bytes : NULL;
         if (!write) {
             if (form[i] == SCATTERED)
@@ -568,7 +572,7 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
     if (mem_scattered(rows, window, n, m, bytes) == NULL)
         return emu_mem_slow(w, di, m);
     if (bytes >= 4 && emu_row_affine(rows->off, n, m, all, first, false, 0)) {
-        /* One offset: rows of memory are rows of lanes. */
+        /* With one offset, a row of memory is a row of lanes. */
         uint8_t *p = w->local + (rows->base + (first ^ rows->flip)) * n;
         for (unsigned k = 0; k < bytes / 4; k++, p += 4 * n) {
             if (write)
@@ -596,8 +600,8 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            struct mem_rows *rows, const struct mem_window *window);
 
-/** Addresses, space and window of @m's lanes, generic ones by the lowest lane's. False: the
- *  slow way must do it. */
+/** Gets addresses, space and window of @m's lanes, generic ones by the lowest lane's. Returns false if the
+ *  slow stage is needed. */
 MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                          enum isa_space *space, struct mem_rows *rows, struct mem_window *window)
 {
@@ -638,7 +642,7 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Find the space and run its worker; false: a fault was raised. */
+/** Determines the space and calls its worker. Returns false if a fault was raised. */
 MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                             enum isa_space space, mem_worker_fn *flat, mem_worker_fn *local)
 {
@@ -653,7 +657,7 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
     return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
 
-/* Workers of each kind, and the handlers of each space: these are in both chains, guarded
+/* Defines the workers of each kind and the handlers of each space. The handlers are in both chains, guarded
  * or not, in all modes. */
 #define MEM_WORKERS(kind, rw, write)                                                          \
     MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \

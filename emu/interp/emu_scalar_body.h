@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bodies of the scalar unit: the SCALAR columns of the table as handlers, included by
- * emu_control.c only. Each runs once a warp and needs all live lanes.
+ * Handlers of the scalar unit, from the SCALAR columns of the table; included by emu_control.c only. Each
+ * executes once for a warp and needs all live lanes.
  */
 #ifndef EMU_SCALAR_BODY_H
 #define EMU_SCALAR_BODY_H
 
-/** @known: decoding has seen that all of the register is there. */
+/** Reads a scalar register. @known: decoding has checked that the whole register exists. */
 static inline uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words, bool known)
 {
     uint64_t v;
@@ -32,7 +32,8 @@ static inline void scalar_write(struct emu_warp *w, unsigned reg, unsigned words
 #define WORDS(T) ((unsigned)sizeof(T_##T) / 4)
 #define SCALAR_X(T) (WORDS(T) == 2 ? (T_##T)emu_uniform64(w, di) : (T_##T)emu_uniform32(w, di))
 
-/** A scalar row asks for all live lanes, unless it writes exec or has a guard; then it is slow. */
+/** Returns true if a scalar instruction needs no check: all live lanes are active, it does not write exec,
+ *  and has no guard. */
 static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_dinsn *di,
                                    unsigned words, bool predicate)
 {
@@ -40,7 +41,7 @@ static inline bool scalar_is_plain(const struct emu_warp *w, const struct emu_di
            (predicate || di->reg + words <= ISA_S_EXEC);
 }
 
-/** What is left to ask of a row that is not plain. False: raised. */
+/** Does the remaining checks of an instruction that is not plain. Returns false if a fault was raised. */
 static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const struct emu_dinsn *di,
                                      unsigned words, bool predicate)
 {
@@ -49,10 +50,9 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Each row has three handlers from one body: `slow` (control_slow_*) does everything, `known`
- * (control_known_*) is in full chains where scalar_known() has seen that nothing is to be
- * asked, and the third does what is plain and leaves the rest to `slow` by a tail call, so that it
- * needs no frame. */
+/* Defines three handlers from one body: `slow` (control_slow_*) does everything; `known` (control_known_*) is
+ * in full chains where scalar_known() has found that no check is needed; the third does the plain cases and
+ * leaves the rest to `slow` by a tail call, so that it needs no frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
     if (is_known) {                                                                           \
         body                                                                                  \
@@ -82,7 +82,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
 #define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
-/* with the variant X has the third source and C the second */
+/* in the variant, X is the third source and C the second */
 #define SCALAR3(T, e)                                                                         \
     SCALAR_ROW(WORDS(T), false,                                                               \
         const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T at_x = SCALAR_X(T); \
@@ -108,7 +108,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
     default: return t;
     }
 }
-/* combining with R is seldom: slow */
+/* combining with R is rare: slow */
 #define SCALAR_COMPARE(T)                                                                     \
     if (!is_slow && !is_known && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
         EMU_TAIL slow(w, di);                                                                 \
@@ -121,7 +121,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
             w->sp[di->q] = scalar_combine(di->sub >> 4, t,                                    \
                                           w->sp[di->r & 7] != (di->r >> 3 & 1));)
 
-/** A load once a warp. False: raised. */
+/** Loads once for the warp. Returns false if a fault was raised. */
 static bool scalar_load(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space)
 {
     unsigned bytes = emu_size_bytes(di->sub);
