@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of rows that act on the split: branches, calls, barriers, exit; and of the
- * scalar unit. Compiled once: a few per warp instruction, no lane loops.
+ * Handlers of instructions on the split: branches, calls, barriers, exit; and of the scalar unit. Compiled
+ * once: they are few for each warp instruction and have no lane loops.
  *
- * A row that may end the turn or jump ends a straight-line run: it counts the run first,
- * so that w->retired includes it when the split functions look.
+ * An instruction that may end the slice or jump ends a straight-line run: it counts the run first, so that
+ * w->retired includes the run when the split functions read it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 /* ---- continuing ---------------------------------------------------------------- */
 
-/** Continue with @t after the run was counted: another run must fit the budget. */
+/** Continues at @t after the run was counted: the next run must fit the budget. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
@@ -33,10 +33,10 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 }
 
 /*
- * gcc makes no jump of a call at the end of a function that has handed out the address of a local
- * variable: such a handler would leave its frame on the host's stack, and a chain is 65,536 instructions
- * long. So rows that need arrays of lanes compute in a function of their own (EMU_ASIDE), which returns
- * where to continue: NULL: the slice or the warp's run is over. tests/emu/exec/test_chain.sh runs all of them.
+ * Marks functions with local arrays of lanes, which compute for a handler and return where to continue (NULL:
+ * the slice or the warp's run is over). gcc does not compile the last call to a jump in a function that has
+ * passed on the address of a local variable. Such a handler would leave its frame on the host's stack, and a
+ * chain is 65,536 instructions long. tests/emu/exec/test_chain.sh executes all of them.
  */
 #define EMU_ASIDE static __attribute__((noinline))
 
@@ -46,7 +46,7 @@ static void go_on(struct emu_warp *w, const struct emu_dinsn *t)
         EMU_TAIL jump(w, t);
 }
 
-/** Continue after @di, which did nothing because no lane is active. Not after the last
+/** Continues after @di, which had no effect because no lane is active. Raises a fault after the last
  *  instruction of a function. */
 static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -59,13 +59,13 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + 1);
 }
 
-/** The turn is over: the split functions have stored the pcs. */
+/** Ends the slice: the split functions have stored the pcs. */
 static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
-/** Where the engine must have space for each side of a divergence; false: raised. */
+/** Tests whether the engine has capacity for each side of a divergence. Returns false if a fault was raised. */
 static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
@@ -76,7 +76,7 @@ static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
     return false;
 }
 
-/** A guard parts M, into two splits if @parts: false, and raised, where it must not. */
+/** Handles a guard that divides the split, into two splits if @parts. Returns false if a fault was raised. */
 static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
                                                      const struct emu_dinsn *di, uint64_t on,
                                                      bool parts)
@@ -89,8 +89,8 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** *@on: the lanes that a control instruction acts on, M & guard. Parting M under partial exec by a
- *  guard is a fault (MACHINE 1); then false, and raised. */
+/** Sets *@on to the lanes that a control instruction acts on, split mask & guard. A guard that divides the
+ *  split under partial exec is a fault (MACHINE 1): then returns false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);
@@ -108,7 +108,7 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Out of line: what is never parted should not pay for it. */
+/** Divides the split at a branch. Out of line: branches that never diverge should not pay for it. */
 static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t taken)
 {
@@ -131,12 +131,12 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         jump(w, target);
         return;
     }
-    if (w->e == 0) { /* M & exec = 0: not taken */
+    if (w->e == 0) { /* no lane is active: not taken */
         fall_through(w, di);
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
-    if (taken == 0 || taken == ask || di->delta == 1) { /* +1: both ways lead there */
+    if (taken == 0 || taken == ask || di->delta == 1) { /* +1: both sides lead there */
         emu_count_run(w, di);
         jump(w, taken == 0 ? di + 1 : target);
         return;
@@ -157,9 +157,9 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** A slice ends within a loop or a straight line, and its split, alone in the warp, continues there with
- *  the registers that it has (emu_view.c forgets where somebody writes them): the forms of its rows
- *  are known then, but not what is mapped. */
+/** Keeps the known forms of rows across the end of a slice within a loop or a straight line. The split, alone
+ *  in its warp, continues there with the same registers (emu_view.c drops the forms when a debugger writes
+ *  them). What is mapped may change. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
@@ -182,7 +182,7 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     memcpy(&keep, w->proved, sizeof keep);
-    emu_count_run(w, di); /* forgets all */
+    emu_count_run(w, di); /* drops all facts */
     w->run_start = target;
     keep &= di->aux;
     if (target->run > w->budget) {
@@ -193,7 +193,8 @@ void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_GO(w, target);
 }
 
-/** Instruction at a 64-bit guest address for each lane of @lanes; false: raised. */
+/** Gets the instruction at a 64-bit guest address for each lane of @lanes. Returns false if a fault was
+ *  raised. */
 static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                        bool entry_only, uint32_t *target)
 {
@@ -226,7 +227,8 @@ static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     return false;
 }
 
-/** Send the split's lanes to target[l]. Returns where all go; NULL: they part, or a fault. */
+/** Sends the split's lanes to target[l]. Returns the common target; NULL: they diverge, or a fault was
+ *  raised. */
 static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct emu_dinsn *di,
                                              uint32_t *target, uint64_t on)
 {
@@ -259,7 +261,8 @@ static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct em
     return NULL;
 }
 
-/** Under partial exec a branch follows its active lanes: M asks M & exec. */
+/** Returns the lanes that a branch takes. Under partial exec a branch follows its active lanes: the whole
+ *  split goes where they all go. */
 static uint64_t guarded_lanes(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t taken = w->e & emu_guard(w, di);
@@ -311,7 +314,7 @@ static void emu_c_indirect(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t on = w->e & emu_guard(w, di); /* under partial exec only E ends */
+    uint64_t on = w->e & emu_guard(w, di); /* under partial exec only active lanes exit */
 
     if (on == 0) {
         fall_through(w, di);
@@ -323,7 +326,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     if (w->ctag != NULL && on != w->live)
-        emu_compact_rows(w); /* lanes that are dead keep what they held */
+        emu_compact_rows(w); /* dead lanes keep their values */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     slice_over(w, di);
@@ -331,7 +334,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         emu_switch_to_next_warp(w);
 }
 
-/** The same without a guard: what ends a warp as a rule. */
+/** Exits without a guard, the common end of a warp. */
 static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->split_count == 1 && w->e == w->live && w->flow == NULL &&
@@ -342,7 +345,7 @@ static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
 }
-/** With a guard, which is false in all lanes as a rule. */
+/** Exits with a guard, which is usually false in all lanes. */
 static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if ((w->e & emu_guard(w, di)) == 0 && !(di->flags & EMU_D_LAST)) {
@@ -361,7 +364,7 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, false, &on))
         return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
-        /* lanes that overwrite their number leave a group, which may release it */
+        /* lanes that overwrite their group number leave the group, which may release it */
         emu_count_run(w, di);
         emu_split_bssy(w, di->sub, on);
         jump(w, di + 1);
@@ -418,8 +421,8 @@ static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** Member masks of lanes as the machine's lane masks (virtual warps of 32, MACHINE 1).
- *  From a row, or one value for all. */
+/** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are
+ *  in a row, or one value for all. */
 static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
                          uint32_t value, uint64_t *member)
 {
@@ -431,7 +434,8 @@ static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_
     }
 }
 
-/** The same of lanes that each have to be a member; @fmt has the lane and its mask. False: raised. */
+/** The same for lanes that must be members themselves; @fmt has the lane and its mask. Returns false if a
+ *  fault was raised. */
 static bool members_with_self(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *masks,
                               uint32_t value, const char *fmt, uint64_t *member)
 {
@@ -506,7 +510,7 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u (0..15)", id);
         return NULL;
     }
-    /* The split functions count from w->retired; a refused arrival takes it back. */
+    /* The split functions count from w->retired; a refused arrival undoes the count. */
     const struct emu_dinsn *run_start = w->run_start;
     int64_t budget = w->budget;
     uint64_t retired = w->retired, lane_retired = w->lane_retired;
@@ -547,7 +551,7 @@ static void emu_c_bar(struct emu_warp *w, const struct emu_dinsn *di)
 {
     EMU_TAIL go_on(w, cta_arrive(w, di));
 }
-/** bar.sync where the instruction names barrier di->reg, and has no count and no guard. */
+/** Executes bar.sync where the instruction names barrier di->reg, and has neither a count nor a guard. */
 static void bar_sync_known(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (emu_split_bar_usual(w, di->reg)) {
@@ -587,8 +591,8 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** After a launch the chain is left: the engine gives its blocks their slots before the next instruction. The
- *  warp's time slice may continue. */
+/** Executes a launch. The chain is left after it: the engine gives the launched blocks slots before the next
+ *  instruction. The warp's time slice may continue. */
 static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);
@@ -603,7 +607,7 @@ static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_BUDGET, di + 1);
 }
 
-/** Lanes wait until the kernels that their block launched are complete. */
+/** Makes lanes wait until the kernels that their block launched are complete. */
 static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
 {
     unsigned depth = w->block->grid->depth, most = w->core->machine->config.launch_depth;
@@ -661,7 +665,7 @@ static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** A write to s126 or s127 changed exec: legal only while the warp is one split. */
+/** Checks a write to s126 or s127, which changes exec: it is legal only while the warp is one split. */
 static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->m == w->live)
@@ -684,7 +688,7 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
     return di->guard & 8 ? !on : on;
 }
 
-/** A cross-lane row with members: lanes wait until all of a set are here. */
+/** Executes a cross-lane instruction with members: lanes wait until all of a set have arrived. */
 EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
 {
     uint64_t member[EMU_MAX_LANES], on, go;
@@ -695,18 +699,18 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         emu_count_run(w, di);
         return di + 1;
     }
-    /* no register: all lanes of the virtual warp */
+    /* no register: all lanes of the virtual warp are members */
     const uint32_t *masks = di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL;
     if (!members_with_self(w, di, on, masks, ~UINT32_C(0), "lane %u names members 0x%llx without its own bit", member))
         return NULL;
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
-    if (go == 0) { /* waits here; executed for all when the last has arrived */
+    if (go == 0) { /* waits here; the last lane to arrive executes it for all */
         slice_over(w, di);
         return NULL;
     }
     emu_count_run(w, di);
-    /* each set of members by itself: one split may hold several, all complete */
+    /* each set of members separately: a split may contain several, all complete */
     member_masks(w, go, masks, ~UINT32_C(0), member);
     while (go != 0) {
         uint64_t first = member[lw_lowest(go)], group = 0;
@@ -780,7 +784,7 @@ static emu_handler_fn *const handlers[ISA_OP_COUNT] = {
 #define INSN(id, ...) [ISA_##id] = control_##id,
 #include "isa/insns.def"
 };
-/* of arithmetic on scalar registers */
+/* arithmetic on scalar registers */
 #define IS_SCALAR(flags) (((flags) & (ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_MEMORY | ISA_F_CROSS)) == ISA_F_SCALAR)
 static emu_handler_fn *const known[ISA_OP_COUNT] = {
 #define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, ...)                 \
@@ -793,8 +797,8 @@ emu_handler_fn *emu_control_handler(enum isa_op op)
     return handlers[op];
 }
 
-/** A scalar row without a guard, that writes registers below exec and reads no sz: in the full chain,
- *  where all lanes of the warp run, nothing of it depends on more than values. */
+/** Returns true for a scalar instruction that needs no check in the full chain, where all lanes of the warp
+ *  run: it has no guard, writes registers below exec and does not read sz. */
 static bool scalar_known(const struct isa_insn *insn, const struct isa_op_info *info,
                          const struct emu_dinsn *di)
 {

@@ -18,25 +18,27 @@ void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield where they have no effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
-/** In a handler, as its last act: the slice of @w is over, and nothing of it is ready or its split continues
- *  at w->di. Continues with the next warp where core->hand allows it; else @w leaves its chain. */
+/** Ends the slice of @w as the last act of a handler: no split is ready, or its split continues at w->di.
+ *  Switches to the next warp where core->hand allows direct switches; else @w leaves its chain. */
 void emu_switch_to_next_warp(struct emu_warp *w);
-/** In a handler, as its last act, all counted: the run at @t is longer than what is left of the slice. It
- *  is used up there, and the next warp follows, where core->hand allows that; else @w leaves its chain. */
+/** Ends the slice inside a run, as the last act of a handler with everything counted: the run at @t is longer
+ *  than the rest of the slice. The rest is executed, then the next warp follows where core->hand allows
+ *  direct switches; else @w leaves its chain. */
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
-/** The chain was left: what emu_slice_expired() put after the last instruction of the slice is removed, if it is
- *  still there. */
+/** Removes the layer that emu_slice_expired() put on the instruction after the slice, if it is still there;
+ *  called when the chain was left. */
 void emu_slice_end_unpatch(struct emu_warp *w);
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Count what is before @di, where the slice ends and the split continues; forms of rows are kept. */
+/** Counts the instructions before @di, where the slice ends and the split continues; known forms of rows are
+ *  kept. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
-/** The same for a warp that ends there, counted: all its lanes are one split, which is not observed; no
- *  CTA barrier of the block is open, and lanes diverge and reconverge by convergence barriers. */
+/** Ends the slice of a counted warp that exits: all its lanes are one split, which is not observed, no CTA
+ *  barrier of the block is open, and the engine is the one with convergence barriers. */
 void emu_split_exit_alone(struct emu_warp *w);
-/** Instructions of a warp without a look at it, at most: below the saturation of emu_dinsn.run. */
+/** Limit of a warp's instructions between two checks: below the saturation of emu_dinsn.run. */
 enum { EMU_LONGEST_BUDGET = 32768 };
-/** Full handler of a branch that closes a loop of one run (emu_control.c): aux is what of w->proved
- *  the next pass keeps, as it is in memory. */
+/** Full handler of a branch that closes a loop of one run (emu_control.c): aux selects the part of w->proved
+ *  that the next iteration keeps. */
 void emu_loop_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 #endif

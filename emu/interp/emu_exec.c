@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: isa/insns.def expanded into handlers. Compiled once per x86-64 level
- * (EMU_LEVEL 1, 3, 4), as is emu_mem_exec.c, which has those of memory; emu_level_choose picks
- * one at start.
+ * The interpreter: expands isa/insns.def into handlers. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4)
+ * like emu_mem_exec.c, which has the handlers of memory instructions; emu_level_choose picks one at start.
  *
- * A row becomes one always-inline body and these handlers of it: X from a row or from a
- * uniform place (v, u); all lanes or blended by the mask row (f, p); guarded (g), which
- * blends by a mask of its own and stays on its chain. Float rows have one more, `m`, that
- * honours their modifiers. A row marked SELDOM has two bodies: whole rows without modifiers,
- * and everything else.
+ * An instruction's semantics become one always-inline body with several handlers: X from a vector register or
+ * a uniform operand (v, u); all lanes or blended by the mask row (f, p); guarded (g), which blends by a mask
+ * of its own and remains on its chain. Float instructions have one more, `m`, that supports their modifiers.
+ * An instruction marked SELDOM has two bodies: whole rows without modifiers, and everything else.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -38,7 +36,7 @@
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
 #define UNIFORM_f64(w, di) emu_f64_bits(emu_uniform64(w, di))
-/* rows of these types are SELDOM: X is never uniform */
+/* instructions of these types are SELDOM: X is never uniform */
 #define UNIFORM_f16(w, di) 0.0f
 #define UNIFORM_bf16(w, di) 0.0f
 
@@ -65,7 +63,7 @@
 #define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
 #define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
 
-/* ftz and saturation of the `m` bodies: what they do to sources and results. */
+/* ftz and saturation of the `m` bodies: conversions of sources and results. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -106,7 +104,7 @@ INLINE double fin_f64(double x, unsigned sub)
 
 /* ---- masks -------------------------------------------------------------------- */
 
-/* Lane l of a row of 32: ~0 where the bit is set. A table of bits vectorises at every level. */
+/* [lane of a row of 32]: the lane's bit. A table of bits vectorises at every level. */
 static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -144,11 +142,13 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 /* ---- lane semantics ------------------------------------------------------------- */
 
-/* Parameters of every body:
- *   lanes  lanes that effects reach; meaningful where mask != NULL
- *   mask   NULL: write whole rows
- *   bu     X is uniform
- *   mod    honour the modifiers of di->reg, which expressions know as `sub` */
+/*
+ * Parameters of every body:
+ *    lanes  lanes with an effect; valid where mask != NULL
+ *    mask   NULL: write whole rows
+ *    bu     X is uniform
+ *    mod    apply the modifiers of di->reg, which expressions name `sub`
+ */
 #define BODY_PARAMS                                                                           \
     struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *mask,     \
         const bool bu, const bool mod
@@ -161,7 +161,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     const unsigned sub = mod ? di->reg : 0;                                                   \
     (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
 
-/* A loop over the lanes; whole rows of 32 lanes, the usual case, without its control. */
+/* Loop over the lanes, unrolled for whole rows of 32 lanes, the common case. */
 #define EACH_LANE(...)                                                                        \
     if (EMU_LEVEL != 1 && mask == NULL && !mod && __builtin_expect(n == 32, 1)) {                                  \
         EMU_LANE_LOOP_32                                                                      \
@@ -199,8 +199,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
-/* 64-bit results in halves: what has no carry or one carry is cheaper so than with the words
- * of each lane brought together. */
+/* 64-bit results computed in halves: an operation with no carry or one is cheaper so than with both words of
+ * each lane combined. */
 #define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
     SOURCES;                                                                                  \
     const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
@@ -234,7 +234,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
 
-/* Rows of a type that the level compares by host vectors, without modifiers; else a loop. */
+/* Compares by host vectors for types that the level supports, without modifiers; else by a loop. */
 #define COMPARE_LOOP(T, op, e)                                                                \
     if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
         bits = EMU_COMPARE_##T(op);                                                           \
@@ -267,8 +267,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_f64 0
 
-/* Each comparison is one of few loops or its complement: of integers eq, lt, le; of floats,
- * where an unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
+/* Each comparison is one of few loops or its complement: for integers eq, lt, le; for floats, where an
+ * unordered pair makes `u` comparisons true, also the ordered gt, ge, ne and num. */
 #define LOOPS_OF_INTEGERS(T)                                                                  \
     switch (di->sub & 15) {                                                                   \
     case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
@@ -311,7 +311,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     LOOPS_##T(T)                                                                              \
     emu_put_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip, ~(bits ^ flip))
 
-/* Lane-wise and cross-lane functions that are no loop of one expression. */
+/* Lane-wise and cross-lane functions that are not a loop of one expression. */
 #define CALL(f) f(w, di, lanes)
 #define SELDOM(semantics) semantics
 
@@ -334,7 +334,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     HANDLER(name##f, __VA_ARGS__; EMU_NEXT_FULL(w, di))                                       \
     HANDLER(name##p, __VA_ARGS__; EMU_NEXT_PART(w, di))
 
-/* Whole rows: 32 lanes, the usual case, have a function without a frame for what other widths need. */
+/* Whole rows: 32 lanes, the common case, have a function without the frame that other widths need. */
 #if EMU_LEVEL == 1
 #define WHOLE(id, name, bu)                                                                   \
     HANDLER(h_##id##_##name, LEVEL(body_##id)(w, di, 0, NULL, bu, false); EMU_NEXT_FULL(w, di))
@@ -373,8 +373,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_vg, GUARDED(id, false))                                                      \
     TWO(h_##id##_ug, GUARDED(id, true))
 
-/* Modifiers and rounding: one guarded, unspecialised body a row. A guard of 7 is pt. The body
- * is a function of its own: nothing of it moves past the rounding. */
+/* Modifiers and rounding: one guarded, unspecialised body for each instruction. A guard of 7 is pt. The body
+ * is a function of its own, so that no part of it moves past the change of rounding mode. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \
@@ -407,7 +407,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define CALLED_ROW(id)                                                                        \
     TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
-/* What handlers a row gets, by its semantics. Other rows have a selector or handlers of their own. */
+/* Kinds of handlers by an instruction's semantics. Other instructions have a selector or handlers of their
+ * own. */
 #define KIND_LANES EMU_IS(HOT)
 #define KIND_LANER EMU_IS(HOT)
 #define KIND_COMPARE EMU_IS(HOT)
@@ -467,7 +468,7 @@ static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
-/** The sign of floats is in one word; a negated integer has a carry from word to word. */
+/** Executes a prelude. The sign of floats is in one word; a negated integer has a carry from word to word. */
 static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
                                                      const struct emu_prelude *pre)
 {
@@ -533,7 +534,8 @@ PRELUDE(part)
 
 /* ---- called rows that are frequent in whole rows ------------------------------------------ */
 
-/** Numbers of threads, l-th lane of the warp @linear + l of the block, where they are ramps. */
+/** Writes thread indices of lanes l, thread @linear + l of the block, if they are consecutive; else returns
+ *  false. */
 INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -566,7 +568,7 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* What needs a frame is a function of its own: no handler may leave one on the stack after its jump. */
+/* A function that needs a frame: no handler may leave one on the stack after its jump. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);
@@ -586,7 +588,7 @@ static void LEVEL(s2r_f)(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL LEVEL(s2r_any)(w, di);
 }
-/** What needs no answer of an engine and no entry in a log. */
+/** Returns true for special registers that need no answer of an engine and no entry in a log. */
 static bool LEVEL(s2r_is_plain)(enum isa_special sr)
 {
     const struct isa_special_info *info = isa_special_info(sr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's hooks: what checkers see of instructions on the fast path. */
+/* The machine's hooks: calls of checkers from instructions on the fast path. */
 #include "emu/interp/emu_hooks_priv.h"
 
 #include "emu/interp/emu_layers_priv.h"
@@ -68,11 +68,11 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_slice_end_unpatch(w); /* the turn ends here: what its budget said of its end holds no longer */
+    emu_slice_end_unpatch(w); /* the slice ends here: what the budget determined about its end is void */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* the chain ends here, or after @di, whatever was left */
+    w->budget = steps ? 0 : 1; /* the chain ends here, or after @di, whatever was left of the budget */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

@@ -29,12 +29,12 @@
 /** Layers on the base handlers of an instruction, lowest first; bits of code->layers[index]. */
 enum emu_layer {
     EMU_LAYER_HOOK = 1,      /* the level's hook handlers report the instruction to the machine's hooks */
-    EMU_LAYER_RPC = 2,       /* engine `stack`: emu_rpc_handler asks whether the split waits here */
+    EMU_LAYER_RPC = 2,       /* engine `stack`: emu_rpc_handler tests whether the split waits here */
     EMU_LAYER_BREAK = 4,     /* emu_break_handler: a breakpoint */
     EMU_LAYER_SLICE_END = 8, /* emu_slice_end_handler: the time slice ends before the instruction */
     EMU_LAYER_BUDGET = 16,   /* emu_budget_handler: the chain is left before the instruction */
     EMU_LAYER_TOP = 32,      /* above all layers */
-    EMU_HOOK_SITE = 64       /* no layer: the hooks want this instruction, and may enable it */
+    EMU_HOOK_SITE = 64       /* not a layer: the hooks want this instruction, and may enable it */
 };
 
 static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
@@ -42,7 +42,7 @@ static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
     return (struct emu_handlers){handler, handler};
 }
 
-/** Handlers of @index without @layer and what is above it. */
+/** Returns the handlers of @index below @layer. */
 static inline struct emu_handlers emu_code_below(const struct emu_code *code, uint32_t index,
                                                  enum emu_layer layer)
 {
@@ -61,13 +61,13 @@ static inline struct emu_handlers emu_code_below(const struct emu_code *code, ui
     return code->hook;
 }
 
-/** Make the handlers of @index those that its layers ask for. */
+/** Derives the handlers of @index from its layers. */
 static inline void emu_code_relink(struct emu_code *code, uint32_t index)
 {
     code->insn[index].h = emu_code_below(code, index, EMU_LAYER_TOP);
 }
 
-/** Put a layer on an instruction, or take it away. */
+/** Adds a layer to an instruction, or removes it. */
 static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enum emu_layer layer, bool on)
 {
     const unsigned others = code->layers[index] & ~(unsigned)layer;
@@ -76,7 +76,7 @@ static inline void emu_code_set_layer(struct emu_code *code, uint32_t index, enu
     emu_code_relink(code, index);
 }
 
-/** Handlers that execute @di even where it has a breakpoint. No slice ends before it. */
+/** Returns handlers that execute @di even if it has a breakpoint. No slice must end before it. */
 static inline struct emu_handlers emu_code_past_break(const struct emu_code *code,
                                                       const struct emu_dinsn *di)
 {

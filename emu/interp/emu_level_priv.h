@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4) share: their names, rows
- * in vectors of ROW_LANES (8 where fewer would do: warps have 4 lanes at least), what one has for the other.
+ * Common definitions of the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, rows in
+ * vectors of ROW_LANES (8 even where fewer would do: warps have at least 4 lanes), functions that they call
+ * of each other.
  */
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 #ifndef EMU_LEVEL
-#define EMU_LEVEL 1 /* this header alone */
+#define EMU_LEVEL 1 /* for a check of this header alone */
 #endif
 #if EMU_LEVEL == 1
 #define LEVEL(name) name##_v1
@@ -39,10 +40,11 @@ INLINE unsigned lanes_of(const struct emu_warp *w)
     return n;
 }
 
-/** Handlers of loads, stores, atomics and fetches of texels (emu_mem_exec.c); false, and @why: none. */
+/** Selects the handlers of loads, stores, atomics and texture fetches (emu_mem_exec.c). Returns false and
+ *  sets @why if there are none. */
 bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why);
-/** As the members of struct emu_level. */
+/** Members of struct emu_level. */
 bool LEVEL(tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
 void LEVEL(make_row)(struct emu_warp *w, unsigned index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of memory, and what precedes handlers where the machine has hooks. Compiled once
- * per x86-64 level, as emu_exec.c is.
+ * Handlers of memory instructions, and hook handlers before others. Compiled once per x86-64 level like
+ * emu_exec.c.
  */
 #include "emu/interp/emu_level_priv.h"
 #include "emu/interp/emu_layers_priv.h"
@@ -19,7 +19,7 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    if (flags & ISA_F_ATOMIC) { /* the decoder knows which there are */
+    if (flags & ISA_F_ATOMIC) { /* the decoder checks which exist */
         out->full = out->part = LEVEL(mem_atomic);
         return true;
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Row primitives of the handlers: compare a row with a ramp or with a range, move and blend
- * rows; conversions of 16-bit floats and the processor's rounding mode.
+ * Row primitives of the handlers: compare a row with consecutive values or a range, move and blend rows;
+ * conversions of 16-bit floats; the processor's rounding mode.
  *
- * In the forms of each x86-64 level, chosen by what the compiler may use, and in plain C for
- * other processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh); included only
- * by files that are compiled once per level. A row has n lanes of 32 bits, n one of 8, 16, 32,
- * 64; lane l's bit in a mask is bit l. With @all the mask is not looked at. Memory of lanes
- * outside the mask is neither read nor written, registers of them are not changed.
+ * Each has a form for every x86-64 level, selected by the compiler's target, and one in plain C for other
+ * processors. Intrinsics are in this file alone (tests/lint/lint_includes.sh), which is included only by
+ * files that are compiled once per level. A row has n lanes of 32 bits, n being 8, 16, 32 or 64; lane l's bit
+ * in a mask is bit l. With @all the mask is ignored. Memory of lanes outside the mask is neither read nor
+ * written, and their registers are not changed.
  */
 #ifndef EMU_SIMD_PRIV_H
 #define EMU_SIMD_PRIV_H
@@ -41,14 +41,14 @@ EMU_ROW __m256i emu_splat8(uint32_t v)
 {
     return _mm256_set1_epi32((int)v);
 }
-/** Eight lanes of a mask as 0 / ~0. */
+/** Expands eight lanes of a mask to 0 / ~0. */
 EMU_ROW __m256i emu_mask8(uint64_t m, unsigned l)
 {
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
 
     return _mm256_cmpeq_epi32(_mm256_and_si256(emu_splat8(m >> l & 0xff), bit), bit);
 }
-/** first, first + bytes, ...: @bytes is a constant of the caller. */
+/** Returns first, first + bytes, ...; the caller passes a constant @bytes. */
 EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
 {
     int b = (int)bytes;
@@ -57,8 +57,8 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
-/* gcc leaves a loop of four steps a loop, whose control is a half of it: rows of 32 lanes that are
- * all wanted are written out. */
+/* True for full rows of 32 lanes, which are written out: gcc does not unroll a loop of four steps, and half
+ * of its instructions are control. */
 #define EMU_ALL_32(n, all) (__builtin_constant_p(n) && (n) == 32 && (all))
 
 EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
@@ -143,8 +143,8 @@ EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m
     }
 }
 
-/** Eight words to lanes l and on of a row, by one store: what loads the row next gets its vectors
- *  from the stores, where those of single words would first have to be in the cache. */
+/** Writes eight words to lanes l and on of a row by one store. A later vector load can be forwarded from that
+ *  store; from single-word stores it would have to wait until they are in the cache. */
 EMU_ROW void emu_words_row8(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
     __m256i v = _mm256_setr_epi32((int)word[0], (int)word[1], (int)word[2], (int)word[3],
@@ -292,8 +292,8 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
     return changed != 0;
 }
 
-/** The words of the lanes of @m, of 32 from @row on, each ^ @flip, moved together: out[0], out[1],
- *  ...; after them eight times the first. How many. */
+/** Packs the words of the lanes of @m, of 32 from @row on, each ^ @flip, into out[0], out[1], ...; then the
+ *  first word eight times. Returns their number. */
 EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
 {
     const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
@@ -306,8 +306,8 @@ EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m,
     emu_store8(out + count, emu_splat8(row[lw_lowest(m)] ^ flip));
     return count;
 }
-/** The other way: the first @count of @word, whose lanes are those of @m, into @d. By eights, as
- *  they were stored: a wider load would wait until they have reached the cache. */
+/** The inverse: moves the first @count of @word to the lanes of @m in @d. Reads eights, as they were stored:
+ *  a wider load would wait until they are in the cache. */
 EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -331,7 +331,7 @@ EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], un
 
 enum emu_cmp { EMU_CMP_EQ, EMU_CMP_LT, EMU_CMP_LE, EMU_CMP_GT, EMU_CMP_GE, EMU_CMP_NE, EMU_CMP_NUM };
 
-/* Floats: false for unordered lanes; num is true for ordered ones. */
+/* Compares floats: unordered lanes give false; num is true for ordered ones. */
 #define EMU_COMPARE_FLOATS(compare)                                                           \
     switch (op) {                                                                             \
     case EMU_CMP_EQ: return compare(x, y, _CMP_EQ_OQ);                                        \
@@ -355,7 +355,7 @@ EMU_ROW emu_chunk emu_chunk_splat(uint32_t v)
 {
     return emu_splat16(v);
 }
-/** Integers: eq, lt, le. */
+/** Compares integers: eq, lt, le. */
 EMU_ROW uint64_t emu_chunk_compare(enum emu_cmp op, bool is_signed, emu_chunk a, emu_chunk b)
 {
     if (op == EMU_CMP_EQ)
@@ -415,7 +415,7 @@ EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
 #endif
 
 #if EMU_HAVE_COMPARE
-/* A loop over the chunks of a row; of 32 lanes, the usual case, without its control. */
+/* Loop over the chunks of a row; unrolled for 32 lanes, the common case. */
 #if defined(__clang__)
 #define EMU_UNROLL
 #else
@@ -431,7 +431,7 @@ EMU_ROW uint64_t emu_chunk_float(enum emu_cmp op, emu_chunk a, emu_chunk b)
             __VA_ARGS__                                                                       \
     }
 
-/** a[l] op b[l], or op @u for all lanes with @bu, of 32-bit integers; @op eq, lt or le. */
+/** Returns the lanes with a[l] op b[l] (with @bu: op @u), for 32-bit integers; @op is eq, lt or le. */
 EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t *a,
                                  const uint32_t *b, bool bu, uint32_t u, unsigned n)
 {
@@ -443,7 +443,7 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** The same of 64-bit integers in two rows: the high words decide unless they are equal. */
+/** The same for 64-bit integers in two rows: the high words decide unless they are equal. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
                                   bool bu, uint64_t u, unsigned n)
@@ -462,7 +462,7 @@ EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_
     }
     return bits;
 }
-/** The same of floats, given as bits; @op any. */
+/** The same for floats, given as bits; any @op. */
 EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
                                    bool bu, uint32_t u, unsigned n)
 {
@@ -478,7 +478,7 @@ EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uin
 
 /* ---- what handlers call --------------------------------------------------------------- */
 
-/** row[l] == first + l * bytes (@ramp) or == first, and with @pair high[l] == high_first, for
+/** Returns true if row[l] == first + l * bytes (@ramp) or == first, and with @pair high[l] == high_first, for
  *  all lanes of the mask. */
 EMU_ROW bool emu_rows_affine(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
                              uint64_t m, bool all, uint32_t first, uint32_t high_first,
@@ -507,7 +507,7 @@ EMU_ROW bool emu_row_affine(const uint32_t *row, unsigned n, uint64_t m, bool al
     return emu_rows_affine(row, NULL, false, n, m, all, first, 0, ramp, bytes);
 }
 
-/** row[l] == first + l * step, modulo 2^32, for all lanes of the mask. */
+/** Returns true if row[l] == first + l * step, modulo 2^32, for all lanes of the mask. */
 EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool all, uint32_t first,
                              uint32_t step)
 {
@@ -542,7 +542,7 @@ EMU_ROW bool emu_row_strided(const uint32_t *row, unsigned n, uint64_t m, bool a
 #endif
 }
 
-/** A bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
+/** Returns a bit for each l of 1 .. n - 2 with row[l] - row[l - 1] != row[l + 1] - row[l]. */
 EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 {
     uint64_t bends = 0;
@@ -565,7 +565,8 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
     return bends;
 }
 
-/** (row[l] ^ flip) - low <= span, and row[l] + add has none of the odd bits. */
+/** Returns true if (row[l] ^ flip) - low <= span and row[l] + add has none of the odd bits, for all lanes of
+ *  the mask. */
 EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool all,
                             uint32_t flip, uint32_t low, uint32_t span, uint32_t add,
                             uint32_t odd_bits)
@@ -586,8 +587,8 @@ EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool al
 #endif
 }
 
-/** Of 32 lanes in two halves of 16: row[l] is the half's first word, with @ramp plus @unit times
- *  l % 16; with @pair high[l] is high[0]. */
+/** Returns true if, in both 16-lane halves of a row, row[l] is the half's first word, with @ramp plus @unit *
+ *  (l % 16), and with @pair high[l] is high[0]. */
 EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
                                unsigned unit)
 {
@@ -610,7 +611,7 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
     }
     return _mm512_test_epi32_mask(bad, bad) == 0;
 #elif defined(__AVX2__)
-    /* written out: gcc -O2 leaves a loop a loop, with a splat from the row in each step */
+    /* unrolled: gcc -O2 keeps the loop, with a splat from the row in each step */
     const __m256i want0 = emu_ramp8(row[0], ramp, unit), want2 = emu_ramp8(row[16], ramp, unit);
     const __m256i eight = emu_splat8(ramp ? 8 * unit : 0);
     const __m256i want1 = ramp ? _mm256_add_epi32(want0, eight) : want0;
@@ -639,7 +640,7 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
 #endif
 }
 
-/** d[l] = value. */
+/** Sets d[l] = value. */
 EMU_ROW void emu_row_splat(uint32_t *d, unsigned n, uint64_t m, bool all, uint32_t value)
 {
 #if defined(EMU_HAVE_16)
@@ -656,7 +657,7 @@ EMU_ROW void emu_row_splat(uint32_t *d, unsigned n, uint64_t m, bool all, uint32
 #endif
 }
 
-/** d[l] = the word at p + 4 * l. */
+/** Sets d[l] to the word at p + 4 * l. */
 EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m, bool all)
 {
 #if defined(EMU_HAVE_16)
@@ -676,7 +677,7 @@ EMU_ROW void emu_row_load(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m,
 #endif
 }
 
-/** d[l + k] = word[k] for eight lanes from @l, a multiple of 8, on. */
+/** Sets d[l + k] = word[k] for eight lanes from @l on, a multiple of 8. */
 EMU_ROW void emu_row_words(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
 #if defined(__AVX2__)
@@ -686,7 +687,7 @@ EMU_ROW void emu_row_words(uint32_t *d, unsigned l, uint64_t m, bool all, const 
         d[l + k] = all || m >> (l + k) & 1 ? word[k] : d[l + k];
 #endif
 }
-/** out[k] = row[l + k], but @other where the mask has no bit: eight lanes from @l on. */
+/** Sets out[k] = row[l + k], or @other where the mask has no bit, for eight lanes from @l on. */
 EMU_ROW void emu_row_pick(uint32_t out[8], const uint32_t *row, unsigned l, uint64_t m, uint32_t other)
 {
 #if defined(__AVX2__)
@@ -697,7 +698,7 @@ EMU_ROW void emu_row_pick(uint32_t out[8], const uint32_t *row, unsigned l, uint
 #endif
 }
 
-/** The word at p + 4 * l = b[l]; true when a byte changed. */
+/** Stores b[l] at p + 4 * l. Returns true when a byte changed. */
 EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m, bool all)
 {
 #if defined(EMU_HAVE_16)
@@ -721,7 +722,7 @@ EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m
 #endif
 }
 
-/** A row of 0 / not 0 bytes to bits. @truth has room for a multiple of 16. */
+/** Converts a row of 0 / not 0 bytes to bits. @truth has capacity for a multiple of 16. */
 EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
 {
     uint64_t mask = 0;
@@ -743,7 +744,7 @@ EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
 
 #if defined(EMU_HAVE_16)
 #define EMU_HAVE_F16 1
-/** out[l] = the f16 in bits 15:0 of in[l] >> shift. */
+/** Sets out[l] to the f16 in bits 15:0 of in[l] >> shift. */
 EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsigned n)
 {
     for (unsigned l = 0; l < n; l += 16) {
@@ -753,7 +754,7 @@ EMU_ROW void emu_row_of_f16(float *out, const uint32_t *in, unsigned shift, unsi
         _mm512_storeu_ps(out + l, _mm512_cvtph_ps(_mm512_cvtepi32_epi16(v)));
     }
 }
-/** out[l] = in[l] as f16, to nearest even; NaN is the canonical one. */
+/** Sets out[l] to in[l] as f16, to nearest even; NaN becomes the canonical one. */
 EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 {
     for (unsigned l = 0; l < n; l += 16) {
@@ -788,13 +789,13 @@ EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
     }
 }
 #else
-#define EMU_HAVE_F16 0 /* emu_half_body.h has integers for it */
+#define EMU_HAVE_F16 0 /* emu_half_body.h computes it with integers */
 #endif
 
 /* ---- the processor's rounding mode ------------------------------------------------------ */
 
-/* In force while a body runs; @mode is a value of RND. The barriers keep the body's loads after
- * the first and its stores before the second, so its arithmetic is between them. */
+/* Set the rounding mode while a body runs, and restore it; @mode is a value of RND. The barriers keep the
+ * body's loads after the first and its stores before the second, so its arithmetic is between them. */
 #if defined(__SSE2__)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
@@ -833,7 +834,7 @@ EMU_ROW void emu_rounding_end(unsigned old)
 #define EMU_HAVE_ROUNDING 0
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    return mode; /* modes other than rn are refused when the program is loaded */
+    return mode; /* other modes are refused when the program is loaded */
 }
 EMU_ROW void emu_rounding_end(unsigned old)
 {

@@ -29,7 +29,7 @@
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** The turn of @x begins, inside the handler chain. */
+/** Starts the slice of @x inside the handler chain. */
 static inline void begin_slice(struct emu_warp *x, const struct emu_dinsn *di)
 {
     x->core->hand.start = x->slice_start = x->retired;
@@ -46,7 +46,7 @@ static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
     begin_slice(x, di);
 }
 
-/** The warp after @w in the rotation runs, if that is simple: it is one split. */
+/** Switches to the warp after @w in the rotation if it is one split. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -83,15 +83,15 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** A block's first turn, which begins its grid. */
+/** Switches after a block's first slice, which may start its grid. */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
     hand_to_next(w);
 }
 
-/* What the engine does between turns (emu_engine.c: rotate), where core->hand says that it does no
- * more than choose the next warp of the rotation. */
+/* Ends the slice of @w inside the chain. Does what the engine does between slices (emu_engine.c: rotate),
+ * where core->hand allows that it does no more than choose the next warp of the rotation. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -99,33 +99,33 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->slice_start = w->retired; /* emu_counts_sync(): its counts are complete */
+    w->slice_start = w->retired; /* emu_counts_sync(): the warp's counts have been added */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* a checker wants to stop here */
+        return; /* a checker requested a stop here */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
         begin_and_hand(w);
 }
 
-/** Is the slice of @w one that may end in a direct switch? It is as long as the engine wants, and
- *  no run is shortened by others. */
+/** Returns true if the slice of @w may end in a direct switch: the engine allows it, and no run is cut short
+ *  for other reasons. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
-    const bool jumps = true; /* a handler to the next, of whichever warp */
+    const bool jumps = true; /* handlers jump to the next one, of any warp */
 #endif
 
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
 }
 
-/** The last instruction of a slice was done. */
+/** Handles the end of a slice: its last instruction has been executed. */
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_code_set_layer(w->code, di->index, EMU_LAYER_SLICE_END, false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lane-wise functions that are no loop of one expression, and cross-lane operations. */
+/* Lane-wise functions that are not a loop of one expression, and cross-lane operations. */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/lane/emu_math_priv.h"
@@ -8,7 +8,7 @@ static bool pred_bit(uint64_t mask, unsigned lane)
 {
     return mask >> lane & 1;
 }
-/** X of a lane, 32 bits, whatever its kind. */
+/** Returns X of a lane, 32 bits, whatever its kind. */
 static uint32_t x_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane)
 {
     return di->ukind == EMU_U_ROW ? emu_row(w, di->b)[lane] : emu_uniform32(w, di);
@@ -18,7 +18,7 @@ static uint64_t x_lane64(const struct emu_warp *w, const struct emu_dinsn *di, u
     return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);
 }
 
-/** The scalar result of a row, one or two words. */
+/** Writes the scalar result of an instruction, one or two words. */
 static void put_scalar(struct emu_warp *w, const struct emu_dinsn *di, uint64_t value)
 {
     if (di->reg < 128)
@@ -26,7 +26,7 @@ static void put_scalar(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     if (di->delta == 2 && di->reg < 127)
         w->s[di->reg + 1] = (uint32_t)(value >> 32);
 }
-/** Scalar predicate operand R (| 8 negated). */
+/** Returns scalar predicate operand R (| 8: negated). */
 static bool scalar_predicate(const struct emu_warp *w, unsigned r)
 {
     bool p = w->sp[r & 7];
@@ -50,7 +50,7 @@ void emu_x_lop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
-/** PTX prmt: bytes of {c:a} picked by b (a is A, b the selector, c the third source). */
+/** PTX prmt: selects bytes of {c:a} by b (a is A, b the selector, c the third source). */
 static uint32_t permute(uint32_t a, uint32_t c, uint32_t selector, unsigned mode)
 {
     uint64_t bytes = (uint64_t)c << 32 | a;
@@ -141,7 +141,7 @@ void emu_x_r2p(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- comparisons of 16-bit floats ------------------------------------------------------- */
 
-/** One bit of {less, equal, greater, unordered}. */
+/** Returns one bit of {less, equal, greater, unordered}. */
 static unsigned relation(float a, float b)
 {
     return a < b ? 1 : a == b ? 2 : a > b ? 4 : 8;
@@ -203,7 +203,7 @@ void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- special registers -------------------------------------------------------------------- */
 
-/** Thread indices of consecutive lanes, counted up instead of divided. */
+/** Computes thread indices of consecutive lanes by counting instead of division. */
 static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -318,7 +318,7 @@ high_zero:
         memset(high, 0, w->n * sizeof *high);
 }
 
-/** What an engine answered when an instruction read @sr, into the schedule log. */
+/** Records in the schedule log what an engine answered when an instruction read @sr. */
 static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t value)
 {
     const struct emu_core_ops *ops = &w->core->ops;
@@ -359,7 +359,7 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
             d_high[l] = high[l];
     }
 }
-/** What the lowest live lane reads. */
+/** Returns what the lowest live lane reads. */
 static __attribute__((noinline)) uint64_t lowest_lane_special(const struct emu_warp *w,
                                                               enum isa_special sr)
 {
@@ -422,7 +422,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         default: j = (int)(l ^ b); ok = j <= (int)high; break;
         }
         unsigned from = ok ? base + (unsigned)j : (unsigned)lane;
-        /* a source lane that does not take part gives the reader's own value (MACHINE 2) */
+        /* a source lane that does not participate gives the reader's own value (MACHINE 2) */
         if (!(lanes >> from & 1))
             from = (unsigned)lane;
         result[lane] = a[from];
@@ -433,7 +433,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     emu_put_predicate(w, di->p, lanes, inside);
 }
 
-/** Each virtual warp (32 lanes) has an answer of its own. */
+/** Each virtual warp (32 lanes) has its own result. */
 void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t result = 0;
@@ -446,7 +446,7 @@ void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
     emu_put_predicate(w, di->p, lanes, result);
 }
-/** .b32: the ballot of the own virtual warp; else a pair with the whole warp's. */
+/** .b32: the ballot of the lane's virtual warp; else a pair with the whole warp's. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
@@ -462,13 +462,13 @@ void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     }
 }
 
-/** Value of a lane as match and redux see it. */
+/** Returns a lane's operand of match and redux. */
 static uint64_t lane_value(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                            bool wide)
 {
     return wide ? emu_lane_pair(w, di->a, lane) : emu_row(w, di->a)[lane];
 }
-/** Each lane gets the lanes of its virtual warp that hold its value. */
+/** Each lane gets the lanes of its virtual warp with the same value. */
 void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ANY_B64;
@@ -483,10 +483,10 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
             result[l] = (uint32_t)(same >> (l & 32));
         todo &= ~same;
     }
-    for (LW_EACH_BIT(l, lanes)) /* D may be A */
+    for (LW_EACH_BIT(l, lanes)) /* D and A may be the same register */
         d[l] = result[l];
 }
-/** All members if they hold one value, else none; P says which. */
+/** Gives all members if they hold one value, else none; P says which. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;
@@ -558,7 +558,7 @@ void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lan
 {
     put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
-/** The inverse: P of a lane is its bit of a scalar pair. */
+/** The inverse of ballot: P of a lane is its bit of a scalar pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on
- * @lanes of the running split. Lane-wise ones neither jump nor end a turn. */
+/* Functions of the table's CALL column (emu_lane_ops.c): the effects of one instruction on @lanes of the
+ * running split. Lane-wise functions neither jump nor end a slice. */
 #ifndef EMU_LANE_OPS_PRIV_H
 #define EMU_LANE_OPS_PRIV_H
 
 #include "emu/emu_warp_priv.h"
 
-/** A function of the table's CALL column: effects on @lanes of the running split. */
+/** Function of the table's CALL column: effects on @lanes of the running split. */
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** dinsn.delta of a cross-lane row without a member mask: all lanes of its virtual warp. */
+/** dinsn.delta of a cross-lane instruction without a member mask: all lanes of its virtual warp. */
 #define EMU_NO_MEMBERS (-1)
 
 emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p, emu_x_cvt,
@@ -20,10 +20,10 @@ emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_plop3, emu_x_setp_half, em
 emu_handler_fn emu_c_vprintf, emu_c_assertfail;
 /** Handlers of malloc and free (emu_heap.c). */
 emu_handler_fn emu_c_malloc, emu_c_free;
-/** Handlers of launches by the device (emu_launch.c). */
+/** Handlers of device launches (emu_launch.c). */
 emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream;
 
-/** 64-bit values of one lane: of the rows at @row, and of the destination. */
+/** Get and set a 64-bit value of one lane, in the registers at @row. */
 static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
 {
     const uint32_t *low = emu_row(w, row);
@@ -39,13 +39,13 @@ static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_
     low[w->stride / 4 + lane] = (uint32_t)(value >> 32);
 }
 
-/** A special register that is equal in all lanes; false for the others. */
+/** Gets a special register that is equal in all lanes. Returns false for others. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
-/** Value of a special register for every lane of the warp: 32-bit words, @high may be NULL. */
+/** Gets a special register for every lane of the warp as 32-bit words; @high may be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);
 
-/** What a comparison of numbers (ISA_CMP_*) asks for, bit 0: a < b, 1: equal, 2: greater. */
+/** Relations for which a comparison of numbers (ISA_CMP_*) is true; bit 0: less, 1: equal, 2: greater. */
 extern const uint8_t emu_relations[16];
 
 #endif

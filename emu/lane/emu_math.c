@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic too long for a lane loop: soft fma, mufu, conversions. No libm. */
+/* Arithmetic too long for a lane loop: software fma, mufu, conversions. No libm. */
 #include "emu/lane/emu_math_priv.h"
 #include "isa/isa.h"
 
@@ -30,7 +30,7 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* What rounding cuts off, against half a unit; and whether the magnitude goes up for it. */
+/* Part that rounding cuts off, compared with half a unit; and whether the magnitude is rounded up. */
 enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
 static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
 {
@@ -42,14 +42,14 @@ static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
     }
 }
 
-/* Round significand * 2^exponent (sticky: more below) and pack. */
+/* Rounds significand * 2^exponent (sticky: more below) and packs it. */
 static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
                    unsigned rounding)
 {
     uint64_t sign = (uint64_t)negative << 63;
 
     if (m == 0)
-        return emu_f64_bits(sign); /* callers give the sign of an exact zero */
+        return emu_f64_bits(sign); /* callers determine the sign of an exact zero */
     uint64_t high = (uint64_t)(m >> 64);
     int top = high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
     int target = 52; /* bit of the leading one after the shift */
@@ -60,7 +60,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
     uint64_t r;
     if (shift <= 0) {
-        r = (uint64_t)(m << -shift); /* what is sticky is below half a unit */
+        r = (uint64_t)(m << -shift); /* the sticky part is below half a unit */
     } else if (shift > 127) {
         r = 0; /* far below half of the least denormal */
         cut = CUT_BELOW;
@@ -82,7 +82,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
         r >>= 1;
         e++;
     }
-    if (e > 1023) /* infinity, or the greatest number where rounding goes to zero */
+    if (e > 1023) /* infinity, or the largest finite number where rounding is towards zero */
         return emu_f64_bits((sign | UINT64_C(0x7ff0000000000000)) -
                        !round_up(rounding, negative, true, CUT_ABOVE));
     return emu_f64_bits(sign | (uint64_t)(e + 1023) << 52 | (r & ((UINT64_C(1) << 52) - 1)));
@@ -151,8 +151,8 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     return emu_f64_bits((uint64_t)(rounding == ISA_RND_RM) << 63);
 }
 
-/* Round a double (or an integer given exactly as significand and exponent) to a format with
- * @p bits of precision, least exponent @emin, greatest @emax; result packed. */
+/* Rounds a double (or an integer given exactly as significand and exponent) to a format with @p bits of
+ * precision, least exponent @emin, greatest @emax. Returns it packed. */
 static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsigned p, int emin,
                            int emax)
 {
@@ -201,13 +201,13 @@ static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsi
 
 /* ---- mufu -------------------------------------------------------------------------- */
 
-/** 2^k for k in the normal range. */
+/** Returns 2^k for k in the normal range. */
 static double power_of_two(int k)
 {
     return emu_f64_bits((uint64_t)(k + 1023) << 52);
 }
 
-/* 2^r for |r| <= 0.5: Taylor series of exp(r ln 2); the 13th term is below 2^-60. */
+/* Returns 2^r for |r| <= 0.5: Taylor series of exp(r ln 2); the 13th term is below 2^-60. */
 static double exp2_near(double r)
 {
     static const double inverse[] = {1.0,       1.0,         1.0 / 2,      1.0 / 6,
@@ -221,7 +221,7 @@ static double exp2_near(double r)
     return sum;
 }
 
-/** Nearest integer, ties away are as good as any here; |x| < 2^31. */
+/** Returns the nearest integer, with ties away from zero, which suffices here; |x| < 2^31. */
 static int nearest(double x)
 {
     return (int)(x + (x < 0 ? -0.5 : 0.5));
@@ -267,8 +267,8 @@ float emu_lg2_f32(float x)
     return (float)(k + 2.88539008177792681472 * s * sum); /* 2 / ln 2 */
 }
 
-/* x * 2 / pi modulo 4: quadrant and the rest in [-0.5, 0.5] quarter turns. 256 bits of
- * 2 / pi serve every float: the window below has 96 bits after the units. */
+/* Reduces x * 2 / pi modulo 4 to a quadrant and a rest in [-0.5, 0.5] quarter turns. 256 bits of 2 / pi
+ * suffice for every float: the window below has 96 bits after the units. */
 static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
@@ -318,7 +318,7 @@ static double quarter_turns(float x, int *quadrant)
     return rest;
 }
 
-/* sin and cos of t quarter turns, |t| <= 0.5: Taylor, the next term is below 2^-58. */
+/* sin and cos of t quarter turns, |t| <= 0.5: Taylor series, the next term is below 2^-58. */
 static double sine(double t)
 {
     double y = t * 1.57079632679489661923, z = y * y;
@@ -391,7 +391,7 @@ float emu_tanh_f32(float x)
     return (float)tanh_of(x);
 }
 
-/* significand * m^2 > 2^160, for an m so near that 113 bits hold the difference. */
+/* Returns true if significand * m^2 > 2^160, for an m so near the limit that 113 bits hold the difference. */
 static bool above_rsq(uint64_t significand, uint64_t m)
 {
     return (__int128)((unsigned __int128)significand * m * m) > 0;
@@ -407,13 +407,13 @@ double emu_rsq_f64(double x)
         u.significand <<= 1;
         u.exponent--;
     }
-    /* 54 bits of the result, rounded down: a few units from what two roundings give. */
+    /* 54 bits of the result, rounded down: a few units from the doubly rounded value. */
     uint64_t m = (uint64_t)(0x1p80 / __builtin_sqrt((double)u.significand));
     while (above_rsq(u.significand, m))
         m--;
     while (!above_rsq(u.significand, m + 1))
         m++;
-    /* The last bit rounds; no result is halfway, as an odd square divides no power of two. */
+    /* The last bit rounds; no result is halfway, because an odd square divides no power of two. */
     return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
 }
 
@@ -452,7 +452,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
 
 /* ---- 16-bit floats ------------------------------------------------------------------- */
 
-/* Functions round once, from double: their f32 results could be ties by rounding. */
+/* Rounds to f16 once, from double: f32 results could be ties created by rounding. */
 static float to_f16(double x)
 {
     struct unpacked u = unpack(x);
@@ -491,8 +491,8 @@ float emu_rsq_f16(float x)
 {
     return to_f16(1.0 / __builtin_sqrt((double)x));
 }
-/* As emu_fma_f32 without a processor's fma, but rounded from the double to bf16 in one step: f32
- * has too few bits for the product and bf16 has the same small numbers. */
+/* As emu_fma_f32 without a processor's fma, but rounded from double to bf16 in one step: f32 has too few bits
+ * for the product, and bf16 has the same small numbers. */
 float emu_fma_bf16(float a, float b, float c)
 {
     double p = (double)a * b, s = p + c;
@@ -515,7 +515,7 @@ static unsigned int_bits(unsigned t)
     return 8u << (t / 2);
 }
 
-/* Widen f16 or bf16 to double, exactly. */
+/* Widens f16 or bf16 to double, exactly. */
 static double half_value(uint16_t h, bool bf)
 {
     if (bf)
@@ -528,7 +528,7 @@ static double half_value(uint16_t h, bool bf)
     return h >> 15 ? -v : v;
 }
 
-/* Integral value by rounding mode (0 rn, 1 rz, 2 rm, 3 rp). */
+/* Rounds to an integral value by rounding mode (0 rn, 1 rz, 2 rm, 3 rp). */
 static double integral(double x, unsigned mode)
 {
     double a = x < 0 ? -x : x, t;
@@ -588,7 +588,7 @@ uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool sat
             }
             v &= lw_mask(to);
             if ((dtype & 1) && to < 32 && v >> (to - 1) & 1)
-                v |= ~lw_mask(to); /* small results are kept extended in their register */
+                v |= ~lw_mask(to); /* small results are stored extended in their register */
             return to <= 32 ? (uint32_t)v : v;
         }
         uint64_t magnitude = negative ? 0 - v : v;

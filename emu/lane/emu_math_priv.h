@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of the table's expressions: total on garbage lanes, exact, without libm.
- * Inline where the lane loops must vectorise; the rest is in emu_math.c.
+ * Arithmetic of the table's expressions: total on garbage lanes, exact, without libm. Functions are inline
+ * where lane loops must vectorise; the rest is in emu_math.c.
  */
 #ifndef EMU_MATH_PRIV_H
 #define EMU_MATH_PRIV_H
@@ -12,7 +12,7 @@
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 
-/** Modifiers of a row, `sub` in its expression: dinsn.reg. */
+/** Modifiers of an instruction (dinsn.reg), named `sub` in its expression. */
 enum {
     EMU_FTZ = 1,
     EMU_SAT = 2,
@@ -22,7 +22,7 @@ enum {
     EMU_RELU = 64
 };
 
-/** The table's type names, as C computes them. */
+/** C types of the table's type names. */
 typedef uint32_t T_u32;
 typedef int32_t T_s32;
 typedef float T_f32;
@@ -58,7 +58,7 @@ EMU_INLINE uint64_t emu_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* The bits of a result: its types are those of T_, and NaNs are canonical (MACHINE 6). */
+/* Bits of a result: its types are those of T_, and NaNs are canonical (MACHINE 6). */
 #define BITS_u32(x) ((uint32_t)(x))
 #define BITS_s32(x) ((uint32_t)(x))
 #define BITS_u64(x) ((uint64_t)(x))
@@ -136,7 +136,7 @@ EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
 {
     return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
 }
-/* Bit fields: position in 7:0 of b, length in 15:8 (docs/reference/isa.md). Bits beyond the value's
+/* Extract bit fields: position in 7:0 of b, length in 15:8 (docs/reference/isa.md). Bits beyond the value's
  * top are zero, or for signed fields copies of its top bit; length 0 gives 0. */
 EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
 {
@@ -175,7 +175,7 @@ EMU_INLINE uint32_t emu_bfi_b32(uint32_t a, uint32_t b, uint32_t c)
 {
     return (b & 255) > 31 ? c : (uint32_t)emu_bfi_b64(a, b, c);
 }
-/* Funnel shifts of {b:a} by c, clamped to 32: high word of << c, low word of >> c. */
+/* Funnel shifts of {b:a} by c, clamped to 32: the high word of << c, the low word of >> c. */
 EMU_INLINE uint32_t emu_funnel_l(uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t s = c > 32 ? 32 : c;
@@ -220,13 +220,13 @@ EMU_INLINE uint32_t emu_dot2(uint32_t a, uint32_t b, uint32_t c, bool a_signed, 
     }
     return c;
 }
-/* PTX bmsk.clamp: @width ones from bit @position. */
+/* PTX bmsk.clamp: @width ones from bit @position on. */
 EMU_INLINE uint32_t emu_bmsk_b32(uint32_t position, uint32_t width)
 {
     uint32_t ones = width > 31 ? ~UINT32_C(0) : (UINT32_C(1) << (width & 31)) - 1;
     return position > 31 ? 0 : ones << (position & 31);
 }
-/* PTX szext.clamp: a as a number of @bits bits; of 0 bits it is 0. */
+/* PTX szext.clamp: a as a number of @bits bits; 0 for 0 bits. */
 EMU_INLINE uint32_t emu_szext_u32(uint32_t a, uint32_t bits)
 {
     return bits > 31 ? a : a & ((UINT32_C(1) << (bits & 31)) - 1);
@@ -240,15 +240,14 @@ EMU_INLINE int32_t emu_clamp_s32(int64_t x)
 {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
-/** PTX fns: the position of the |offset|-th set bit of @mask at or above (offset > 0) or below
- *  bit @base, @base itself for 0; all ones: there is none, or @base is above 31. */
+/** PTX fns: the position of the |offset|-th set bit of @mask at or above (offset > 0) or below bit @base,
+ *  @base itself for 0. All ones: there is none, or @base is above 31. */
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 
 /* ---- floats ----------------------------------------------------------------------------- */
 
-/* min and max: the other operand of a NaN; -0 is below +0. @sub: EMU_MIN_NAN makes a NaN of
- * either operand the result, EMU_XORSIGN compares magnitudes and gives a number the sign of
- * a * b. */
+/* min and max: a NaN gives the other operand; -0 is below +0. @sub: EMU_MIN_NAN makes the result NaN if
+ * either operand is; EMU_XORSIGN compares magnitudes and gives a number the sign of a * b. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
     EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \
@@ -279,7 +278,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
             r = a != a ? a : b != b ? b : r;                                                  \
         memcpy(&ir, &r, sizeof ir);                                                           \
         if (sub & EMU_XORSIGN)                                                                \
-            ir |= (ia ^ ib) & top; /* a NaN will lose it */                                   \
+            ir |= (ia ^ ib) & top; /* replaced if an operand is NaN */                                   \
         memcpy(&r, &ir, sizeof r);                                                            \
         return r;                                                                             \
     }
@@ -297,13 +296,13 @@ EMU_INLINE double emu_sqrt_f64(double x)
 {
     return __builtin_sqrt(x);
 }
-/* Correctly rounded: tests sweep every significand of two binades. */
+/* Correctly rounded: tests check every significand of two binades. */
 EMU_INLINE float emu_rsq_f32(float x)
 {
     return (float)(1.0 / __builtin_sqrt((double)x));
 }
 
-/** a * b + c in integers, rounded once; @rounding is a value of RND. */
+/** Computes a * b + c in integers, rounded once; @rounding is a value of RND. */
 double emu_fma_f64_soft(double a, double b, double c, unsigned rounding);
 #if defined __FMA__ || defined __aarch64__
 EMU_INLINE float emu_fma_f32(float a, float b, float c)
@@ -315,9 +314,9 @@ EMU_INLINE double emu_fma_f64(double a, double b, double c)
     return __builtin_fma(a, b, c);
 }
 #else
-/* The product of two floats is exact in double; the sum is rounded to odd, so that the
- * second rounding, to float, is the only one that counts (53 >= 2 * 24 + 2). With @sub's
- * directed rounding in force in the processor, both roundings go the same way. */
+/* Computes a * b + c in double: the product of two floats is exact there; the sum is rounded to odd, so that
+ * only the second rounding, to float, counts (53 >= 2 * 24 + 2). With @sub's directed rounding set in the
+ * processor, both roundings have the same direction. */
 EMU_INLINE float emu_fma_f32_in(float a, float b, float c, unsigned sub)
 {
     double p = (double)a * b, s = p + c;
@@ -341,15 +340,15 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* mufu: computed in double by our own code, rounded once; bounds in docs/reference/fp.md. */
+/* mufu: computed in double by our own code, rounded once; error bounds in docs/reference/fp.md. */
 float emu_ex2_f32(float x);
 float emu_lg2_f32(float x);
 float emu_sin_f32(float x);
 float emu_cos_f32(float x);
 float emu_tanh_f32(float x);
 double emu_rsq_f64(double x);
-/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: of a high word, its low word taken as zero; the
- * high word of the correctly rounded result (of the square root's reciprocal: twice rounded). */
+/* PTX rcp.approx.ftz.f64, rsqrt.approx.ftz.f64: the operand's high word, its low word taken as zero; returns
+ * the high word of the correctly rounded result (for the reciprocal of the square root: rounded twice). */
 uint32_t emu_rcp64h(uint32_t high);
 uint32_t emu_rsq64h(uint32_t high);
 
@@ -387,7 +386,7 @@ EMU_INLINE float emu_ceil_f32(float x)
     t = t < x ? t + 1.0f : t;
     return emu_signed_as(t, x);
 }
-/* Towards zero, clamped to the type; NaN gives 0, from f64 the least integer (PTX, cvt). */
+/* Convert towards zero, clamped to the type; NaN gives 0, from f64 the smallest integer (PTX, cvt). */
 EMU_INLINE int32_t emu_s32_of_f32(float x)
 {
     const bool inside = x > -0x1.000002p31f && x < 0x1p31f;
@@ -412,7 +411,7 @@ EMU_INLINE int32_t emu_s32_of_f64(double x)
 /* (24 >= 2 * 11 + 2 and 2 * 8 + 2: sums, products, quotients and roots of f16 and bf16 that
  * were rounded to f32 round to the same as the exact ones. tests/emu/exec/test_half tries them.) */
 
-/** f16 in bits 15:0 to f32, exactly. No denormal is computed with. */
+/** Converts the f16 in bits 15:0 to f32, exactly, without arithmetic on denormals. */
 EMU_INLINE float emu_f32_of_f16(uint32_t h)
 {
     uint32_t m = (h & 0x7fff) << 13, e = m & 0x0f800000u, n = m + 0x38000000u;
@@ -422,7 +421,7 @@ EMU_INLINE float emu_f32_of_f16(uint32_t h)
     n = e == 0 ? small : n;
     return emu_f32_bits(n | (h & 0x8000) << 16);
 }
-/** Rounded to nearest even, in bits 15:0; NaN is the canonical one. */
+/** Rounds to f16 (nearest even) in bits 15:0; NaN becomes the canonical one. */
 EMU_INLINE uint32_t emu_f16_of_f32(float x)
 {
     uint32_t b = emu_bits_f32(x), m = b & 0x7fffffffu, r;
@@ -445,7 +444,7 @@ EMU_INLINE uint32_t emu_bf16_of_f32(float x)
     uint32_t r = (b + 0x7fffu + (b >> 16 & 1)) >> 16;
     return (b & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : r;
 }
-/* With EMU_FTZ, what is smaller than @least becomes a zero of its sign. */
+/* With EMU_FTZ, flushes magnitudes below @least to a zero of the same sign. */
 EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -460,7 +459,7 @@ EMU_INLINE float emu_clamp_half(float x, unsigned sub)
         x = x <= 0.0f ? 0.0f : x;
     return x;
 }
-/** The product of two f16 is exact in f32; the sum is rounded to odd, so that only the
+/** Computes a * b + c of f16 values: the product is exact in f32; the sum is rounded to odd, so that only the
  *  rounding to f16 counts. */
 EMU_INLINE float emu_fma_f16(float a, float b, float c)
 {
@@ -472,7 +471,7 @@ EMU_INLINE float emu_fma_f16(float a, float b, float c)
     const uint32_t step = finite && err != 0 && !(bits & 1) ? (away ? 1u : ~0u) : 0;
     return emu_f32_bits(bits + step);
 }
-/* The 16-bit result, held in an f32. */
+/* Computes a * b + c rounded to bf16, returned as f32. */
 float emu_fma_bf16(float a, float b, float c);
 float emu_ex2_f16(float x);
 float emu_ex2_bf16(float x);
@@ -480,8 +479,8 @@ float emu_tanh_f16(float x);
 float emu_tanh_bf16(float x);
 float emu_rsq_f16(float x);
 
-/** One conversion. @bits holds the source in its low bits; types, rounding, saturation and
- *  ftz are values of the modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
+/** Does one conversion. @bits holds the source in its low bits; types, rounding, saturation and ftz are
+ *  values of the modifier groups DTYPE, STYPE, CRND, CSAT, CFTZ. */
 uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
                      uint64_t bits);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The column `semantics` of isa/insns.def by groups, for tables and handlers that are alike in each:
- * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that
- * matter to it, and says what the others are:
+ * The column `semantics` of isa/insns.def by groups, for tables and handlers that treat a group alike:
+ * EMU_GROUP_##semantics is LANES where the column has LANE(u32, a + b). A reader lists the groups that it
+ * distinguishes, and the value for all others:
  *
  *     #define KIND_LANES EMU_IS(BV_ROW)
  *     #define KIND_LOAD EMU_IS(BV_LOAD)
@@ -29,7 +29,7 @@
 #define EMU_GROUP_LANEW3(...) LANES
 #define EMU_GROUP_LANER(...) LANER
 #define EMU_GROUP_COMPARE(...) COMPARE
-/* Groups of rare rows have SELDOM_* names, as do those of 16-bit floats. */
+/* Groups of rare instructions have SELDOM_* names, as do those of 16-bit floats. */
 #define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
 #define EMU_GROUP_HALF1(...) HALVES
 #define EMU_GROUP_HALF(...) HALVES
@@ -37,7 +37,7 @@
 #define EMU_GROUP_PACKED1(...) PACKED
 #define EMU_GROUP_PACKED(...) PACKED
 #define EMU_GROUP_PACKED3(...) PACKED
-/* once a warp */
+/* executed once for a warp */
 #define EMU_GROUP_SCALAR1(...) SCALAR
 #define EMU_GROUP_SCALAR(...) SCALAR
 #define EMU_GROUP_SCALAR3(...) SCALAR
@@ -46,7 +46,7 @@
 #define EMU_GROUP_SCALARR(...) SCALAR
 #define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
 #define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
-/* each a group of its own */
+/* each is a group of its own */
 #define EMU_GROUP_LOAD(...) LOAD
 #define EMU_GROUP_STORE(...) STORE
 #define EMU_GROUP_ATOMIC(...) ATOMIC

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule log: entries as bytes, noting, cursors, and the host's steps. */
+/* The schedule log: entries as bytes, recording, cursors, and host steps. */
 #include "emu/log/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    SAME_BLOCK = 0x10, /* places: as before */
+    SAME_BLOCK = 0x10, /* position: same block as before */
     WHOLE = 0x20,      /* steps: split 0, all of its lanes */
     FILL = 0x20,       /* looks: `which` is 1 */
     ONCE = 0x40        /* count 1 */
@@ -29,8 +29,8 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
-/* What follows the head, the place and the count of a kind, in order: s split, l lanes, w which, a address,
- * v value, c count, n size, b so many bytes, k whether they are kept and those that are. */
+/* Fields that follow the head, the position and the count of a kind, in order: s split, l lanes, w which, a
+ * address, v value, c count, n size, b so many bytes, k a flag whether they are stored, and the stored ones. */
 static const char fields[EMU_LOG_KINDS][6] = {
     [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
     [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",
@@ -86,7 +86,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
     }
 }
 
-/** The entry at @reader. Everything that has a range of its own is tested here. */
+/** Decodes the entry at @reader. Every value with a limited range is checked here. */
 static bool decode(struct emu_reader *reader, const struct emu_log_cursor *context,
                    struct emu_log_entry *e)
 {
@@ -175,13 +175,13 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
         log->cursor = behind;
     if (emu_log_is_before(&log->cursor, &log->front))
         log->front = log->cursor;
-    log->last = behind; /* what is added here starts here */
+    log->last = behind; /* entries are added from here on */
     log->has_last = false;
 }
 
 /* ---- adding --------------------------------------------------------------------------- */
 
-/** The live end's context: the places named last. */
+/** Returns the context at the live end: the positions named last. */
 static struct emu_log_cursor *end_of(struct emu_log *log)
 {
     return &log->cursor;
@@ -243,7 +243,7 @@ struct emu_log_cursor emu_log_position(struct emu_log *log)
     if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
-        emu_log_is_counted(e.kind)) { /* it may grow */
+        emu_log_is_counted(e.kind)) { /* its count may grow */
         cursor = log->last;
         cursor.done = e.count;
     }
@@ -284,7 +284,7 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_history(log))
         return;
-    /* before the log changes: after a cut entry new ones are at the same bytes as old ones */
+    /* called before the log changes: after a truncated entry, new ones are at the same bytes as old ones */
     if (log->on_forget != NULL)
         log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
@@ -337,7 +337,7 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
                                                                             : "?";
 }
 
-/** How @have, this run's step, differs from @want, the log's; "": it does not. */
+/** Describes how @have, this run's step, differs from @want, the log's; "": it does not. */
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {
@@ -390,7 +390,7 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
     }
 }
 
-/** Put @e, with its data, in the place of the entry at the cursor. */
+/** Replaces the entry at the cursor by @e with its data. */
 static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
 {
     struct emu_bytes fresh = {0};
@@ -430,7 +430,7 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
     difference(machine, e, &want, why, sizeof why);
     if (why[0] != '\0')
         return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: %s", log->name, why);
-    /* history may go back before it: then the log has to do it again */
+    /* history may go back before it: then the log must repeat it */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
         return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
     emu_log_advance(log, 0);

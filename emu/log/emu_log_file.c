@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A schedule log as a file: magic, version, the machine's options, the entries (data that the
- * host wrote left out: the host writes it again), the count of instructions, a hash of it all.
+ * A schedule log as a file: magic number, version, the machine's options, the entries (without data that the
+ * host wrote: the host writes it again), the instruction count, a hash of everything.
  */
 #include "emu/log/emu_log_priv.h"
 
@@ -11,7 +11,7 @@
 static const char magic[8] = "LWSCHED\n";
 enum { VERSION = 1, HASH_BYTES = 8 };
 
-/** The entries once more, without the host's data; live logs only. */
+/** Copies the entries without the host's data; for live logs only. */
 static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 {
     struct emu_log copy = {.bytes = *out};
@@ -55,7 +55,7 @@ cleanup:
     return status;
 }
 
-/** Walk all entries: each can be decoded, and the last one says that the log is complete. */
+/** Checks all entries: each can be decoded, and the last one marks the log as complete. */
 static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 {
     struct emu_log_cursor at = {0}, behind;
@@ -64,7 +64,7 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 
     while (emu_log_peek(log, &at, &e, &behind, &bad)) {
         if (e.kind == EMU_LOG_STOP && behind.at == log->bytes.size) {
-            log->bytes.size = at.at; /* not an entry to be replayed */
+            log->bytes.size = at.at; /* not replayed */
             log->retired = e.count;
             log->complete = true;
             return LW_OK;
@@ -131,7 +131,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
     uint64_t retired = log->machine != NULL ? emu_machine_retired(log->machine) : 0;
 
     if (!log->complete)
-        return LW_OK; /* recorded, or left for another course */
+        return LW_OK; /* recorded by this run, or left for another execution */
     if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: the run ends at instruction "
                        "%llu, and the log continues to %llu", log->name,

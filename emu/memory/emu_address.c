@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address spaces: what an address is for a lane, for a fault's sentence, for a debugger. */
+/* Address spaces: interpretation of an address for a lane, for a fault's message, for a debugger. */
 #include "emu/lane/emu_semantics_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -25,8 +25,8 @@ const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t 
     return data;
 }
 
-/** Space of a generic address and the offset in it (const: the bank too). Addresses that no
- *  other space claims are global's. */
+/** Splits a generic address into its space and the offset in it (const: the bank too). Addresses outside the
+ *  other spaces are global. */
 static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned *bank)
 {
     *offset = address;
@@ -47,7 +47,7 @@ static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned
     return ISA_SPACE_GLOBAL;
 }
 
-/** Why a global access that emu_global_ok refused is wrong. */
+/** Determines the fault of a global access that emu_global_ok refused. */
 static enum emu_fault_kind global_fault(const struct emu_memory *memory, uint64_t address,
                                         unsigned bytes, bool write)
 {
@@ -105,7 +105,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
         offset = (offset / 4 * w->n + lane) * 4 + offset % 4;
         out->step = w->n * 4;
     }
-    out->host = (uint8_t *)(uintptr_t)data + offset; /* const data is never written */
+    out->host = (uint8_t *)(uintptr_t)data + offset; /* constant data is only read */
     return EMU_FAULT_NONE;
 }
 
@@ -122,7 +122,7 @@ enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_
 
 /* ---- addresses of an instruction ------------------------------------------------- */
 
-/* addresses of FETCH come from textures (emu_texture.c) */
+/* addresses of FETCH are computed from textures (emu_texture.c) */
 #define KIND_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_SCALAR_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_STORE EMU_IS(EMU_MEM_STORE)
@@ -179,7 +179,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* spaces of 32-bit addresses: nvcc counts on sums that wrap there */
+    /* 32-bit address spaces: nvcc relies on sums that wrap there */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];
@@ -203,7 +203,7 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/** "'name' (13 bytes at 0x...)", or without the name. */
+/** Formats "'name' (13 bytes at 0x...)", or without the name. */
 static void name_allocation(const struct emu_alloc_record *record, char *text, size_t text_size)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -214,7 +214,7 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
-/** How far from an allocation an address may lie for that to be what was meant. */
+/** Largest distance at which an address may be meant for an allocation. */
 #define NEAR (UINT64_C(1) << 36)
 
 static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
@@ -265,8 +265,8 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
 #define STACK_REACH (UINT64_C(1) << 24) /* larger than any frame */
 
-/** v2 went below 0, or an address from it did; or a base did, and an offset leads back into local memory: 32 bits
- *  do not wrap. */
+/** Returns true if the stack pointer v2, or an address derived from it, went below 0. 32 bits do not wrap: so
+ *  also true for a base below 0 whose offset leads back into local memory. */
 static bool is_below(uint64_t offset)
 {
     return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
@@ -283,7 +283,7 @@ bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu
         return false;
     f = isa_object_function_at(emu_program_object(program),
                                (uint32_t)((fault->pc - emu_program_base(program)) / ISA_WORD_BYTES));
-    if (f == NULL || f->kernel) /* a kernel's own frame has its room */
+    if (f == NULL || f->kernel) /* the frame of a kernel is always allocated */
         return false;
     if (fault->space == ISA_SPACE_LOCAL)
         return is_below(offset);
@@ -354,9 +354,9 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
 
 /* ---- copies by generic address ---------------------------------------------------------- */
 
-enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* a debugger's: read-only too */ };
+enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: by a debugger, to read-only memory too */ };
 
-/** Instructions as bytes; debuggers only. */
+/** Copies instructions as bytes; for debuggers only. */
 static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, uint8_t *data,
                           uint64_t size_bytes)
 {
@@ -371,7 +371,7 @@ static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, u
     return 0;
 }
 
-/** The longest prefix of a global range that is mapped. */
+/** Copies the longest prefix of a global range that is mapped. */
 static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t *data,
                             uint64_t size_bytes, enum copy_kind kind)
 {
@@ -395,7 +395,7 @@ static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t
     return done;
 }
 
-/** @w may be NULL: then only global memory and code are there. */
+/** Copies generic memory. @w may be NULL: then only global memory and code are available. */
 static uint64_t copy_generic(struct emu_machine *machine, const struct emu_warp *w,
                              unsigned lane, uint64_t address, uint8_t *data,
                              uint64_t size_bytes, enum copy_kind kind)

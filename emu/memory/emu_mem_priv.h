@@ -17,33 +17,33 @@
 
 #include "emu/emu_machine_priv.h"
 
-/** Bits of emu_memory.dirty. Stores set both; who takes snapshots clears the first only. */
+/** Bits of emu_memory.dirty. Stores set both; history clears the first only. */
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
-/** A bit of emu_dinsn.flags, of loads and stores of global memory that a kernel has outside of loops
- *  (emu_decode.c): what later warps touch there is so many bytes ahead as a rule, and is
- *  prefetched where a row is consecutive. */
+/** Bit of emu_dinsn.flags for loads and stores of global memory outside of loops (emu_decode.c): later warps
+ *  usually access memory at a fixed distance, which is prefetched where a row is consecutive. */
 enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
-/** Another, of loads that have a struct emu_chain. */
+/** Bit of emu_dinsn.flags for loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
 
-/** The first store to a page since it was clean (emu_memory.c). */
+/** Handles the first store to a page since it was clean (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
-/** What is prefetched after a load in a loop (EMU_D_CHAIN) whose words another access
- *  has as indices: where it will find those that this load gets in the loop's next round. bfs: 0.24 s, 0.37 s without. */
+/** Prefetch after a load in a loop (EMU_D_CHAIN) whose words are indices of another access: the other
+ *  access's locations for the words that this load gets in the loop's next iteration. bfs: 0.24 s, 0.37 s
+ *  without. */
 struct emu_chain {
-    int32_t advance;   /* bytes from this round's word to the next one's */
-    int32_t disp;      /* of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
+    int32_t advance;   /* bytes from this iteration's word to the next one's */
+    int32_t disp;      /* displacement of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
     uint8_t base, scale;
     bool is_signed;
 };
 
-/** Per-instruction cache of the allocation that scattered accesses hit last. */
+/** Cache of an instruction: the allocation that its last scattered access used. */
 struct emu_icache {
     uint64_t base, limit; /* guest addresses, [base, limit) */
 };
-/** Instruction @index remembers an allocation. */
+/** Caches an allocation for instruction @index. */
 static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_t base,
                                   uint64_t limit)
 {
@@ -52,8 +52,9 @@ static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_
     code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
 }
 
-/** A page is about to be stored to. Tested before it is set: cores of other threads share the
- *  line. The same instructions as plain ones, but defined where two threads do it together. */
+/** Marks a page that is about to be stored to. Tested before it is set, because cores of other threads share
+ *  the cache line. The atomics compile to the same instructions as plain accesses, but are defined for
+ *  concurrent threads. */
 static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
 {
     if (__builtin_expect(__atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) !=
@@ -61,7 +62,7 @@ static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
         emu_dirty_first(memory, page);
 }
 
-/** Mark the pages of a range, @offset from the start of the arena, @bytes >= 1. */
+/** Marks the pages of a range, @offset from the start of the arena, @bytes >= 1. */
 static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uint64_t page = offset / EMU_PAGE_BYTES, last = (offset + bytes - 1) / EMU_PAGE_BYTES;
@@ -71,15 +72,15 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
-/** As emu_alloc and emu_free, for the device: not a step of the host, so in no log. */
+/** As emu_alloc and emu_free, for device code: these are not host steps, so no log has them. */
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err) LW_MUST_CHECK;
 
-/** Live allocations next to @address: the last that starts at or below it, the first
- *  above it; NULL where there is none. */
+/** Finds the live allocations next to @address: the last that starts at or below it, the first above it; NULL
+ *  where there is none. */
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
                            const struct emu_alloc_record **below,
                            const struct emu_alloc_record **above);
@@ -93,28 +94,28 @@ enum {
 };
 #define EMU_MOD(insn, id) ((insn)->mod >> EMU_MOD_##id & (unsigned)EMU_MOD_##id##_MASK)
 
-/** What a memory instruction of the table does, by operation. */
+/** Class of a memory instruction. */
 enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, EMU_MEM_REDUCE };
 struct emu_mem_info {
     uint8_t mem_class; /* enum emu_mem_class */
     uint8_t space;     /* enum isa_space */
-    bool scalar;       /* its address is the warp's */
+    bool scalar;       /* the address is the same for the whole warp */
 };
 extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
 
-/** Bytes a lane moves, by SIZE and by ATYPE; 0: no such value, or one that is refused. */
+/** Return the bytes that a lane moves, by SIZE and by ATYPE; 0: no such value, or one that is not supported. */
 unsigned emu_size_bytes(unsigned size);
 unsigned emu_atype_bytes(unsigned atype);
 
-/** A constant bank of a warp and its size in bytes; NULL when there is none. */
+/** Returns a constant bank of a warp and its size in bytes; NULL when there is none. */
 const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes);
 
 static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
 {
-    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and beyond: zero */
+    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and higher numbers read as zero */
 }
 
-/** Address of a scalar load: base of a pair and index, or a constant bank and index. */
+/** Returns the address of a scalar load: base of a pair and index, or a constant bank and index. */
 static inline uint64_t emu_scalar_address(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t base = (uint64_t)(int64_t)di->disp;
@@ -130,54 +131,54 @@ static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
     return &w->code->program->insn[di->index];
 }
 
-/** Addresses as computed. */
+/** Computes the addresses as computed. */
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
 
-/** Where one lane's access leads on the host. */
+/** Host location of one lane's access. */
 struct emu_host_address {
     uint8_t *host;
-    uint32_t step;  /* bytes from one 4-byte word of the access to the next */
-    uint8_t space;  /* resolved */
+    uint32_t step;  /* bytes from a 4-byte word of the access to the next one */
+    uint8_t space;  /* space after resolution */
 };
-/** Check one lane's access exactly. @address is as computed for @space. */
+/** Checks one lane's access exactly. @address is as computed for @space. */
 enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space space,
                                    unsigned lane, uint64_t address, unsigned bytes, bool write,
                                    struct emu_host_address *out);
 
-/** tex: False: it raised a fault and nothing was changed. */
+/** Executes tex. Returns false if it raised a fault: then nothing was changed. */
 bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** Lanes of @lanes that fetch a texel, their addresses and the bytes of it. */
+/** Returns the lanes of @lanes that fetch a texel, and gets their addresses and the bytes of a texel. */
 uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                                const struct emu_dinsn *di, uint64_t lanes, uint64_t *address,
                                unsigned *bytes);
-/** NULL, or a clause that says why there is no such fetch. */
+/** Returns NULL, or a clause that says why the fetch is not supported. */
 const char *emu_texture_refused(const struct isa_insn *insn);
 
-/** Execute the load or store @di for @lanes, one lane after the other; exact. False: it
- *  raised a fault and nothing was changed. */
+/** Executes the load or store @di for @lanes, one lane after the other; exact. Returns false if it raised a
+ *  fault: then nothing was changed. */
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** The same for atomics and reductions. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** An atomic of lanes that were checked, their pages marked: lane l's place is
- *  host + (off[l] ^ flip). @global: in global memory, where other threads may be. */
+/** Executes an atomic for lanes that were checked, with their pages marked: lane l's location is host +
+ *  (off[l] ^ flip). @global: in global memory, which other threads may access. */
 void emu_atomic_rows(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      uint8_t *host, const uint32_t *off, uint32_t flip, bool global);
 
-/** The @space that a lane's generic address is in. EMU_FAULT_NONE, or the fault that an access
+/** Sets @space to the space of a lane's generic address. Returns EMU_FAULT_NONE, or the fault that an access
  *  causes. */
 enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_t address,
                                 unsigned bytes, bool write, enum isa_space *space);
-/** Copy to or from any mapped memory of a lane, byte by byte where it must. Returns bytes. */
+/** Copies to or from any mapped memory of a lane, byte by byte where necessary. Returns the number of bytes. */
 uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void *data,
                        uint64_t size_bytes, bool write);
-/** Generic addresses of the lanes of @lanes of a memory instruction (what the fast path
- *  computes, one lane at a time), for events and faults. */
+/** Computes the generic addresses of the lanes of @lanes of a memory instruction, one lane at a time, for
+ *  events and faults. */
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                    const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
-/** A clause for a memory fault of @kind: which allocation is nearest and how far off, the
- *  name of what was freed or is read-only. @address as emu_raise_memory gets it: an offset
- *  in its space for shared and local, else a generic address. */
+/** Formats a clause for a memory fault of @kind: which allocation is nearest and how far off, the name of
+ *  what was freed or is read-only. @address is as in emu_raise_memory: an offset in its space for shared and
+ *  local, else a generic address. */
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
                           enum isa_space space, uint64_t address, unsigned bytes, bool write,
                           char *text, size_t text_size);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions one lane at a time: whatever the fast paths leave (lanes in several
- * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and
- * in lane order; nothing is changed before all lanes are known to be good.
+ * Memory instructions one lane at a time: cases that the fast paths do not handle (lanes in several
+ * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and in lane order;
+ * nothing is changed before all lanes have been checked.
  */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
 /* ---- checking all lanes ---------------------------------------------------------- */
 
-/** Addresses and places of @lanes, or a fault raised for all that are bad, with the kind and
- *  address of the lowest. */
+/** Gets addresses and host locations of @lanes. Returns false after raising a fault for all invalid lanes,
+ *  with kind and address of the lowest. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
                         uint64_t *address, struct emu_host_address *target)
@@ -37,8 +37,8 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     return false;
 }
 
-/** Keep the allocation of the lowest lane if it holds all of them: the next scattered
- *  access of this instruction takes the fast path. */
+/** Caches the allocation of the lowest lane if it contains the addresses of all lanes: the next scattered
+ *  access of this instruction then takes the fast path. */
 static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      const uint64_t *address, const struct emu_host_address *target)
 {
@@ -92,7 +92,8 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                changed = changed || target[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value there */
+                changed = changed || target[l].space != ISA_SPACE_LOCAL; /* no lane waits for a value in local
+                                                                          * memory */
             }
         }
         if (write)
@@ -120,7 +121,7 @@ unsigned emu_atype_bytes(unsigned atype)
     return atype < LW_COUNT_OF(bytes) ? bytes[atype] : 0;
 }
 
-/** min and max of bits: a NaN gives way to a number, -0 is below +0. */
+/** min and max on bits: a NaN gives the other operand, -0 is below +0. */
 static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
 {
     const float x = emu_f32_bits(a), y = emu_f32_bits(b);
@@ -134,7 +135,7 @@ static uint64_t pick_f64(uint64_t a, uint64_t b, bool max)
     return BITS_f64(max ? emu_max_f64_plain(x, y) : emu_min_f64_plain(x, y));
 }
 
-/* One half, with bits 31:16 zero; both. */
+/* Operates on one half, with bits 31:16 zero, and on both halves. */
 static uint32_t pick_half(uint32_t a, uint32_t b, bool bf, unsigned op)
 {
     float x = bf ? emu_f32_of_bf16(a & 0xffff) : emu_f32_of_f16(a);
@@ -149,24 +150,24 @@ static uint32_t pick_halves(uint32_t a, uint32_t b, bool bf, unsigned op)
     return pick_half(a, b, bf, op) | pick_half(a >> 16, b >> 16, bf, op) << 16;
 }
 
-/** The lanes of an atomic whose places are known to be good. */
+/** The lanes of an atomic, with checked locations. */
 struct emu_atomic_run {
     uint64_t lanes;
-    uint8_t *const *place; /* [lane], or NULL: host + (off[lane] ^ flip) */
+    uint8_t *const *place; /* [lane], or NULL: the location is host + (off[lane] ^ flip) */
     uint8_t *host;
     const uint32_t *off;
     uint32_t flip;
-    const uint32_t *x0, *x1, *c0, *c1; /* rows of operand and swap value */
-    uint32_t *d0, *d1;                 /* rows of the result, NULL: none */
+    const uint32_t *x0, *x1, *c0, *c1; /* registers of operand and swap value */
+    uint32_t *d0, *d1;                 /* registers of the result, NULL: none */
     bool threads;                      /* other host threads run on the same memory */
 };
 
-/* Words of guest memory are bytes to the rest of the emulator. */
+/* Words of guest memory, which the rest of the emulator accesses as bytes. */
 typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* Rows as locals: guest memory may alias everything that a pointer reaches. */
+/* Registers as local variables, because guest memory may alias everything that a pointer reaches. */
 #define ATOMIC_LOCALS                                                                         \
     const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
     const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \
@@ -180,7 +181,7 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
-/* What the host does in one instruction; the expression is the value after it. */
+/* Operation that the host executes in one instruction; the expression is the value after it. */
 #define ATOMIC_HOST(T, function, expression)                                                  \
     if (run->threads) {                                                                       \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -195,8 +196,8 @@ typedef uint64_t __attribute__((may_alias)) word64;
     }                                                                                         \
     ATOMIC_LOOP(T, expression)
 
-/* One loop over the lanes for each operation: m is the value in memory, x the operand. A
- * lane's registers are read before its result is written, which may be the same. */
+/* Loop over the lanes for one operation: m is the value in memory, x the operand. A lane's registers are read
+ * before its result is written, which may be in the same register. */
 #define ATOMIC_LOOP(T, expression)                                                            \
     if (plain) {                                                                              \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -364,7 +365,7 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         place[l] = target[l].host;
         touch(w, &target[l], address[l], bytes);
         if (target[l].space == ISA_SPACE_LOCAL && bytes == 8) {
-            /* The two words are apart, and no other thread sees them. */
+            /* The words of a lane are not contiguous, and no other thread can access them. */
             local |= UINT64_C(1) << l;
             wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + target[l].step) << 32;
             place[l] = (uint8_t *)&wide[l];

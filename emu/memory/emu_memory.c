@@ -2,10 +2,10 @@
 /*
  * Global memory: the arena, its page maps, allocations, host copies and hash_mem.
  *
- * The arena is one reservation of address space that costs nothing until it is touched.
- * A page of host memory is before and after it, dead for the guest, so that row moves
- * may read next to an access. An allocation has pages of its own and a dead page after
- * them; the page maps say to the byte what may be touched (emu_global_ok).
+ * The arena is one reservation of address space; pages cost nothing until they are touched. One page of host
+ * memory before and one after it, which the guest cannot access, allow row moves to read next to an access.
+ * An allocation has its own pages, with an inaccessible page after them; the page maps state to the byte what
+ * may be accessed (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -23,7 +23,7 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
-    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last is the page after the arena */
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last one is the page after the arena */
 }
 
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
@@ -66,9 +66,9 @@ void emu_memory_fini(struct emu_memory *memory)
     memset(memory, 0, sizeof *memory);
 }
 
-/* A page that was never written is the host's zero page as soon as it is read, and stores
- * here read first, to see what changes. Writing nothing to it makes it a page of its own immediately:
- * the second fault would, on several threads, stop all of them. */
+/* Marks a page at its first store. A page that was only read is the host's shared zero page, and stores here
+ * read first, to detect changes. A write of nothing makes it a private page immediately: a second page fault
+ * would, with several threads, stop all of them. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
     (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
@@ -77,14 +77,14 @@ void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 
 /* ---- records ------------------------------------------------------------------ */
 
-/** Index of the first record whose address is above @address. */
+/** Returns the index of the first record whose address is above @address. */
 static size_t record_above(const struct emu_memory *memory, uint64_t address)
 {
     return address == UINT64_MAX ? memory->count
                                  : lw_lower_bound(memory->record, memory->count, sizeof *memory->record, address + 1);
 }
 
-/** Gives a new record its name, and the list room for it. False: no memory. */
+/** Sets the name of a new record and reserves capacity in the list. Returns false without memory. */
 static bool name_record(struct emu_memory *memory, struct emu_alloc_record *fresh, const char *name)
 {
     fresh->name = strdup(name);
@@ -104,8 +104,8 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
-/** A variable of the implementation that does not hold @address: authors of kernels do not know those. They are of
- *  ptx/compiler/cuda/lanewise_types.h, or have a name that programs may not have. */
+/** Returns true for a variable of the implementation that does not contain @address: authors of kernels do
+ *  not know those. They are declared in ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
     static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
@@ -131,7 +131,7 @@ void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
             *above = &memory->record[i];
 }
 
-/** Pages that an allocation takes, the dead one after it included. */
+/** Returns the number of pages of an allocation, including the inaccessible one after it. */
 static uint64_t pages_taken(uint64_t size_bytes)
 {
     uint64_t pages = (size_bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
@@ -155,9 +155,9 @@ static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *
 
 /* ---- placing ------------------------------------------------------------------- */
 
-/** Where @need bytes go, counted from the start of the arena. Never-used space first: freed
- *  pages stay dead as long as possible. An allocation stays inside one 4 GiB window while
- *  there is room, since accesses that cross one take a slow path. */
+/** Finds an offset in the arena for @need bytes. Unused space is preferred, so that freed pages remain
+ *  inaccessible as long as possible. An allocation stays inside one 4 GiB window if possible, since accesses
+ *  that cross one take a slow path. */
 static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offset)
 {
     uint64_t at = memory->next_free;
@@ -187,7 +187,7 @@ static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offs
     return false;
 }
 
-/** Forget freed records that overlap the range: it is used again. */
+/** Drops freed records that overlap the range, which is reused. */
 static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t bytes)
 {
     size_t kept = 0;
@@ -204,8 +204,8 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
-/** Fewer page faults and fewer misses of the host's table of pages; not where much may stay
- *  untouched. The pages at both ends are requested whole: neighbours are in them. Only advice. */
+/** Advises the host to use huge pages: fewer page faults and TLB misses; not where much may remain untouched.
+ *  The huge pages at both ends are requested whole, because neighbours share them. Only a hint. */
 static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
@@ -252,7 +252,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     set_valid(memory, &memory->record[i]);
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
         advise_huge(memory, offset, taken);
-#ifdef MADV_POPULATE_WRITE /* in one call: a third of what the faults of a kernel cost */
+#ifdef MADV_POPULATE_WRITE /* in one call: a third of the time of the page faults of a kernel */
     if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
         (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
 #endif
@@ -281,7 +281,7 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
                              err);
 }
 
-/** What instructions remember of allocations is void. */
+/** Invalidates the allocation caches of instructions. */
 static void forget_caches(struct emu_machine *machine)
 {
     for (unsigned c = 0; c < machine->core_count; c++) {
@@ -296,8 +296,8 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-/** Record @i and the one after it, if both are parameter buffers that launches have used, or both
- *  objects that kernels have freed, become one: a kernel may make any number of them. */
+/** Merges record @i and the next one if both are parameter buffers used by launches, or both objects freed by
+ *  kernels: a kernel may create any number of them. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
     const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
@@ -305,7 +305,7 @@ static void merge_used(struct emu_memory *memory, size_t i)
 
     if (i + 1 >= memory->count || (a->flags & b->flags & EMU_ALLOC_FREED) == 0 ||
         (a->flags & b->flags & of_kernels) == 0 ||
-        /* objects have names of their own in messages as long as there are not too many */
+        /* objects have their own names in messages while there are not too many */
         (a->flags & EMU_ALLOC_HEAP && memory->count < HEAP_RECORDS) ||
         a->address + pages_taken(a->size_bytes) * EMU_PAGE_BYTES != b->address)
         return;
@@ -334,7 +334,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     if (record->flags & EMU_ALLOC_HEAP)
         memory->heap_used -= emu_heap_charge(record->size_bytes);
 
-    /* Give the pages back: the next owner reads zeros. Changed, but no longer touched. */
+    /* Returns the pages to the host: the next owner reads zeros. Changed, but no longer dirty. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
     uint64_t pages = pages_taken(record->size_bytes) - 1;
     if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
@@ -378,7 +378,7 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
     size_t i = record_above(memory, address);
 
     while (i > 1 && is_own(&memory->record[i - 1], address))
-        i--; /* what is after one is after what is before that */
+        i--; /* the record after the merged one is the next to try */
     if (i == 0)
         return false;
     show(&memory->record[i - 1], out);
@@ -402,7 +402,7 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
 
 /* ---- copies from and to the host ------------------------------------------------- */
 
-/** Host pointer to a range that is in one live allocation, else NULL and the message. */
+/** Returns the host pointer of a range in one live allocation, else NULL and the message. */
 static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                            uint64_t size_bytes, struct lw_error *err)
 {
@@ -443,7 +443,7 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     return LW_OK;
 }
 
-/** The host has put @size_bytes at @address, from @from or (0) of its own. */
+/** Handles a host write of @size_bytes at @address, from @from or (0) of the host's own bytes. */
 static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
                                  uint64_t size_bytes, struct lw_error *err)
 {
@@ -523,7 +523,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
 
     for (size_t i = 0; i < memory->count; i++) {
         struct emu_alloc_record *record = &memory->record[i];
-        record->flags |= EMU_ALLOC_FREED; /* its pages are dead */
+        record->flags |= EMU_ALLOC_FREED; /* the pages become inaccessible */
         set_valid(memory, record);
         free(record->name);
     }
@@ -562,8 +562,8 @@ bool emu_page_is_zero(const uint8_t *page)
     return any == 0;
 }
 
-/** Four interleaved FNV-1a streams over the page's little-endian words, rotated as
- *  lw_hash does: a page's hash is these four, so that the multiplications overlap. */
+/** Hashes a page with four interleaved FNV-1a streams over its little-endian words, rotated as in lw_hash:
+ *  the multiplications overlap. */
 static void hash_page(struct lw_hash *hash, const uint8_t *page)
 {
     uint64_t s[4] = {1, 2, 3, 4};
@@ -578,9 +578,9 @@ static void hash_page(struct lw_hash *hash, const uint8_t *page)
         lw_hash_u64(hash, s[k]);
 }
 
-/* Definition: for each live allocation by address: address, size, then for each page that
- * is not all zero its number in the allocation and its hash; then the hash of the text.
- * Bytes past an allocation's end are always zero: no store reaches them. */
+/* Definition: for each live allocation by address: address, size, then for each page that is not all zero its
+ * number in the allocation and its hash; then the hash of the text. Bytes past an allocation's end are always
+ * zero: no store reaches them. */
 uint64_t emu_hash_mem(const struct emu_machine *machine)
 {
     const struct emu_memory *memory = &machine->memory;

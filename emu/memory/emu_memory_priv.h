@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Global memory itself (emu_memory.c), apart from who accesses it. */
+/* Global memory itself (emu_memory.c), without its accesses. */
 #ifndef EMU_MEMORY_PRIV_H
 #define EMU_MEMORY_PRIV_H
 
@@ -11,32 +11,32 @@ struct emu_alloc_record {
     char *name;
 };
 
-/** Global memory: one reservation; an address of the host is @host + (guest - ISA_GLOBAL_BASE). */
+/** Global memory: one reservation; the host address is @host + (guest - ISA_GLOBAL_BASE). */
 struct emu_memory {
     uint8_t *host;
-    uint64_t bytes;         /* reserved, multiple of the page */
-    uint16_t *load_valid;   /* per page: bytes usable from its start, for loads */
-    uint16_t *store_valid;  /* the same for stores: 0 where read-only */
-    uint8_t *dirty;         /* per page, set by stores */
-    struct emu_alloc_record *record; /* sorted by address; freed ones stay until reuse */
+    uint64_t bytes;         /* reserved size, a multiple of the page size */
+    uint16_t *load_valid;   /* [page]: bytes usable for loads, from its start */
+    uint16_t *store_valid;  /* [page]: the same for stores; 0 where read-only */
+    uint8_t *dirty;         /* [page]: set by stores */
+    struct emu_alloc_record *record; /* sorted by address; freed ones remain until reuse */
     size_t count, capacity;
     uint64_t next_free;     /* first never-used offset */
-    uint64_t heap_used;     /* by malloc, each object in units of 16 bytes */
+    uint64_t heap_used;     /* by malloc; each object counts in units of 16 bytes */
 };
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
     LW_MUST_CHECK;
 void emu_memory_fini(struct emu_memory *memory);
-/** What an object of @bytes takes of the heap. */
+/** Returns how much of the heap an object of @bytes takes. */
 static inline uint64_t emu_heap_charge(uint64_t bytes)
 {
     return (bytes + 15) / 16 * 16;
 }
-/** Record that holds @address (live or freed), or NULL. */
+/** Returns the record whose range contains @address (live or freed), or NULL. */
 const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);
 
 bool emu_page_is_zero(const uint8_t *page);
-/** Exact test of one access of @bytes at a guest address in global memory. */
+/** Tests exactly one access of @bytes at a guest address in global memory. */
 static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
                                  uint64_t address, uint64_t bytes)
 {
@@ -49,7 +49,7 @@ static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t
         return true;
     if (in + bytes <= EMU_PAGE_BYTES || valid[page] != EMU_PAGE_BYTES)
         return false;
-    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* one guard page ends the map */
+    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* one guard page follows the map's last page */
 }
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Textures: fetches of texels through a descriptor in global memory (docs/reference/memory.md).
  *
- * A texture's handle is the address of its descriptor, so that textures are in no state but
- * memory's: hashes, checkpoints, histories and logs have them without knowing. A descriptor may
- * be anything that a kernel or a file put there: it is checked at each fetch, and a texel is
- * checked to the byte as any load is.
+ * A texture's handle is the address of its descriptor, so the state of textures is in memory alone: hashes,
+ * checkpoints, histories and logs need no code for it. A descriptor may contain anything that a kernel or a
+ * file wrote there: it is checked at each fetch, and each texel's address is checked to the byte like that of
+ * a load.
  */
 #include <stdio.h>
 
@@ -14,7 +14,8 @@
 
 /* ---- descriptors ------------------------------------------------------------------- */
 
-/* Offsets; what is between and after is zero. The tag distinguishes a bound texture from zeros. */
+/* Layout of a descriptor; the bytes between and after the fields are zero. The tag distinguishes a bound
+ * texture from zeros. */
 enum {
     AT_ADDRESS = 0, AT_WIDTH = 8, AT_HEIGHT = 12, AT_PITCH = 16, AT_BITS = 20, AT_COMPONENTS = 21,
     AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_MARK = 28
@@ -22,7 +23,7 @@ enum {
 enum { FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2 };
 static const uint32_t mark = 0x5854574c; /* "LWTX" */
 
-/** NULL, or why there is no such texture: a clause. */
+/** Returns NULL, or a clause that says why the format is invalid. */
 static const char *format_error(const struct emu_texture *t)
 {
     if (t->bits != 8 && t->bits != 16 && t->bits != 32)
@@ -59,7 +60,7 @@ static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXT
     lw_put32(bytes + AT_MARK, mark);
 }
 
-/** NULL, or what is wrong with the bytes: a clause. */
+/** Reads a descriptor. Returns NULL, or a clause that says what is wrong with the bytes. */
 static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
 {
     *t = (struct emu_texture){
@@ -106,8 +107,8 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 
 /* ---- which texel ------------------------------------------------------------------- */
 
-/** The largest integer that is not above @x, as far as it matters: NaN is 0, what is far away is
- *  outside. */
+/** Returns the largest integer not above @x, as far as it matters: NaN gives 0, far values give one outside
+ *  the texture. */
 static int64_t floor_of(float x)
 {
     int64_t i;
@@ -120,7 +121,7 @@ static int64_t floor_of(float x)
     return i - ((float)i > x);
 }
 
-/** Index of the texel at a coordinate in [0, @size), or -1: outside, which reads zeros. */
+/** Returns the index of the texel at a coordinate, in [0, @size), or -1: outside, which reads zeros. */
 static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_float, uint32_t bits)
 {
     int64_t size = axis == 0 ? t->width : t->height, at;
@@ -128,7 +129,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
 
     if (!is_float) {
         at = (int32_t)bits;
-        if (t->height == 0) /* what tex1Dfetch does, whatever the edges */
+        if (t->height == 0) /* as tex1Dfetch, whatever the edge modes */
             return at >= 0 && at < size ? at : -1;
     } else if (t->normalized_coords) {
         float x = emu_f32_bits(bits);
@@ -146,10 +147,10 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
         return at;
     if (edge == EMU_TEXTURE_BORDER)
         return -1;
-    return at < 0 ? 0 : size - 1; /* wrap and mirror are clamp where coordinates count texels */
+    return at < 0 ? 0 : size - 1; /* wrap and mirror act as clamp where coordinates count texels */
 }
 
-/** The handle of a lane. */
+/** Returns the handle of a lane. */
 static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           const struct emu_dinsn *di, unsigned lane)
 {
@@ -159,7 +160,7 @@ static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           : (uint64_t)high[lane] << 32 | low[lane];
 }
 
-/** The texture at a handle. False: there is none for this fetch; @why gets a clause. */
+/** Gets the texture at a handle. Returns false if there is none for this fetch; @why gets a clause. */
 static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
                          uint64_t handle, struct emu_texture *t, char *why, size_t why_size)
 {
@@ -191,15 +192,15 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
     return false;
 }
 
-/** What each lane of a fetch reads. */
+/** Reads of each lane of a fetch. */
 struct fetch {
     uint64_t inside; /* lanes that read a texel: the others of `lanes` get zeros */
     uint64_t bad;    /* lanes without a texture */
-    unsigned bytes;  /* of a texel */
+    unsigned bytes;  /* bytes of a texel */
     uint64_t address[EMU_MAX_LANES];
-    struct emu_texture texture[EMU_MAX_LANES]; /* of lanes whose `first` they are */
+    struct emu_texture texture[EMU_MAX_LANES]; /* [lane]; valid for lanes that are `first` of some lane */
     uint8_t first[EMU_MAX_LANES];
-    char why[160]; /* of the lowest bad lane */
+    char why[160]; /* message of the lowest bad lane */
 };
 
 static void locate(const struct emu_warp *w, const struct isa_insn *insn,
@@ -272,7 +273,7 @@ static uint32_t bits_of(float f)
     return bits;
 }
 
-/** A component as the register gets it. */
+/** Converts a component to a register value. */
 static uint32_t component(const struct emu_texture *t, const uint8_t *from)
 {
     uint32_t value = from[0];
@@ -290,13 +291,13 @@ static uint32_t component(const struct emu_texture *t, const uint8_t *from)
         return value;
     most = t->kind == EMU_TEXEL_SIGNED ? (t->bits == 8 ? 127.0f : 32767.0f)
                                        : (t->bits == 8 ? 255.0f : 65535.0f);
-    float quotient = (float)(int32_t)value / most; /* both are exact: rounded once */
+    float quotient = (float)(int32_t)value / most; /* both operands are exact: rounded once */
     return bits_of(quotient < -1.0f ? -1.0f : quotient);
 }
 
 /* ---- one texture, all of it in memory ------------------------------------------------- */
 
-/** All of @lanes name one texture. */
+/** Returns true if all of @lanes name one texture. */
 static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *handle)
 {
@@ -313,7 +314,7 @@ static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
     return differ == 0;
 }
 
-/** Every texel is in one live allocation, at a multiple of its size: no lane can fault. */
+/** Returns true if every texel is in one live allocation, at a multiple of its size: no lane can fault. */
 static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
 {
     const struct emu_icache *cache = &w->code->icache[di->index];
@@ -338,7 +339,7 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetch for lanes that name one such texture. False: nothing was done. */
+/** Fetches for lanes that name one such texture. Returns false if nothing was done. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {
@@ -424,7 +425,7 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
                          false);
         return false;
     }
-    for (LW_EACH_BIT(l, lanes)) { /* sources were read: the result may lie there */
+    for (LW_EACH_BIT(l, lanes)) { /* the sources have been read: the result may be in the same registers */
         const struct emu_texture *t = &f.texture[f.first[l]];
         const uint8_t *from = f.inside >> l & 1
                                   ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows vprintf and assertfail, and the order in which text comes out: that of the
- * blocks, whatever order they ran in (MACHINE 4).
+ * The instructions vprintf and assertfail, and the order of output: that of the blocks, in whatever order
+ * they ran (MACHINE 4).
  */
 #include <stdlib.h>
 
@@ -51,8 +51,8 @@ static struct emu_text_grid *find_grid(struct emu_text *text, uint32_t sequence)
     return NULL;
 }
 
-/** Note that @block ended. Without memory it counts as running: its text comes out when the
- *  grid has ended. */
+/** Records that @block ended. Without memory it counts as running: its text is output when the grid has
+ *  ended. */
 static void note_ended(struct emu_text_grid *g, uint64_t block)
 {
     size_t i = 0;
@@ -98,7 +98,7 @@ static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
     b->size = b->capacity = 0;
 }
 
-/** All lower blocks have ended; *@ended: so has this one. */
+/** Returns true if all lower blocks have ended; *@ended: so has this one. */
 static bool is_due(const struct emu_text *text, const struct emu_text_block *b, bool *ended)
 {
     *ended = true;
@@ -112,7 +112,7 @@ static bool is_due(const struct emu_text *text, const struct emu_text_block *b, 
     return true;
 }
 
-/** Show the text that is next in order, and take into the hash that of blocks which ended. */
+/** Outputs the text that is next in order, and adds that of ended blocks to the hash. */
 static void flush(struct emu_machine *machine)
 {
     struct emu_text *text = &machine->text;
@@ -171,7 +171,7 @@ void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block
     pthread_mutex_unlock(&text->lock);
 }
 
-/** The block's entry, made if there is none; NULL without memory. */
+/** Returns the block's entry, created if there is none; NULL without memory. */
 static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64_t block)
 {
     size_t low = 0, high = text->block_count;
@@ -197,8 +197,8 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** One lane's text. Without room to keep it, it is printed out of order, after what its block
- *  printed before, rather than not at all. */
+/** Adds one lane's text. Without memory to store it, it is output out of order, after what its block printed
+ *  before, rather than dropped. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
 {
@@ -356,11 +356,11 @@ static uint64_t read_lane(void *context, uint64_t address, void *data, uint64_t 
     enum isa_space space;
 
     if (emu_resolve(r->w, r->lane, address, 1, false, &space) != EMU_FAULT_NONE)
-        return 0; /* among others code, which only debuggers may read */
+        return 0; /* includes code, which only debuggers may read */
     return emu_lane_copy(r->w, r->lane, address, data, size, false);
 }
 
-/** Kind of fault of a byte that cannot be read. */
+/** Returns the kind of fault for a byte that cannot be read. */
 static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint64_t address)
 {
     enum isa_space space;
@@ -369,8 +369,8 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** The texts of all lanes, one after the other in the core's buffer; those of @lanes that cannot be read go to *bad.
- *  False: out of memory. */
+/** Formats the texts of all lanes, one after the other in the core's buffer. Lanes whose arguments cannot be
+ *  read are added to *bad. Returns false without memory. */
 struct texts {
     size_t size;
     size_t end[EMU_MAX_LANES]; /* [lane] */
@@ -392,7 +392,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         uint64_t format = (uint64_t)high[l] << 32 | low[l];
         uint64_t at = row ? (uint64_t)args_high[l] << 32 | args[l] : uniform;
         size_t size = 0;
-        t->result[l] = -1; /* CUDA: no format */
+        t->result[l] = -1; /* CUDA: the result for a null format */
         if (format != 0) {
             if (!lw_grow(&room->data, &room->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
                 return false;
@@ -411,7 +411,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Reads as a debugger does, and notes the arguments. */
+/** Source that reads as a debugger does, and records the arguments. */
 struct argument_reader {
     const struct emu_core *core;
     unsigned slot, warp, lane;
@@ -442,12 +442,12 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     char text[EMU_FORMAT_LIMIT + 1];
     size_t size;
 
-    (void)emu_format(&source, format, args, text, &size); /* false: the note ends there */
+    (void)emu_format(&source, format, args, text, &size); /* false: the list ends there */
     return reader.count;
 }
 
-/** False: it raised a fault. Not part of the handler: with locals that others have seen a
- *  handler could not jump to the next one. */
+/** Prints for the lanes. Returns false if it raised a fault. Not part of the handler: a handler with local
+ *  variables whose addresses were passed on could not jump to the next one. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t on)
 {
@@ -456,7 +456,7 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
     struct texts t = {0};
     size_t from = 0;
 
-    if (!format_lanes(w, di, on, &t)) { /* CUDA: an internal error */
+    if (!format_lanes(w, di, on, &t)) { /* CUDA: the result for an internal error */
         for (LW_EACH_BIT(l, on))
             d[l] = (uint32_t)-2;
         return true;
@@ -496,7 +496,7 @@ void emu_c_vprintf(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- assertfail ------------------------------------------------------------------------------ */
 
-/** A string of CUDA's assertion record as printable ASCII. */
+/** Reads a string of CUDA's assertion record as printable ASCII. */
 static void read_words(struct emu_warp *w, unsigned lane, uint64_t address, uint64_t charsize,
                        char *out, size_t room)
 {

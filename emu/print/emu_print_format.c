@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formatter of vprintf. Format, arguments and strings are guest memory: every byte is
- * checked, none is trusted. Only floating-point numbers are handed to the host, with a
- * conversion of our own making; the rest does not depend on the host's C library.
+ * The formatter of vprintf. Format, arguments and strings are guest memory, so every byte is checked. Only
+ * floating-point numbers are formatted by the host, with a conversion that this file makes; the rest does not
+ * depend on the host's C library.
  */
 #include <stdio.h>
 
@@ -14,14 +14,14 @@ struct spec {
     bool has_precision;
     /* LEN_SIZE: z, j, t, L and q, integers of 8 bytes; long double is double on devices */
     unsigned width, precision; /* at most EMU_FORMAT_LIMIT */
-    unsigned vector;           /* elements, 0: no vector */
+    unsigned vector;           /* number of elements, 0: no vector */
     enum length { LEN_NONE, LEN_HH, LEN_H, LEN_HL, LEN_L, LEN_LL, LEN_SIZE } length;
     char conversion;
 };
 
 struct work {
     struct emu_format_source *source;
-    uint64_t args, offset; /* of the next argument */
+    uint64_t args, offset; /* offset of the next argument */
     char *out;
     size_t used;
 };
@@ -46,7 +46,7 @@ static void fill(struct work *w, char c, size_t size)
     memset(w->out + w->used, c, size);
     w->used += size;
 }
-/** @text in a field: blanks on the left or right. */
+/** Prints @text in a field: blanks on the left or right. */
 static void put_field(struct work *w, const struct spec *spec, const char *text, size_t size)
 {
     size_t blanks = spec->width > size ? spec->width - size : 0;
@@ -70,7 +70,7 @@ static bool read_bytes(struct work *w, uint64_t address, void *data, uint64_t si
     return false;
 }
 
-/** A string of up to @limit bytes; *@size without the zero. */
+/** Reads a string of up to @limit bytes; *@size is its length without the terminating zero. */
 static bool read_string(struct work *w, uint64_t address, char *to, size_t limit, size_t *size)
 {
     size_t used = 0;
@@ -93,7 +93,7 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Offset of the next argument from the first. */
+/** Returns the offset of the next argument from the first. */
 static uint64_t next_argument(struct work *w, unsigned size)
 {
     uint64_t at = (w->offset + size - 1) / size * size;
@@ -175,7 +175,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
 
     memcpy(&bits, &value, sizeof bits);
     negative = bits >> 63;
-    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* hosts spell these in their own ways */
+    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* hosts spell infinity and NaN differently */
         char text[5];
         size_t n = 0;
         bool nan = bits << 12 != 0;
@@ -201,7 +201,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
     *f++ = '*';
     *f++ = c;
     *f = '\0';
-    /* A negative precision is none. The host ends its text with a zero: a byte of room more. */
+    /* A negative precision counts as none. The host terminates its text with a zero: one byte more. */
     size_t room = EMU_FORMAT_LIMIT - w->used;
     int width = (int)spec->width, precision = spec->has_precision ? (int)spec->precision : -1;
 #pragma GCC diagnostic push
@@ -284,7 +284,8 @@ static bool put_pointer(struct work *w, const struct spec *spec)
     return true;
 }
 
-/** False: a byte is missing. *@known false: no such conversion. */
+/** Prints one conversion. Returns false if a byte is missing; *@known is set to false for an unknown
+ *  conversion. */
 static bool convert(struct work *w, const struct spec *spec, bool *known)
 {
     char c = spec->conversion;
@@ -325,7 +326,7 @@ static bool convert(struct work *w, const struct spec *spec, bool *known)
             return put_pointer(w, spec);
     }
     *known = false;
-    if (c == 'n' && spec->vector == 0) /* nothing is stored, but its pointer is there */
+    if (c == 'n' && spec->vector == 0) /* nothing is stored, but the argument is consumed */
         (void)next_argument(w, 8);
     return true;
 }
@@ -364,7 +365,7 @@ static unsigned read_number(struct reader *r)
             n = n * 10 + (unsigned)(*r->p - '0');
     return n < EMU_FORMAT_LIMIT ? n : EMU_FORMAT_LIMIT;
 }
-/** A width or precision of `*`. */
+/** Reads a width or precision given by `*`. */
 static bool take_number(struct work *w, bool *negative, unsigned *out)
 {
     uint64_t bits;
@@ -377,7 +378,7 @@ static bool take_number(struct work *w, bool *negative, unsigned *out)
     return true;
 }
 
-/** One conversion after '%'. False: a byte is missing. */
+/** Parses and prints one conversion after '%'. Returns false if a byte is missing. */
 static bool one(struct work *w, struct reader *r, bool *known)
 {
     struct spec spec = {0};
@@ -396,7 +397,7 @@ static bool one(struct work *w, struct reader *r, bool *known)
         }
         r->p += more;
     }
-    /* Arguments are taken while the conversion is read, as C does. */
+    /* Arguments are consumed while the conversion is parsed, as in C. */
     if (accept(r, "*")) {
         if (!take_number(w, &negative, &spec.width))
             return false;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which loads share what the first of them finds of its row (struct emu_addr_check).
+ * Finds loads that share an address check (struct emu_addr_check).
  *
- * A full row of addresses is compared with what its halves should be at each load. Within one
- * straight-line run that is the same for loads through registers that nothing wrote in between,
- * and for sums of such a register and a value that is the same in all lanes. Nothing is kept
- * beyond a run: w->proved is forgotten where a run is counted. A turn that ends because it was long
- * enough keeps the forms of rows, which are the warp's own, but not what is mapped.
+ * At each load a full row of addresses is compared with the values that its halves should have. Within one
+ * straight-line run the result is the same for loads through registers that were not written in between, and
+ * for sums of such a register and a value that is the same in all lanes. Facts hold for one run: w->proved is
+ * cleared where a run is counted. A slice that ends by its length keeps the forms of rows, which belong to
+ * the warp, but not the mapping.
  *
  * In the field's words: redundant bounds checks are eliminated in a basic block. Such a load takes 25 host
- * instructions if its address is known, 60 if its form is; without it each takes 100.
+ * instructions if its address is known, 60 if its form is; without sharing each takes 100.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,14 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** A load that others may follow. */
+/** A load whose check later loads may share. */
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* its address registers and base were not written */
-    int slot;          /* -1: none follows yet */
+    bool lies;         /* its address registers and base have not been written */
+    int slot;          /* slot of the check; -1: no load shares it yet */
     uint32_t below, above;
-    uint64_t alike[4]; /* vector registers whose rows differ from its own by the same in all lanes */
+    uint64_t alike[4]; /* vector registers that differ from its address register by the same value in all lanes */
 };
 
 enum { OPENINGS = 8, EXEC_END = ISA_S_EXEC + 2 };
@@ -40,7 +40,7 @@ static bool is_pair(const struct isa_insn *insn)
     return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
 }
 
-/** Loads of words for all lanes, through vector registers. */
+/** Returns true for loads of words for all lanes, through vector registers. */
 static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -51,7 +51,7 @@ static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
            isa_mod_get(insn, ISA_MOD_SIZE) == ISA_SIZE_B32;
 }
 
-/** @insn computes its addresses as @first does, and from rows like its. */
+/** Returns true if @insn computes its addresses as @first does, and from equivalent registers. */
 static bool follows(const struct opening *o, const struct isa_insn *first,
                     const struct isa_insn *insn)
 {
@@ -62,7 +62,7 @@ static bool follows(const struct opening *o, const struct isa_insn *first,
                           : (o->alike[insn->a / 64] >> insn->a % 64 & 1) != 0);
 }
 
-/** Do the words lie at a distance from the first's that is known? Then it is noted. */
+/** Returns true, and records the distance, if the words are at a known distance from the first load's. */
 static bool lies(struct opening *o, const struct isa_insn *first, const struct isa_insn *insn,
                  int32_t above)
 {
@@ -81,7 +81,7 @@ static bool lies(struct opening *o, const struct isa_insn *first, const struct i
     return true;
 }
 
-/** The register that @insn makes alike to its source; -1: none. */
+/** Returns the register that @insn makes equivalent to its source; -1: none. */
 static int alike_to(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     return (insn->op == ISA_V_ADD_U32 || insn->op == ISA_V_SUB_U32) && di->flags == 0 &&
@@ -107,7 +107,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         } else if (use[u].reg_class == ISA_REG_S) {
             if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
-                o->open = false; /* other lanes run after it */
+                o->open = false; /* other lanes execute after it */
             if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
                 overlaps(use[u].first, use[u].count, first->c, 2))
                 o->lies = false;
@@ -117,7 +117,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
         o->alike[d / 64] |= UINT64_C(1) << d % 64;
 }
 
-/** @insn adds the same in all lanes to the address registers of @first. */
+/** Returns true if @insn adds the same value in all lanes to the address registers of @first. */
 static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
                      const struct emu_dinsn *di)
 {
@@ -126,7 +126,8 @@ static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
            di->ukind < EMU_U_ROW;
 }
 
-/** In one pass from @from to the branch @last the rows of addresses of load @at keep their form. */
+/** Returns true if in one iteration from @from to the branch @last the rows of addresses of load @at keep
+ *  their form. */
 static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
 {
     const struct isa_insn *first = &code->program->insn[at];
@@ -150,7 +151,8 @@ static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last
     return true;
 }
 
-/** The branch @last closes a loop of one run: what its loads keep goes into the next pass. */
+/** Handles branch @last, which closes a loop of one run: the facts of its loads are carried to the next
+ *  iteration. */
 static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
 {
     struct emu_dinsn *di = &code->insn[last];
@@ -225,7 +227,7 @@ void emu_addr_cache_mark(struct emu_code *code)
             memset(opening, 0, sizeof opening);
             any = false;
             if (di->flags & EMU_D_ENDS_RUN)
-                slots = 0; /* what was proved is forgotten there */
+                slots = 0; /* the facts are dropped there */
         }
     }
 }

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What loads of one straight-line run share. */
+/* Address checks that loads of one straight-line run share. */
 #ifndef EMU_ADDR_CACHE_PRIV_H
 #define EMU_ADDR_CACHE_PRIV_H
 
 #include <stdint.h>
 
-/** Loads of words in one straight-line run whose addresses come from the same registers, or from
- *  such that differ by the same in all lanes: what the first finds of the halves of its row serves
- *  those after it (emu_addr_cache.c marks them, emu_mem_fast_body.h uses it). aux of such a load: what
- *  it is; the slot from bit EMU_ADDR_CHECK_SLOT; of the first how many bytes below and above its own
- *  those after it reach, from EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE; of one of these how many bytes,
- *  signed, its own are above the first's, from EMU_ADDR_CHECK_ABOVE. */
+/** Role of a load that shares an address check (emu_addr_cache.c marks them, emu_mem_fast_body.h uses them).
+ *  The loads are of words, in one straight-line run, and their addresses are in the same registers, or in
+ *  registers that differ by the same value in all lanes: what the first load finds about the halves of its
+ *  row holds for the later ones. aux of such a load has its role; the slot from bit EMU_ADDR_CHECK_SLOT. For
+ *  the first load aux also has the number of bytes below and above its own that the later ones access, from
+ *  EMU_ADDR_CHECK_BELOW and EMU_ADDR_CHECK_ABOVE; for a later load the signed distance of its own bytes from
+ *  the first's, from EMU_ADDR_CHECK_ABOVE. */
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,
-    EMU_ADDR_CHECK_FOLLOWS, /* the halves of its row are what the first's are */
-    EMU_ADDR_CHECK_IN_RANGE     /* and where its words lie is known, too */
+    EMU_ADDR_CHECK_FOLLOWS, /* the halves of its row have the form of the first's */
+    EMU_ADDR_CHECK_IN_RANGE     /* and the host addresses of its words are known, too */
 };
 enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* bytes, less than a page */
     EMU_ADDR_CHECK_SLOT = 8, EMU_ADDR_CHECK_BELOW = 16, EMU_ADDR_CHECK_ABOVE = 32
 };
-/** What was found: both halves of the row equal, or both consecutive; and reached: the words of
- *  all that LIE there are in emu_addr_check.host. */
+/** Facts that were found: both halves of the row equal, or both consecutive; reached: the words of all
+ *  IN_RANGE loads are at known distances from emu_addr_check.host. */
 enum { EMU_PROVED_EQUAL = 1, EMU_PROVED_RUN = 2, EMU_PROVED_REACHED = 4 };
 struct emu_addr_check {
-    uint8_t *host[2]; /* of the first's words, by half */
+    uint8_t *host[2]; /* host address of the first load's words, by half */
 };
 
 #endif

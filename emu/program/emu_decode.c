@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * isa_insn -> emu_dinsn: operands become row offsets or uniform places, modifiers become
- * selectors, the level gives the handlers. What has no handler is refused by name.
+ * Decodes isa_insn to emu_dinsn: operands become register offsets or uniform operands, modifiers become
+ * selectors, and the level selects the handlers. An instruction without a handler is refused by name.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 
-/** An immediate as the 64 bits that the row reads (MACHINE 7). */
+/** Returns an immediate as the 64 bits that the instruction reads (MACHINE 7). */
 static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     unsigned c_words = isa_op_words(info, ISA_TOK_VC, ISA_TOK_VC2);
@@ -34,7 +34,7 @@ static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info 
     return is_double ? (uint64_t)insn->x << 32 : (uint64_t)(int64_t)(int32_t)insn->x;
 }
 
-/** Offset of register @number in a warp's rows, for reading or writing. */
+/** Returns the offset of register @number in a warp's register file, for reading or writing. */
 static uint32_t row_of(const struct emu_layout *layout, unsigned number, bool write)
 {
     if (number == ISA_VZ)
@@ -47,7 +47,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
 {
     struct emu_code *code = dec->code;
 
-    /* neighbours often share an immediate: looking back a little keeps the pool small */
+    /* neighbours often share an immediate: a short search backwards keeps the pool small */
     for (uint32_t i = code->imm_count; i > 0 && i + 16 > code->imm_count; i--) {
         if (code->imm_pool[i - 1] == value) {
             *offset = (i - 1) * 8;
@@ -61,7 +61,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
     return LW_OK;
 }
 
-/** X as a uniform place or a row. */
+/** Decodes X as a uniform operand or a vector register. */
 static enum lw_status decode_x(struct emu_decoder *dec, const struct isa_insn *insn,
                                const struct isa_op_info *info, struct emu_dinsn *di,
                                struct lw_error *err)
@@ -109,8 +109,8 @@ static enum lw_status prelude_add(struct emu_decoder *dec, struct emu_prelude **
     return LW_OK;
 }
 
-/** Source @source, scalar register @number, of a row that reads only vector rows: copied to
- *  all lanes of its scratch row before the instruction. */
+/** Adds a prelude that copies scalar register @number to all lanes of a scratch register, as source @source
+ *  of an instruction that reads only vector registers. */
 static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsigned source,
                             unsigned number, unsigned words, uint32_t *row, struct lw_error *err)
 {
@@ -132,7 +132,7 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     return LW_OK;
 }
 
-/** Scalar A and C, source modifiers and a uniform third source go through scratch rows. */
+/** Decodes sources: scalar A and C, source modifiers and a uniform third source use scratch registers. */
 static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_insn *insn,
                                      const struct isa_op_info *info, struct emu_dinsn *di,
                                      struct lw_error *err)
@@ -215,7 +215,7 @@ static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_in
     di->c = row_of(dec->layout, insn->c, false);
     di->d = row_of(dec->layout, insn->d, true);
     if (info->format == ISA_FMT_TEX)
-        return LW_OK; /* the rest is the instruction's */
+        return LW_OK; /* the instruction handles the rest */
     di->disp = isa_x_disp(insn->x);
     di->reg = insn->c; /* scalar base or constant bank */
     if (info->format == ISA_FMT_ATOM) {
@@ -239,8 +239,8 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     return LW_OK;
 }
 
-/** Rows of the scalar unit: plain register numbers. D is in reg (255: it writes no scalar
- *  register) and delta has its words, A in p, C in c, P in q. */
+/** Decodes an instruction of the scalar unit, to plain register numbers: D in reg (255: it writes no scalar
+ *  register) with its words in delta, A in p, C in c, P in q. */
 static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)
@@ -298,7 +298,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     di->d = row_of(layout, insn->d, true);
     if (!scalar_guard_ok(insn, info))
         return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
-    /* only lane-wise sources go through a prelude that splats scalars */
+    /* only lane-wise instructions have preludes that splat scalars */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
         return LW_FAIL(err, LW_EUNSUPP, "%s of a scalar register: it is the same in all lanes, use "
@@ -445,7 +445,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* longer runs saturate; turns are shorter */
+enum { MAX_RUN = 65535 }; /* longer runs saturate; slices are shorter */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {
@@ -457,7 +457,8 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
     layout->row_c = 12 * layout->stride;
 }
 
-/** Under `stack`: rows of barrier registers do nothing, and reconvergence pcs get the rpc layer. */
+/** Adapts code to engine `stack`: instructions on barrier registers have no effect, and reconvergence pcs get
+ *  the rpc layer. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -472,7 +473,7 @@ static void mark_rpcs(struct emu_code *code)
     }
 }
 
-/** Instructions that the machine's hooks want get the hook layer. False: no memory. */
+/** Adds the hook layer to instructions that the machine's hooks want. Returns false without memory. */
 static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level)
 {
     const struct emu_program *program = code->program;
@@ -490,7 +491,8 @@ static bool mark_hook_sites(struct emu_code *code, const struct emu_level *level
     return !any || code->hook_filter != NULL;
 }
 
-/** EMU_D_AHEAD: an instruction is in a loop when a later branch goes to it or farther back. */
+/** Sets EMU_D_AHEAD outside of loops. An instruction is in a loop if a later branch goes to it or farther
+ *  back. */
 static void mark_ahead(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -513,7 +515,7 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
-/** Who writes a vector register in a loop: instructions, up to two, and the last of them. */
+/** Writers of a vector register in a loop: number of instructions, up to two, and the last of them. */
 struct writer {
     uint8_t count;
     uint32_t at;
@@ -538,8 +540,8 @@ static void find_writers(const struct emu_program *program, uint32_t first, uint
     }
 }
 
-/** Bytes by which the address of load @load grows in a round of a loop: the one instruction that
- *  writes its register adds a constant. 0: it is not so. */
+/** Returns the bytes by which the address of load @load grows in an iteration of a loop, if the one
+ *  instruction that writes its register adds a constant; else 0. */
 static int64_t advance_of(const struct emu_program *program, const struct writer *writer,
                           const struct isa_insn *load)
 {
@@ -555,12 +557,12 @@ static int64_t advance_of(const struct emu_program *program, const struct writer
 }
 
 enum {
-    LONGEST_CHAINED = 256, /* instructions of a loop: what is prefetched earlier is evicted again */
-    FARTHEST_CHAINED = 32  /* from the load to who has its word as an index */
+    LONGEST_CHAINED = 256, /* longest loop, in instructions: in a longer one the prefetched data is evicted again */
+    FARTHEST_CHAINED = 32  /* longest distance from the load to the access with its word as index */
 };
 
-/** The access in (@at, @last] that has what the load @at brings as its index to a scalar base;
- *  NULL: none near. */
+/** Returns the access in (@at, @last] that uses the word loaded at @at as index to a scalar base; NULL: none
+ *  near. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;
@@ -577,12 +579,12 @@ static const struct isa_insn *chained(const struct emu_program *program, uint32_
     return NULL;
 }
 
-/** EMU_D_CHAIN, in loops; each load is looked at in the innermost of them. False: no memory. */
+/** Sets EMU_D_CHAIN in loops; each load is analysed in its innermost loop. Returns false without memory. */
 static bool mark_chains(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
     struct writer writer[256];
-    uint32_t done = 0; /* loads before it were looked at */
+    uint32_t done = 0; /* earlier loads have been analysed */
 
     for (uint32_t last = 0; last < program->count; last++) {
         const struct emu_dinsn *branch = &code->insn[last];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host code of an instruction, by capstone: the tool to tune lane loops with. */
+/* Prints the host code of an instruction with capstone: a tool to tune lane loops. */
 #include <capstone/capstone.h>
 #include <inttypes.h>
 
 #include "emu/program/emu_decode_priv.h"
 
 enum {
-    MAX_HOST_BYTES = 16384, /* longer handlers are cut */
+    MAX_HOST_BYTES = 16384, /* longer handlers are truncated */
     MAX_HOST_INSNS = 4096
 };
 
