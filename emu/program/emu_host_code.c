@@ -27,7 +27,7 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
     return LW_OK;
 }
 
-/** Where a direct jump leads; 0: not a direct jump. */
+/** Returns the target of a direct jump; 0: not a direct jump. */
 static uint64_t jump_target(csh handle, const cs_insn *insn)
 {
     if (!cs_insn_group(handle, insn, CS_GRP_JUMP))
@@ -39,7 +39,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
                : 0;
 #elif defined __aarch64__
     const cs_arm64 *arm = &insn->detail->arm64;
-    if (insn->id == ARM64_INS_BL) /* capstone 4 has it among the jumps */
+    if (insn->id == ARM64_INS_BL) /* capstone 4 counts it as a jump */
         return 0;
     for (unsigned i = 0; i < arm->op_count; i++)
         if (arm->operands[i].type == ARM64_OP_IMM && i + 1u == arm->op_count)
@@ -50,7 +50,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
 #endif
 }
 
-/** Nothing is executed after it but what is jumped to. */
+/** Returns true if execution does not continue after the instruction. */
 static bool ends_flow(csh handle, const cs_insn *insn)
 {
     if (cs_insn_group(handle, insn, CS_GRP_RET))
@@ -58,14 +58,14 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #if defined __x86_64__
     return insn->id == X86_INS_JMP;
 #elif defined __aarch64__
-    return insn->id == ARM64_INS_BR || strcmp(insn->mnemonic, "b") == 0; /* not b.eq */
+    return insn->id == ARM64_INS_BR || strcmp(insn->mnemonic, "b") == 0; /* conditional branches (b.eq) continue */
 #else
     return true;
 #endif
 }
 
-/** Bytes of an instruction that capstone does not know; 0 where that cannot be said. Its version
- *  4 lacks a few of AVX-512's; the prefixes EVEX and VEX give the length away. */
+/** Returns the length of an instruction that capstone does not know; 0: unknown. Version 4 lacks a few of
+ *  AVX-512's; the prefixes EVEX and VEX determine the length. */
 static unsigned unknown_bytes(const uint8_t *p)
 {
 #if defined __x86_64__
@@ -90,7 +90,7 @@ static unsigned unknown_bytes(const uint8_t *p)
 #endif
 }
 
-/** Everything from the entry to the last jump that no earlier jump leads past. */
+/** Prints everything from the entry to the last jump that no earlier jump leads past. */
 static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
                           struct lw_sink *out)
 {
@@ -148,7 +148,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* what implements the tags */
+    own.tags = EMU_TAGS_OFF; /* the code that implements the tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs: an object validated, placed and bound to a machine; the order analysis. */
+/* Programs: validation of an object, its placement on a machine, and the order analysis. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,7 +33,8 @@ void emu_programs_destroy(struct emu_machine *machine)
 
 /* ---- validation ------------------------------------------------------------------- */
 
-/** Flow stays in its function (calls aside), so a kernel's registers can be counted. */
+/** Checks that control flow stays in its function (except for calls), so that a kernel's registers can be
+ *  counted. */
 static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
                                  struct lw_error *err)
 {
@@ -68,7 +69,8 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     return LW_OK;
 }
 
-/** @calls is set where flow can leave the function: calls, and jumps through registers. */
+/** Collects the registers used in a range. @calls is set where control flow can leave the function: calls,
+ *  and jumps through registers. */
 static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
                                      bool *calls)
 {
@@ -94,7 +96,7 @@ static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first
     return all;
 }
 
-/** What each kernel can observe of the order of threads. */
+/** Analyses what each kernel can observe of the order of threads. */
 static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
 {
     p->order = calloc(p->object->function_count + 1, sizeof *p->order);
@@ -104,7 +106,7 @@ static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
     return LW_OK;
 }
 
-/** Registers that warps of a kernel need: declared, and used wherever flow can go. */
+/** Counts the registers that warps of a kernel need: declared, and used wherever control flow can lead. */
 static enum lw_status count_registers(struct emu_program *p, struct lw_error *err)
 {
     bool any = false;

@@ -21,7 +21,7 @@
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
-/** Write the numbers out into the row, so that lanes may differ. */
+/** Writes the numbers to the row, so that lanes may differ. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -36,7 +36,7 @@ static uint64_t *spread(struct emu_warp *w, unsigned reg)
     return row;
 }
 
-/** Back to one number if all lanes that hold one hold the same. */
+/** Returns to one number if all lanes that hold one hold the same. */
 static void gather(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -51,7 +51,7 @@ static void gather(struct emu_warp *w, unsigned reg)
     b->number = row[lw_lowest(b->lanes)];
 }
 
-/** Lanes of @lanes that hold @number (the row is valid). */
+/** Returns the lanes of @lanes that hold @number (the row is valid). */
 static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
 {
     uint64_t out = 0;
@@ -61,7 +61,7 @@ static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
     return out;
 }
 
-/** Lanes that a soft barrier does not wait for. */
+/** Returns the lanes for which a soft barrier does not wait. */
 static uint64_t past_soft(const struct emu_warp *w)
 {
     return emu_split_lanes(w, w->split_in[EMU_SPLIT_YIELDED] | w->split_in[EMU_SPLIT_WARPSYNC] |
@@ -76,7 +76,7 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return false;
 }
 
-/** @need: members that have not arrived at a group with the arrived lanes @arrived. */
+/** Returns true if a group with the arrived lanes @arrived may open. @need: members that have not arrived. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
     if (need == 0)
@@ -87,8 +87,8 @@ static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, u
     return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
 }
 
-/** Part those of @ids that have other lanes than @lanes, in order of creation; returns
- *  the ids that hold @lanes now. */
+/** Divides those of @ids that have other lanes than @lanes, in order of creation. Returns the ids that hold
+ *  @lanes now. */
 static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
 {
     uint64_t whole = 0, todo = 0;
@@ -112,7 +112,7 @@ static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return whole;
 }
 
-/** The group of @lanes, all blocked at @reg, continues. */
+/** Opens the group of @lanes, all blocked at @reg: they continue. */
 static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -169,7 +169,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
         open_group(w, open[i].reg, open[i].lanes);
 }
 
-/** After lanes of the running split left groups of @reg. */
+/** Handles that lanes of the running split have left groups of @reg. */
 static void left_groups(struct emu_warp *w, unsigned reg)
 {
     if (w->bform[reg].arrived == 0)
@@ -203,9 +203,9 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** The usual end of a region: split @id, whole and already after the bsync, is the last
- *  to reach the one group of @reg, and all that wait continue at its pc. The same as blocking,
- *  opening and waking, in one go. False: it is not that case, and nothing was done. */
+/** Handles the usual end of a region: split @id, whole and already after the bsync, is the last to reach the
+ *  one group of @reg, and all that wait continue at its pc. The result is that of blocking, opening and
+ *  waking. Returns false if it is not that case; then nothing was done. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -324,8 +324,8 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/** The lanes @lanes of split @id, whose slice has ended, are about to wait: make them a split of
- *  their own. Returns its id; *@rest that of the others (not written when there are none). */
+/** Makes @lanes of split @id, whose slice has ended, a split of their own before they wait. Returns its id;
+ *  *@rest is set to that of the others (not written when there are none). */
 static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
 {
     if (w->split[id].lanes == lanes)
@@ -338,7 +338,7 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
 
 /* ---- warpsync and .sync operations -------------------------------------------------- */
 
-/** @lanes of the warp have met: their member masks are what @member says. */
+/** Reports to the hooks that @lanes of the warp have arrived, with their member masks in @member. */
 static void report_arrivals(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
     struct emu_hooks *active_hooks = w->core->machine->active_hooks;
@@ -350,11 +350,10 @@ static void report_arrivals(const struct emu_warp *w, uint64_t lanes, const uint
     }
 }
 
-/** True when each lane of @lanes finds all live members of its mask in @lanes, with the
- *  same mask. */
+/** Returns true when each lane of @lanes finds all live members of its mask in @lanes, with the same mask. */
 static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
-    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, as a rule with one mask */
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, usually with one mask */
         unsigned n = lw_popcount(lanes);
         uint64_t differ = 0;
         for (unsigned l = 1; l < n; l++)
@@ -371,12 +370,12 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
     return true;
 }
 
-/** Release every set of lanes that wait with one mask and are all live lanes of it. */
+/** Releases every set of lanes that wait with one mask and are all live lanes of it. */
 static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
 
-    if (w->reconv->lockstep) { /* they stay together: all sets of them continue, or none */
+    if (w->reconv->lockstep) { /* the lanes stay together: all their sets continue, or none */
         if (todo != 0 && meet_at_once(w, waiting, w->member)) {
             report_arrivals(w, waiting, w->member);
             emu_split_wake(w, w->split_in[EMU_SPLIT_WARPSYNC]);
@@ -443,7 +442,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
-        w->split[rest].pc = pc + 1; /* guard off: not asked */
+        w->split[rest].pc = pc + 1; /* their guard is false: they do not take part */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);
@@ -458,7 +457,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     uint64_t now = split_now(w);
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* else all of it sleeps: time is all that it costs */
+    if (!w->reconv->lockstep) /* else the whole split sleeps, which only costs time */
         id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
@@ -475,7 +474,7 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;
-    w->core->machine->launch_changes++; /* its block may make room for those that it waits for */
+    w->core->machine->launch_changes++; /* the waiting block may let blocks become resident for which it waits */
 }
 
 bool emu_block_suspended(const struct emu_block *block)
@@ -489,14 +488,14 @@ bool emu_block_suspended(const struct emu_block *block)
 
 /* ---- CTA barriers ------------------------------------------------------------------- */
 
-/** All live lanes, or as many as the count says, have arrived. */
+/** Returns true if all live lanes, or as many as the count requires, have arrived. */
 static bool cta_complete(const struct emu_block *block, const struct emu_cta_barrier *c)
 {
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
 }
 
-/** All warps of the block wait at @c, each as emu_split_bar_alone() left it: they continue. The same as
- *  emu_split_wake() of each. */
+/** Releases a barrier at which all warps of the block wait as emu_split_bar_alone() left them. Does the same
+ *  as emu_split_wake() for each. */
 static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
 {
     const unsigned count = block->warp_count;
@@ -512,7 +511,7 @@ static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
     }
 }
 
-/** Write the result of the bar.red at @index to @lanes, which waited for it. */
+/** Writes the result of the bar.red at @index to @lanes, which waited for it. */
 static void reduction_result(struct emu_warp *w, uint32_t index, uint64_t lanes, uint32_t brought, uint32_t yes)
 {
     const struct emu_dinsn *di = &w->code->insn[index];
@@ -547,7 +546,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
         uint64_t ids = 0;
         c->lanes[i] = 0;
         if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
-            /* emu_split_wake() of one split, alone in its warp: the usual case */
+            /* as emu_split_wake() for one split, alone in its warp: the usual case */
             struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
             if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
                 s->family == 0) {
@@ -574,8 +573,8 @@ static void cta_finish(struct emu_block *block, unsigned id)
     }
 }
 
-/** Positions of a partial last 32-lane group that were never launched: they arrive with the
- *  group's first lane. */
+/** Returns the number of positions of a partial last 32-lane group that were never launched: they arrive with
+ *  the group's first lane. */
 static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
 {
     unsigned threads = w->block->threads, over = threads % 32, first = threads - over;
@@ -604,7 +603,7 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     c->alone++;
     c->lanes[w->index] = w->m;
     w->running = -1;
-    w->split_in[EMU_SPLIT_READY] = 0; /* it is the only one */
+    w->split_in[EMU_SPLIT_READY] = 0; /* the split is the only one */
     w->split_in[EMU_SPLIT_CTA] = w->split_ids;
     s->since = w->retired;
     s->pc = next;
@@ -699,7 +698,7 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
         if (cta_complete(block, c))
             done |= UINT32_C(1) << id;
     }
-    while (done != 0) { /* in the order in which they were opened */
+    while (done != 0) { /* in the order in which the barriers opened */
         unsigned first = lw_lowest(done);
         for (LW_EACH_BIT(id, done))
             if (block->cta[id].generation < block->cta[first].generation)

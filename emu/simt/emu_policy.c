@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who has the turn: policies as rows, selection, quantum and fairness window, sleepers, and
- * steps of parts of a split (MACHINE 1, 2).
+ * Choice of the split that gets the time slice: policies as rows, selection, quantum and fairness limit,
+ * sleeping splits, and steps of parts of a split (MACHINE 1, 2).
  */
 #include "emu/simt/emu_split_priv.h"
 
@@ -77,7 +77,7 @@ const struct emu_policy *emu_policy_find(const char *name)
 
 /* ---- waking ------------------------------------------------------------------------- */
 
-/** Splits @ids become ready one by one (none merge), pushed by ascending lowest lane. */
+/** Makes splits @ids ready one by one (none merge), pushed in order of lowest lane. */
 static void wake(struct emu_warp *w, uint64_t ids)
 {
     uint8_t order[EMU_MAX_LANES];
@@ -104,7 +104,7 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Some of @lanes may still reach where others wait for them. */
+/** Returns true if some of @lanes may still reach the pc where others wait for them. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -115,8 +115,8 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
 
-/** Suspended parts continue without those that cannot arrive any more (they diverged, block or
- *  exited), and after a long while in any case: waiting must not stop progress. */
+/** Wakes suspended parts that no longer need to wait for others (which diverged, blocked or exited), and
+ *  after a long while all of them: waiting must not stop progress. */
 static void wake_suspended(struct emu_warp *w)
 {
     uint64_t due = 0;
@@ -133,7 +133,7 @@ static void wake_suspended(struct emu_warp *w)
         wake(w, due);
 }
 
-/** When all that is left in the block sleeps, its time jumps to the first who wakes. */
+/** Advances the block's time to the first wake-up when all that is left in the block sleeps. */
 static void jump_time(const struct emu_warp *mine)
 {
     struct emu_block *block = mine->block;
@@ -155,7 +155,7 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** What policies look at, of ready splits @ids at one pc that would run as one. */
+/** Computes the properties that policies compare for ready splits @ids at one pc, which would run as one. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];
@@ -172,7 +172,7 @@ static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
     }
 }
 
-/** Make @ids, ready or suspended at one pc, one split; the lowest id survives. */
+/** Merges @ids, ready or suspended at one pc, into one split with the lowest id. */
 static unsigned merge(struct emu_warp *w, uint64_t ids)
 {
     unsigned id = lw_lowest(ids);
@@ -197,7 +197,7 @@ static bool is_late(const struct emu_warp *w, const struct emu_split *c)
     return w->window != 0 && c->since + w->window <= w->retired;
 }
 
-/** Candidate @a goes before @b: those that were passed over for a window first. */
+/** Returns true if candidate @a precedes @b: splits that have reached the fairness limit come first. */
 static bool goes_before(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
 {
@@ -215,7 +215,7 @@ static bool alike(const struct emu_split *a, const struct emu_split *b)
     return a->pc == b->pc && a->flags == b->flags;
 }
 
-/** The candidate that goes next among several ready splits; merges it. Returns its id. */
+/** Chooses among several ready splits and merges those of the chosen candidate. Returns its id. */
 static unsigned choose(struct emu_warp *w, uint64_t ready)
 {
     struct emu_split joined[2];
@@ -302,7 +302,7 @@ bool emu_block_can_run(const struct emu_block *block)
 
 /* ---- the length of a turn ----------------------------------------------------------- */
 
-/** Instructions until a ready split that is passed over reaches the window. */
+/** Returns the instructions until a waiting ready split reaches the fairness limit. */
 static int64_t window_left(const struct emu_warp *w)
 {
     int64_t left = INT64_MAX;
@@ -369,7 +369,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
 
 /* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Split @id and the parts of its family that wait where it is. */
+/** Returns split @id and the parts of its family that wait at its pc. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
@@ -399,7 +399,7 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
         emu_split_block(w);
     if (lanes != s->lanes) {
         family = s->family != 0 ? s->family : s->lanes;
-        s->family = 0; /* what is parted by force stays one family */
+        s->family = 0; /* a split that diverged by itself is one family */
         id = emu_split_part(w, id, lanes, &rest);
         w->split[id].family = w->split[rest].family = family;
         w->parts = true;
@@ -408,7 +408,7 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            /* those that are not here may have gone another way for good */
+            /* lanes at another pc may never return */
             if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reconvergence engines as rows of a table, and what `stack` needs of a program: for each branch
- * that names a barrier register the target of the bssy that reaches it (MACHINE 7).
+ * Table of reconvergence engines, and the program analysis for `stack`: for each branch that names a barrier
+ * register, the target of the bssy that reaches it (MACHINE 7).
  */
 #include <stdlib.h>
 
@@ -36,9 +36,9 @@ int emu_push_order_find(const char *name)
 
 /* ---- which bssy reaches a branch ---------------------------------------------------- */
 
-enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* else the bssy's target + 1 */
+enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* other values: the bssy's target + 1 */
 
-/** At the start of an instruction: what each barrier register's bssy is. */
+/** Reaching bssy of each barrier register at the start of an instruction. */
 struct reach {
     uint32_t from[ISA_BREG_COUNT];
 };
@@ -47,11 +47,11 @@ struct flow {
     const struct emu_program *program;
     uint32_t first, count;
     struct reach *at;     /* [count] */
-    bool *reached;        /* [count]: flow comes there */
-    bool *waiting;        /* [count]: in work[] */
+    bool *reached;        /* [count]: control flow reaches the instruction */
+    bool *waiting;        /* [count]: the instruction is in work[] */
     uint32_t *work;       /* [count] a stack */
     uint32_t work_count;
-    bool *taken;          /* [count]: indirect branches may go there */
+    bool *taken;          /* [count]: indirect branches may target the instruction */
 };
 
 static bool always(const struct isa_insn *insn)
@@ -64,7 +64,7 @@ static bool names_barrier(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH && isa_insn_bo(insn) >= 0;
 }
 
-/** Flow continues at @to with what is in @in. */
+/** Propagates @in to instruction @to. */
 static void flow_to(struct flow *f, int64_t to, const struct reach *in)
 {
     bool changed;
@@ -86,7 +86,7 @@ static void flow_to(struct flow *f, int64_t to, const struct reach *in)
     }
 }
 
-/** Follow the flow from what is in work[]. */
+/** Propagates until work[] is empty. */
 static void follow(struct flow *f)
 {
     while (f->work_count > 0) {
@@ -120,13 +120,13 @@ static void follow(struct flow *f)
         }
         if (isa_insn_jumps(insn, i, &target))
             flow_to(f, target, &in);
-        if (!isa_insn_ends(insn)) /* calls come back */
+        if (!isa_insn_ends(insn)) /* calls return */
             flow_to(f, (int64_t)i + 1, &in);
     }
 }
 
-/** Where an indirect branch may go: code whose address something holds, and code that nothing
- *  else leads to. False: there is no indirect branch that flow reaches. */
+/** Finds possible targets of indirect branches: code whose address is stored somewhere, and code that nothing
+ *  else reaches. Returns false if no indirect branch is reachable. */
 static bool find_taken(struct flow *f)
 {
     const struct emu_program *p = f->program;
@@ -204,7 +204,7 @@ enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, u
         flow_to(&f, 0, &nothing);
         follow(&f);
         if (find_taken(&f)) {
-            for (uint32_t i = 0; i < count; i++) { /* once more through the indirect branches */
+            for (uint32_t i = 0; i < count; i++) { /* again with the targets of indirect branches */
                 if (f.reached[i] && program->insn[first + i].op == ISA_BRX && !f.waiting[i]) {
                     f.waiting[i] = true;
                     f.work[f.work_count++] = i;

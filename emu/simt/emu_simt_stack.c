@@ -2,14 +2,14 @@
 /*
  * The reconvergence engine `stack`: a SIMT stack with immediate post-dominators.
  *
- * An entry says where its lanes continue and where they are popped. Lanes run with the top; a
- * branch at which they diverge leaves an entry that waits at the reconvergence pc and pushes one for
- * each side. A lane is where the highest entry that has it is: those are its *own*
- * entry and split, so the split table shows a warp as it does under `cbar`. The top's split is
- * the only one that may be ready or wait for something; all others are EMU_SPLIT_STACKED.
+ * An entry states where its lanes continue and where they are popped. The lanes of the top run; a branch at
+ * which they diverge leaves an entry that waits at the reconvergence pc and pushes one for each side. A
+ * lane's *own* entry and split are those of the highest entry that contains it, so the split table shows a
+ * warp as it does under `cbar`. Only the top's split may be ready or wait for something; all others are
+ * EMU_SPLIT_STACKED.
  *
- * For every entry with an rpc there is one below it that has all its lanes and waits at that
- * rpc, at the call depth rdepth: a pop gives the lanes to it.
+ * For every entry with an rpc an entry below it has all its lanes and waits at that rpc, at the call depth
+ * rdepth: a pop gives the lanes to that entry.
  */
 #include <stdlib.h>
 
@@ -55,8 +55,8 @@ static void stack_begin(struct emu_warp *w)
     w->quantum = w->window = 0; /* one split may run: nothing to choose */
 }
 
-/** Split @id, whose entry was popped or never pushed, is where the entry that waits for it
- *  is: the highest that has its lanes. */
+/** Moves split @id, whose entry was popped or never pushed, to the entry that waits for it: the highest that
+ *  has its lanes. */
 static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 {
     struct emu_simt_entry *e = top_of(w);
@@ -79,8 +79,8 @@ static const struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
     return e;
 }
 
-/** The rule of popping, after anything that moved the top or its pc; then the top is ready
- *  unless it waits for something. */
+/** Pops finished entries after the top or its pc has changed; then makes the top ready unless it waits for
+ *  something. */
 static void pop_finished(struct emu_warp *w)
 {
     const struct emu_simt_entry *got = NULL;
@@ -110,7 +110,7 @@ static void pop_finished(struct emu_warp *w)
     }
 }
 
-/** Dead lanes leave all entries, empty ones go. */
+/** Removes dead lanes from all entries, and empty entries. */
 static void forget_lanes(struct emu_warp *w, uint64_t gone)
 {
     struct emu_simt_entry *e = emu_simt_entries(w);
@@ -124,8 +124,8 @@ static void forget_lanes(struct emu_warp *w, uint64_t gone)
     w->simt.count = kept;
 }
 
-/** A call of the lanes that went elsewhere than to the next instruction counts one up, a return
- *  one down. */
+/** Returns the change of call depth of lanes that did not continue at the next instruction: +1 for a call, -1
+ *  for a return. */
 static int depth_change(const struct emu_warp *w, uint32_t index)
 {
     const struct isa_insn *insn = &w->code->program->insn[index];
@@ -135,7 +135,7 @@ static int depth_change(const struct emu_warp *w, uint32_t index)
     return insn->op == ISA_RET ? -1 : 0;
 }
 
-/** The top's lanes diverge into sides, each a split at its target, by the branch before @next. */
+/** Divides the top's lanes into sides, each a split at its target, at the branch before @next. */
 static void diverge(struct emu_warp *w, struct split_side *side, unsigned count, uint32_t next)
 {
     struct emu_simt_entry *e = top_of(w);
@@ -145,11 +145,11 @@ static void diverge(struct emu_warp *w, struct split_side *side, unsigned count,
     int change = depth_change(w, next - 1);
     uint8_t order[EMU_MAX_LANES];
 
-    if (rpc == EMU_NO_RPC) { /* they end where the entry they came from ends */
+    if (rpc == EMU_NO_RPC) { /* the sides end where the entry of their branch ends */
         rpc = e->rpc;
         rdepth = e->rdepth;
         w->simt.count--;
-    } else if (e->rpc == rpc && e->rdepth == rdepth) { /* the one below waits there already */
+    } else if (e->rpc == rpc && e->rdepth == rdepth) { /* the entry below already waits there */
         w->simt.count--;
     } else {
         e->pc = rpc;
@@ -227,7 +227,7 @@ static void stack_jumped(struct emu_warp *w, uint32_t index)
     uint32_t rpc = w->code->program->rpc[index];
     int change = depth_change(w, index);
 
-    if (change > 0 && rpc != EMU_NO_RPC) { /* its lanes may return apart */
+    if (change > 0 && rpc != EMU_NO_RPC) { /* its lanes may return separately */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
         if (e->rpc != rpc || e->rdepth != e->depth) {

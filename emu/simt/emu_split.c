@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The split table, and what parts a split: branches and exits (MACHINE 1).
+ * The split table, and division of splits by branches and exits (MACHINE 1).
  *
- * Ids are visible (events, debuggers, schedule logs), so who gets which id is exact: the part
- * with the lowest lane keeps its id, the others take the lowest free ones. Where several
- * splits are divided in one step the order of their creation decides (`born`).
+ * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly: the part with
+ * the lowest lane keeps its id, the others get the lowest free ones. Where several splits are divided in one
+ * step the order of their creation decides (`born`).
  */
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids)
     return lanes;
 }
 
-/** A split none of whose family is missing is whole again. */
+/** Clears the family of a split that contains all its live lanes: it is whole again. */
 static void forget_family(struct emu_warp *w, struct emu_split *s)
 {
     if ((s->family & w->live & ~s->lanes) == 0)
@@ -84,7 +84,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
     *n = *s;
     n->id = (uint8_t)fresh;
     w->born_counter++;
-    if (lw_lowest(lanes) < lw_lowest(others)) { /* the new part takes the old id */
+    if (lw_lowest(lanes) < lw_lowest(others)) { /* the new part gets the old id */
         n->lanes = others;
         s->lanes = lanes;
         s->born = w->born_counter;
@@ -95,7 +95,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
         n->born = w->born_counter;
         *rest = id;
     }
-    if (s->family != 0) { /* what parts by itself is no longer one divided split */
+    if (s->family != 0) { /* a split that diverges by itself is no longer a divided one */
         n->family &= ~s->lanes;
         s->family &= ~n->lanes;
         forget_family(w, s);
@@ -155,7 +155,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
         else
             kept |= split_bit((unsigned)id);
     }
-    if (w->parts) /* what leaves to other places is no longer waited for */
+    if (w->parts) /* lanes with other targets are no longer waited for */
         for (LW_EACH_BIT(id, kept)) {
             w->split[id].family &= ~emu_split_lanes(w, kept & ~split_bit((unsigned)id));
             forget_family(w, &w->split[id]);
@@ -194,12 +194,12 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
-    if (rest == 0 || target == next) { /* the caller's to avoid; no harm but a turn's end */
+    if (rest == 0 || target == next) { /* callers avoid this case; it only ends the slice */
         s->pc = target;
         return;
     }
-    /* As emu_split_part, field by field: the side with the lowest lane counts as the new split,
-     * though it keeps the id. */
+    /* As emu_split_part, field by field: the side with the lowest lane counts as the new split, although it
+     * keeps the id. */
     bool first = (taken & (s->lanes & (0 - s->lanes))) != 0;
     other = lw_lowest(~w->split_ids);
     struct emu_split *o = &w->split[other];
@@ -218,13 +218,13 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     s->pc = first ? target : next;
     s->lanes = first ? taken : rest;
     s->born = ++w->born_counter;
-    if (s->family != 0) { /* what parts by itself is no longer one divided split */
+    if (s->family != 0) { /* a split that diverges by itself is no longer a divided one */
         o->family = s->family & ~s->lanes;
         s->family &= ~o->lanes;
         forget_family(w, s);
         forget_family(w, o);
     }
-    if (w->stacked) { /* the larger below; of equals the fall-through is on top */
+    if (w->stacked) { /* the larger side below; of equal ones the fall-through is on top */
         unsigned n_taken = lw_popcount(taken), n_rest = lw_popcount(rest);
         bool taken_on_top = n_taken < n_rest;
         (first ? s : o)->seq = w->seq_counter + (taken_on_top ? 2 : 1);
@@ -278,7 +278,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 
     split_end_slice(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
-        /* the usual end of a warp (emu_split_exit_alone): none of its lanes is left that could wait */
+        /* the usual end of a warp (emu_split_exit_alone): it has no lane left that could wait */
         emu_split_drop(w, id);
         lanes_end(w, lanes);
         if (w->block->cta_open != 0)
@@ -289,7 +289,7 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_barriers_after_exit(w, lanes);
 }
 
-/** Is @a pushed before, so below, @b? */
+/** Returns true if @a is pushed before, so below, @b. */
 static bool below(const struct split_side *a, const struct split_side *b, uint32_t next, enum emu_push_order push)
 {
     unsigned n_a = lw_popcount(a->lanes), n_b = lw_popcount(b->lanes);
@@ -382,7 +382,7 @@ void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
         w->m_count = (uint8_t)lw_popcount(lanes);
     }
     w->e = e;
-    w->full = e == w->all; /* loads of the full chain touch every lane of the row */
+    w->full = e == w->all; /* loads of the full chain access every lane of the row */
     if (e != w->mask_lanes) {
         w->core->level->expand_mask(w->mask_row, e, w->n);
         w->mask_lanes = e;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The split table as others see it: views for debuggers, its hash, and the invariants that
- * tests check after each step. */
+/* Views of the split table for debuggers, its hash, and the invariants that tests check after each step. */
 #include <stdio.h>
 
 #include "emu/simt/emu_split_priv.h"
@@ -36,14 +35,15 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
-/** @next: lanes that wait continue there, after the barrier. */
+/** Records which memory a barrier orders. @next: instruction at which waiting lanes continue, after the
+ *  barrier. */
 static void note_order(const struct emu_program *program, uint32_t next, struct emu_barrier_arrivals *out)
 {
     const uint64_t pc = emu_program_base(program) + (uint64_t)next * ISA_WORD_BYTES - ISA_WORD_BYTES;
     const struct isa_insn *insn = emu_program_insn(program, pc);
 
     if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_BAR)
-        return; /* it has arrived, and continued since */
+        return; /* the split has arrived, and continued since */
     const unsigned orders = isa_mod_get(insn, ISA_MOD_BMEM);
     out->orders_shared = out->orders_shared && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_SHARED);
     out->orders_global = out->orders_global && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_GLOBAL);
@@ -133,7 +133,7 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
     return count;
 }
 
-/** Live lanes that hold @number (not 0) in @reg. */
+/** Returns the live lanes that hold @number (not 0) in @reg. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
     const struct emu_breg_form *b = &w->bform[reg];
@@ -205,8 +205,8 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** Nothing that waits at a convergence register or warpsync could continue: found lane by lane,
- *  from the numbers alone. */
+/** Returns true if nothing that waits at a convergence register or warpsync could continue; computed lane by
+ *  lane, from the numbers alone. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
     uint64_t past = 0;
@@ -218,7 +218,7 @@ static bool nothing_releasable(const struct emu_warp *w)
             past |= w->split[id].lanes;
     for (LW_EACH_BIT(id, w->split_ids)) {
         const struct emu_split *s = &w->split[id];
-        uint64_t last = 0; /* that number's group is known */
+        uint64_t last = 0; /* the last number that was evaluated */
         for (LW_EACH_BIT(l, s->lanes)) {
             uint64_t need = 0, here = 0;
             bool soft = false;
@@ -251,11 +251,11 @@ static bool nothing_releasable(const struct emu_warp *w)
                 closed = true;
         }
     }
-    return !open || (closed && w->reconv->lockstep); /* there all sets continue, or none */
+    return !open || (closed && w->reconv->lockstep); /* under lockstep all sets continue, or none */
 }
 
-/** Of a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top
- *  may run or wait; what is popped at an rpc finds who waits there; depths agree. */
+/** Checks a SIMT stack: the lanes that an entry has and no higher one are its split's; only the top may run
+ *  or wait; an entry that is popped at an rpc has an entry that waits there; depths agree. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -280,7 +280,7 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         unsigned k = i;
         while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
             k--;
-        /* the first below with its lanes, but for entries alike that share the rpc */
+        /* the first entry below with its lanes, except for equal entries that share the rpc */
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
             return broken(why, why_size, "no lanes wait where a stack entry ends");

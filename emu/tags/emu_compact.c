@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: instructions that work on tags, once a warp instead of once a lane, and the
- * bridge from them to ordinary handlers. No lane loops are here: compiled once.
+ * Compact mode: instructions on tags, executed once for a warp instead of once for each lane, and the bridge
+ * to ordinary handlers. It has no lane loops, so it is compiled once.
  *
- * In the field's words: dynamic scalarisation of uniform and affine values. gemm does 76.4 % of its lane operations
- * by `fold`, in 0.87 of the time with AVX2, 1.13 with AVX-512 (docs/evidence/tags.md). Without it, which is the
- * default, all is computed by lanes.
+ * In the field's words: dynamic scalarisation of uniform and affine values. gemm executes 76.4 % of its lane
+ * operations by `fold`, in 0.87 of the time with AVX2, 1.13 with AVX-512 (docs/evidence/tags.md). In the
+ * default, without compact mode, everything is computed by lanes.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -80,7 +80,7 @@ void emu_compact_rows(struct emu_warp *w)
         if (w->cstate[i] & EMU_C_STALE)
             w->core->level->make_row(w, i);
 }
-/** A row for an observer: it changes neither states nor counts. */
+/** Materialises a row for an observer: states and counts do not change. */
 static void show_row(struct emu_warp *w, unsigned index)
 {
     const uint64_t rows_before = w->rows_made;
@@ -135,15 +135,15 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
 
 /* ---- values on tags -------------------------------------------------------------------- */
 
-/** How a rule is asked, all constants: each handler has code of its own. */
+/** Compile-time parameters of a rule: each handler has its own code. */
 struct form {
     bool bu;        /* X is uniform */
-    bool full;      /* all lanes of the warp run it, else all that are live */
-    bool easy;      /* do only what needs no call: the handler then keeps no frame */
-    bool wide;      /* the result, of compares the sources, have 64 bits */
+    bool full;      /* all lanes of the warp execute it; else all live lanes */
+    bool easy;      /* handle only cases that need no call, so that the handler needs no frame */
+    bool wide;      /* the result (for compares, the sources) has 64 bits */
     bool is_signed;
 };
-/* Parameters of every rule; it says false when it cannot, and nothing has changed. */
+/* Parameters of every rule. A rule returns false when it does not apply; then nothing has changed. */
 #define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)
@@ -162,7 +162,7 @@ RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {
     return wide ? untagged64(w, index) : untagged32(w, index);
 }
-/** Two halves that have tags of their own become one value. */
+/** Joins two halves that have tags of their own into one value. */
 static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
 {
     struct emu_ctag *low = &w->ctag[index], *high = low + 1;
@@ -184,7 +184,7 @@ RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const boo
     return easy || !wide || !join(w, index);
 }
 
-/** Base and stride: two lane operations. */
+/** Counts an instruction executed on tags: base and stride are two lane operations. */
 RULE void served(struct emu_warp *w, const bool full)
 {
     if (full)
@@ -192,7 +192,7 @@ RULE void served(struct emu_warp *w, const bool full)
     else
         w->lanes_saved += w->m_count > 2 ? w->m_count - 2u : 0;
 }
-/* A source with steps of 64 bits: they are added and scaled modulo 2^64. */
+/* A source with 64-bit steps, which are added and scaled modulo 2^64. */
 struct term {
     uint64_t base, stride, rise;
 };
@@ -219,7 +219,7 @@ RULE struct term scaled(struct term a, uint64_t k)
 {
     return (struct term){a.base * k, a.stride * k, a.rise * k};
 }
-/** The published table gives up where the algebra does not. */
+/** Returns true if the rules of the published table are in use, which are more limited than the algebra. */
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
@@ -231,7 +231,7 @@ RULE bool put32(struct emu_warp *w, const struct emu_dinsn *di, const bool full,
     served(w, full);
     return true;
 }
-/** False when the steps have no room. */
+/** Writes a 64-bit result. Returns false when the steps do not fit. */
 RULE bool put64(struct emu_warp *w, const struct emu_dinsn *di, const bool full, struct term t)
 {
     const uint8_t states[2] = {EMU_C_STALE | EMU_C_LOW, EMU_C_STALE | EMU_C_HIGH};
@@ -248,7 +248,7 @@ RULE bool put(RULE_PARAMS, struct term t)
 {
     return f.wide ? put64(w, di, f.full, t) : put32(w, di, f.full, t);
 }
-/** A 32-bit term as 64 bits; false: it wraps. */
+/** Extends a 32-bit term to 64 bits. Returns false if it wraps. */
 RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
 {
     if (!term_uniform(t)) {
@@ -270,7 +270,7 @@ RULE bool sum(RULE_PARAMS, struct term a, struct term b)
         return false;
     return put(w, di, f, (struct term){a.base + b.base, a.stride + b.stride, a.rise + b.rise});
 }
-/** Sum of 32-bit values: base, stride and rise together. */
+/** Adds 32-bit values: base, stride and rise together. */
 RULE bool add32(RULE_PARAMS, const bool negate)
 {
     if (f.bu) {
@@ -322,7 +322,7 @@ RULE bool not(RULE_PARAMS)
     return (term_uniform(&b) || !table_rules(w)) && put(w, di, f, b);
 }
 
-/** One factor is U: false when none is. */
+/** Multiplies two terms of which one is U. Returns false when none is. */
 RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct term *out)
 {
     if (!term_uniform(&b)) {
@@ -375,7 +375,7 @@ RULE bool madwide(RULE_PARAMS)
 }
 RULE bool lea(RULE_PARAMS)
 {
-    /* the pair first: joined, its halves are no values of their own for A and X any more */
+    /* the pair first: after joining, its halves are no separate values for A and X */
     if (missing(w, di->tc, true, f.easy) || missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
     struct term a = at(w, di->ta), k = at_x(w, di, f, false);
@@ -395,7 +395,7 @@ RULE bool shl(RULE_PARAMS)
     a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, f, a);
 }
-/** Lanes that do not wrap and that all lose zeros, or end up equal. */
+/** Shifts if no lane wraps and all lanes lose zeros, or all become equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   const bool full, uint32_t n, bool is_signed,
                                                   const struct term *a)
@@ -433,7 +433,7 @@ RULE bool shr(RULE_PARAMS)
     return put(w, di, f, (struct term){a.base, 0, 0});
 }
 
-/** The lanes agree which source it is, or it does not matter. */
+/** Selects if the lanes agree on the source, or both sources are equal. */
 RULE bool select(RULE_PARAMS)
 {
     if (f.easy)
@@ -460,7 +460,7 @@ RULE bool select(RULE_PARAMS)
     return put(w, di, f, t);
 }
 
-/** Thread indices and what is equal in a warp. */
+/** Handles thread indices and other uniform special registers. */
 RULE bool special(RULE_PARAMS)
 {
     struct emu_affine v;
@@ -541,7 +541,7 @@ typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 #define FUNCTION_VALUE(id, ...)                                                               \
     static uint64_t value_##id(uint64_t a_, uint64_t b_, uint64_t c_)                         \
     {                                                                                         \
-        const unsigned sub = 0; /* with modifiers they are done by lanes */                   \
+        const unsigned sub = 0; /* with modifiers the instruction is executed by lanes */                   \
         (void)sub;                                                                            \
         __VA_ARGS__                                                                           \
     }
@@ -585,8 +585,8 @@ RULE bool uniform(RULE_PARAMS)
 
 /* ---- compares --------------------------------------------------------------------------------------- */
 
-/** The ends of a value's range as numbers that compare as signed, and its base among them;
- *  false: some lane wraps, or the ends are too far out to subtract. */
+/** Gets the ends of a value's range, and its base, as numbers that compare as signed. Returns false if some
+ *  lane wraps, or the ends are too far out to subtract. */
 RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
                 const bool is_signed, int64_t *base, int64_t *low, int64_t *high)
 {
@@ -602,13 +602,13 @@ RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
     struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
     emu_ctag_reach(w, &c, low, high);
     if (wide && (*base > limit || *base < -limit))
-        return false; /* it may be right, but not often */
+        return false; /* may be decidable, but rarely is */
     *low += *base;
     *high += *base;
     return wide || (*low >= (is_signed ? INT32_MIN : 0) &&
                     *high <= (is_signed ? INT32_MAX : (int64_t)UINT32_MAX));
 }
-/** Some lanes are on this side, some on that. */
+/** Compares when the results of the lanes differ. */
 static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, unsigned cmp,
                                                     int64_t a, int64_t b, const struct term *ta,
                                                     const struct term *tb, uint64_t *truth)
@@ -623,7 +623,7 @@ static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, un
 }
 RULE bool compare(RULE_PARAMS)
 {
-    /* by comparison: it is true of less 1, equal 2, greater 4 */
+    /* [comparison]: set of relations for which it is true: less 1, equal 2, greater 4 */
     static const uint8_t true_of[16] = {2, 5, 1, 3, 4, 6, 2, 5, 1, 3, 4, 6, 7};
     const unsigned cmp = di->sub & 15;
     uint64_t truth;
@@ -650,8 +650,8 @@ RULE bool compare(RULE_PARAMS)
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* Of each rule: X from a row or uniform; all lanes (first the easy way, then the hard one) or
- * all live ones, with @parts any. */
+/* Defines the handlers of a rule: X from a register or uniform; all lanes (first the simple cases, then the
+ * others) or all live ones, with @parts any lanes. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \
@@ -736,7 +736,7 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 
 /* ---- sources that are modified or splatted ------------------------------------------------------------- */
 
-/** Tags of the scratch rows of a prelude; false: some source is a vector. */
+/** Sets the tags of the scratch registers of a prelude. Returns false if some source is a vector. */
 static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
 {
     for (unsigned i = 0; i < 3; i++) {
@@ -772,7 +772,7 @@ static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
             return false;
         emu_ctag_put(&w->ctag[to], t.base, t.stride, t.rise);
         emu_ctag_put(&w->ctag[to + 1], t.base, t.stride, t.rise);
-        w->cstate[to] = wide ? EMU_C_LOW : 0; /* it is never checked whether scratch rows are stale */
+        w->cstate[to] = wide ? EMU_C_LOW : 0; /* scratch registers are never checked for EMU_C_STALE */
         w->cstate[to + 1] = wide ? EMU_C_HIGH : EMU_C_VECTOR;
     }
     return true;

@@ -19,8 +19,8 @@
 #include "emu/emu_warp_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
-/** U when stride and rise are 0. Of a 64-bit value both halves have a copy; of a 32-bit one
- *  the upper half of the base is anything. */
+/** Tag: U when stride and rise are 0. Both halves of a 64-bit value have a copy; the upper half of a 32-bit
+ *  value's base is undefined. */
 typedef uint32_t emu_tag_words __attribute__((vector_size(16)));
 typedef uint64_t emu_tag_halves __attribute__((vector_size(16)));
 struct emu_ctag {
@@ -35,82 +35,82 @@ struct emu_ctag {
 };
 _Static_assert(sizeof(struct emu_ctag) == 16, "one vector of the host");
 enum {
-    EMU_C_VECTOR = 1, /* no tag: the row is all there is */
-    EMU_C_HIGH = 2,   /* the high half of a 64-bit value: the tag is that of the whole */
-    EMU_C_LOW = 4,    /* the low half; the next row is the high half if it is HIGH */
-    EMU_C_STALE = 8   /* the row is not what the tag says */
+    EMU_C_VECTOR = 1, /* no tag: only the row is valid */
+    EMU_C_HIGH = 2,   /* high half of a 64-bit value: the tag describes the whole */
+    EMU_C_LOW = 4,    /* low half; the next row is the high half if it has EMU_C_HIGH */
+    EMU_C_STALE = 8   /* the row does not have the values of the tag */
 };
 
-/** What emu_plain_* does before an ordinary handler. */
+/** Operations of emu_plain_* before an ordinary handler. */
 struct emu_plan {
     struct emu_handlers plain;
     uint16_t source[8]; /* row indices */
     uint16_t d;
     uint8_t source_count, d_words;
-    uint8_t words[3];   /* of the sources a, b, c */
-    bool keeps;         /* it may leave lanes of the destination as they are, or fault */
+    uint8_t words[3];   /* words of the sources a, b, c */
+    bool keeps;         /* the instruction may leave lanes of the destination unchanged, or fault */
 };
 
-/** Handlers of a memory instruction whose address is tagged; @uniform: so may be its result.
- *  False: the level has none. */
+/** Selects the handlers of a memory instruction whose address is tagged; @uniform: its result may be uniform,
+ *  too. Returns false if the level has none. */
 typedef bool emu_tagged_memory_fn(const struct isa_insn *insn, const struct emu_dinsn *di,
                                   bool uniform, struct emu_handlers *out);
 
-/** What the plan depends on besides the program: the tags of tid.x, tid.y and tid.z in all
- *  warps of such blocks, two bits each. 0 in other modes. */
+/** Returns the properties of blocks that the plan depends on: the tags of tid.x, tid.y and tid.z in all
+ *  warps, two bits each. 0 in other modes. */
 uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3]);
-/** Choose handlers for all instructions of @code, which are decoded and have ordinary ones.
- *  Errors: LW_ENOMEM. */
+/** Chooses handlers for all instructions of @code, which are decoded and have ordinary ones. Errors:
+ *  LW_ENOMEM. */
 enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
                              uint32_t stride, struct lw_error *err) LW_MUST_CHECK;
-/** Handler of an instruction on tags: rules that are not memory. False: there is none. */
+/** Selects the handlers of an instruction on tags, for rules other than memory. Returns false if there are
+ *  none. */
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           const struct emu_tag_insn *info, struct emu_handlers *out);
 emu_handler_fn emu_plain_full, emu_plain_part;
-/** Before calls, returns and indirect branches: everything becomes a vector. */
+/** Handlers before calls, returns and indirect branches: all registers become vectors. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
-/** The same for a row that modifies its sources: their tags go to the scratch rows. */
+/** The same for an instruction with source modifiers: the scratch registers get the tags of its sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
 
-/** Room for the states and tags of a warp with @rows rows; and making them. */
+/** Return the memory size of the states and tags of a warp with @rows rows, and initialise it. */
 size_t emu_compact_bytes(unsigned rows);
 void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
-/** All rows are what their tags say; the tags stay. */
+/** Materialises all rows; the tags remain. */
 void emu_compact_rows(struct emu_warp *w);
-/** The same for somebody who looks on: states and counts do not change. */
+/** The same for an observer: states and counts do not change. */
 void emu_compact_show(struct emu_warp *w);
-/** All rows are vectors. */
+/** Makes all registers vectors. */
 void emu_compact_forget(struct emu_warp *w);
-/** All rows are valid vectors: something has written them. */
+/** Marks all registers as vectors, after something has written all rows. */
 void emu_compact_reset(struct emu_warp *w);
-/** One row becomes a vector. */
+/** Makes one register a vector. */
 void emu_compact_vector(struct emu_warp *w, unsigned index);
-/** Rows of the sources of an instruction, for who reads them before it is executed. */
+/** Materialises the sources of an instruction for a reader before its execution. */
 void emu_compact_sources(struct emu_warp *w, const struct emu_dinsn *di);
-/** The tags of a warp as bytes, in any mode. Loading them forgets them unless @trusted: they
- *  are a snapshot of this machine. False: there are no such bytes. */
+/** Save and load a warp's tags, in any mode. Loading drops them unless @trusted: they are a snapshot of this
+ *  machine. Returns false if the bytes are invalid. */
 void emu_tags_save(const struct emu_warp *w, struct emu_bytes *out);
 bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted);
-/** What lane @lane of row @index holds. */
+/** Returns the value of lane @lane of row @index. */
 uint32_t emu_compact_lane(const struct emu_warp *w, unsigned index, unsigned lane);
-/** The tag of row @index as the public interface shows it. */
+/** Returns the tag of row @index in the form of the public interface. */
 struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index);
-/** Add what a warp has served without lanes to the counts. */
+/** Adds the operations that a warp has executed on tags to the counts. */
 void emu_compact_count(const struct emu_warp *w, struct emu_tag_stats *stats);
 
-/** Written in one store: what follows reads it in other pieces, and hosts forward only whole
- *  stores. */
+/** Writes a tag in one store: later code reads other parts of it, and hosts can forward only whole stores. */
 static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stride,
                                 uint64_t rise)
 {
     t->halves = (emu_tag_halves){base, (uint32_t)stride | rise << 32};
 }
-/** Two rows are the halves of one tagged value. */
+/** Returns true if two rows are the halves of one tagged value. */
 static inline bool emu_ctag_paired(const struct emu_warp *w, unsigned index)
 {
     return w->cstate[index] & EMU_C_LOW && w->cstate[index + 1] & EMU_C_HIGH;
 }
-/** What a 32-bit signed or unsigned value adds at most to its base, to both sides. */
+/** Gets the largest amounts by which lanes of a 32-bit value are below and above its base. */
 static inline void emu_ctag_reach(const struct emu_warp *w, const struct emu_ctag *t,
                                   int64_t *below, int64_t *above)
 {
@@ -119,7 +119,7 @@ static inline void emu_ctag_reach(const struct emu_warp *w, const struct emu_cta
     *below = (x < 0 ? x : 0) + (y < 0 ? y : 0);
     *above = (x > 0 ? x : 0) + (y > 0 ? y : 0);
 }
-/** No lane of a 32-bit value leaves the type. */
+/** Returns true if no lane of a 32-bit value leaves the range of the type. */
 static inline bool emu_ctag_fits32(const struct emu_warp *w, const struct emu_ctag *t,
                                    bool is_signed)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What hardware that looks at values when they are written would find in a row: how many bytes
- * the lanes have in common, how close they are, how well base and deltas compress them.
- * Source: the schemes of docs/reference/statistics.md, "Counts of tags".
+ * Measures what hardware that inspects values when they are written would find in a register: how many bytes
+ * the lanes have in common, how close they are, how well base and deltas compress them. Source: the schemes
+ * of docs/reference/statistics.md, "Counts of tags".
  */
 #ifndef EMU_TAG_MEASURE_PRIV_H
 #define EMU_TAG_MEASURE_PRIV_H
@@ -15,13 +15,14 @@ struct emu_detected {
     uint8_t common;  /* leading bytes that are equal in all lanes, 0..4; 4: uniform */
     uint8_t similar; /* leading bits in which no lane differs from the first, 0..32 */
     uint8_t delta;   /* bytes of the widest signed difference from the first lane: 0, 1, 2, 4 */
-    uint16_t bytes;  /* base and deltas */
-    uint8_t banks;   /* that those take */
+    uint16_t bytes;  /* size as base and deltas */
+    uint8_t banks;   /* banks for that size */
 };
 /**
- * @row    a register
- * @lanes  those to look at, at least one; others may hold anything
- * @width  lanes for which a compressed register has room
+ * Measures a register.
+ * @row    the register
+ * @lanes  lanes to compare, at least one; others may have any value
+ * @width  lanes for which a compressed register has space
  */
 void emu_detect(const uint32_t *row, uint64_t lanes, unsigned width, struct emu_detected *out);
 

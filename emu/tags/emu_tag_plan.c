@@ -2,16 +2,16 @@
 /*
  * Compact mode, at decoding: which instructions work on tags.
  *
- * Values that meet in one use must be kept alike, so the definitions that reach common uses
- * form a web (SSA's phi webs, by union of cells). A web is kept as tags if every one of its
- * definitions can yield U or A, going by the rules and what its sources can be, and if some
- * use gains from it: an address, a compare, an operation on tags that gains. All other webs
- * are vectors, and instructions on nothing but vectors keep their ordinary handlers. Whether
- * a tagged web has its tag is known when it runs: a write of some lanes ends it.
+ * Values that reach a common use must have the same representation, so the definitions that reach common uses
+ * form a web (SSA's phi webs, by union of cells). A web is represented by tags if every one of its
+ * definitions can yield U or A, by the rules and the representation of its sources, and if some use is
+ * profitable: an address, a compare, a profitable operation on tags. All other webs are vectors, and
+ * instructions on vectors alone keep their ordinary handlers. Whether a tagged web has a tag is known at run
+ * time: a write in some lanes ends it.
  *
- * A tag is written only where all live lanes are together, so the state of a register at an
- * instruction is known along any path that a lane can take there. Where paths are not known
- * (calls, returns, indirect branches, a debugger's jump) all registers become vectors.
+ * A tag is written only where all live lanes are together, so the state of a register at an instruction is
+ * known along any path that a lane can take there. Where paths are not known (calls, returns, indirect
+ * branches, a debugger's jump) all registers become vectors.
  */
 #include <stdlib.h>
 
@@ -41,23 +41,23 @@ static unsigned set_count(const struct regset *s)
     return n;
 }
 
-/** What an instruction does with vector registers. */
+/** Effect of an instruction on vector registers. */
 struct node {
     uint8_t read[MAX_READS];
     uint8_t read_count;
     uint8_t d, d_words;  /* registers written */
-    bool guarded, boundary, can; /* can: it may work on tags */
-    uint32_t def;        /* first cell of what it writes */
+    bool guarded, boundary, can; /* can: the instruction may work on tags */
+    uint32_t def;        /* first cell of its results */
 };
 struct block {
     uint32_t first, count;
     uint32_t next, target; /* blocks, NONE */
     uint32_t cells;        /* first cell of its live-in registers */
-    bool entered;          /* from where paths are not known */
-    struct regset in, use, def, tagged; /* tagged: on entry, registers that may be */
+    bool entered;          /* paths into the block are not known */
+    struct regset in, use, def, tagged; /* tagged: registers that may be tagged on entry */
 };
 enum { NONE = UINT32_MAX };
-enum { LONG_ROW = 4 }; /* vectors */
+enum { LONG_ROW = 4 }; /* in vectors */
 
 struct plan {
     struct emu_code *code;
@@ -71,8 +71,8 @@ struct plan {
     uint8_t *kind;     /* [root] enum emu_tag_kind */
     bool *gains;       /* [root] */
     bool exec_written, changed;
-    bool long_rows;    /* of so many vectors of the host that any work on tags is less */
-    bool all;          /* whatever can be tagged is */
+    bool long_rows;    /* a row has so many host vectors that any operation on tags is cheaper */
+    bool all;          /* everything that can be tagged is */
     enum emu_tag_rules rules;
 };
 
@@ -86,7 +86,7 @@ static bool is_guarded(const struct emu_dinsn *di)
 {
     return (di->guard & 7) != ISA_PT || di->guard & 8;
 }
-/** False: it has more operands than there is room for. */
+/** Reads an instruction. Returns false if it has more operands than there is capacity for. */
 static bool read_node(struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -180,7 +180,7 @@ static void find_edges(struct plan *p)
         bool falls = true;
         k->next = k->target = NONE;
         if (info->flags & ISA_F_BRANCH) {
-            /* without a guard it may still not be taken, when exec has no lane */
+            /* even without a guard it is not taken when exec has no active lane */
             falls = n->guarded || p->code->insn[last].guard & 16 || p->exec_written;
             if (isa_op_has(info, ISA_TOK_TG) && !n->boundary)
                 k->target = p->block_of[(int64_t)last + p->code->insn[last].delta];
@@ -195,7 +195,7 @@ static void find_edges(struct plan *p)
     p->block[0].entered = true;
     for (unsigned f = 0; f < object->function_count; f++)
         p->block[p->block_of[object->functions[f].first]].entered = true;
-    for (uint32_t b = 0; b < p->block_count; b++) { /* after a call */
+    for (uint32_t b = 0; b < p->block_count; b++) { /* return points of calls */
         uint32_t last = p->block[b].first + p->block[b].count - 1;
         if (info_of(p, last)->flags & ISA_F_CALL && p->block[b].next != NONE)
             p->block[p->block[b].next].entered = true;
@@ -253,7 +253,7 @@ static void join(struct plan *p, uint32_t a, uint32_t b)
     else
         p->web[a] = b;
 }
-/** Cell of register @r on entry to a block where it is live. */
+/** Returns the cell of register @r on entry to a block where it is live. */
 static uint32_t cell_in(const struct block *k, unsigned r)
 {
     uint32_t cell = k->cells;
@@ -262,7 +262,7 @@ static uint32_t cell_in(const struct block *k, unsigned r)
         cell += lw_popcount(k->in.w[w]);
     return cell + lw_popcount(k->in.w[r / 64] & lw_mask(r % 64));
 }
-/** cur[r]: cell that register @r has now; NONE: it is not read before it is written. */
+/** Initialises cur[r], the current cell of register @r; NONE: it is not read before it is written. */
 static void enter(const struct block *k, uint32_t cur[256])
 {
     uint32_t cell = k->cells;
@@ -304,7 +304,7 @@ static bool make_webs(struct plan *p)
         for (uint32_t i = k->first; i < k->first + k->count; i++) {
             const struct node *n = &p->node[i];
             for (unsigned d = 0; d < n->d_words; d++) {
-                join(p, n->def, n->def + d); /* halves are kept alike */
+                join(p, n->def, n->def + d); /* both halves have the same representation */
                 if (n->guarded && cur[n->d + d] != NONE)
                     join(p, n->def, cur[n->d + d]);
             }
@@ -334,7 +334,7 @@ static void raise(struct plan *p, uint32_t cell, uint8_t kind)
 
 /* ---- what a definition can be ----------------------------------------------------------------- */
 
-/** The tag of @words registers from row offset @offset on, at best. */
+/** Returns the best possible tag of @words registers from row offset @offset on. */
 static uint8_t row_kind(struct plan *p, uint32_t offset, unsigned words, const uint32_t cur[256])
 {
     unsigned row = offset / p->stride;
@@ -398,7 +398,7 @@ static uint8_t sum_kind(const struct plan *p, uint8_t a, uint8_t b)
     return higher(a, b);
 }
 
-/** Loads that give U at one address. */
+/** Returns true for loads that give U at one address. */
 static bool may_load_uniform(const struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -420,7 +420,7 @@ static uint8_t special_kind(const struct plan *p, unsigned sr)
     case ISA_SR_TID_Z: return p->code->shape >> 4 & 3;
     case ISA_SR_LANEID:
         return p->program->machine->config.warp_width <= 32 ? EMU_TAG_A : EMU_TAG_V;
-    default: { /* what depends on order or slot is requested and logged by the ordinary handler */
+    default: { /* what depends on order or slot is read and logged by the ordinary handler */
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
         return info->uniform && info->order == ISA_ORDER_NONE ? EMU_TAG_U : EMU_TAG_V;
     }
@@ -458,7 +458,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* of A it often fails, which costs time */
+        /* for A the rule often fails, which costs time */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -510,7 +510,7 @@ static bool compares(const struct plan *p, uint32_t i)
 {
     return p->code->tag[i].rule == ISA_TAG_CMP || p->code->tag[i].rule == ISA_TAG_CMP_S;
 }
-/** The compare or memory instruction @i works on tags if its sources may. */
+/** Returns true if compare or memory instruction @i works on tags, by its sources. */
 static bool works(struct plan *p, uint32_t i, const uint32_t cur[256])
 {
     uint8_t s[3];
@@ -562,7 +562,7 @@ static void find_gains(struct plan *p)
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
 
-/** Registers that may be tagged after instruction @i. */
+/** Updates the registers that may be tagged by instruction @i. */
 static void follow(struct plan *p, uint32_t i, struct regset *now)
 {
     const struct node *n = &p->node[i];
@@ -600,7 +600,7 @@ static void find_tagged(struct plan *p)
     } while (p->changed);
 }
 
-/** What the bridge needs; the handlers are the instruction's ordinary ones. */
+/** Fills the bridge's parameters; the handlers are the instruction's ordinary ones. */
 static void fill_plan(struct plan *p, uint32_t i)
 {
     struct emu_plan *out = &p->code->plan[i];
@@ -685,7 +685,7 @@ static void choose(struct plan *p)
     }
 }
 
-/** Over all warps of the block. */
+/** Returns the tag of a thread index over all warps of the block. */
 static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_t size[3],
                          unsigned axis)
 {
@@ -696,7 +696,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* lanes count it, one row or several */
+    if (below == 1) /* the index grows by lanes, in one row or several */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;

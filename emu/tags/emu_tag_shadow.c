@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: rows are the truth, each register has a tag in addition. An instruction is a
- * step: what the rule says is found before it, applied and compared with the lanes after it.
- * Also the counts and what events say about tags.
+ * Shadow mode: rows are valid, and each register has a tag in addition. An instruction is a step: the rule is
+ * evaluated before it, applied after it and compared with the lanes. Also the counts, and the tags in events.
  */
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/tags/emu_tag_measure_priv.h"
@@ -54,7 +53,7 @@ static struct emu_affine half(const struct emu_tag *t)
                                .rise = t->rise};
 }
 
-/** @words registers from @number on, as one value. */
+/** Returns @words registers from @number on, as one value. */
 static struct emu_affine register_value(const struct emu_warp *w, unsigned number,
                                         unsigned words)
 {
@@ -75,7 +74,7 @@ static struct emu_affine register_value(const struct emu_warp *w, unsigned numbe
     return emu_affine_join(&low, &high, w->shadow->fold, w->live);
 }
 
-/** The row at byte @offset of the register file. */
+/** Returns the value of the row at byte @offset of the register file. */
 static struct emu_affine row_value(const struct emu_warp *w, uint32_t offset, unsigned words)
 {
     unsigned row = offset / w->stride;
@@ -138,7 +137,7 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
     }
 }
 
-/** The address, without what all lanes add: an offset. V when it wraps. */
+/** Returns the address without the part that all lanes have in common: an offset. V when it wraps. */
 static struct emu_affine address_value(const struct emu_warp *w, const struct emu_dinsn *di,
                                        const struct emu_tag_insn *info)
 {
@@ -151,7 +150,7 @@ static struct emu_affine address_value(const struct emu_warp *w, const struct em
     return v;
 }
 
-/** 0 or 1: what predicate operand @r is in all live lanes; -1: lanes differ. */
+/** Returns the value of predicate operand @r in all live lanes, 0 or 1; -1: lanes differ. */
 static int uniform_predicate(const struct emu_warp *w, unsigned r)
 {
     uint64_t p = w->p[r & 7] & w->live;
@@ -209,7 +208,7 @@ void emu_shadow_init(struct emu_warp *w)
                                              .fold = (uint8_t)w->shadow->fold};
 }
 
-/** One register is written in the lanes of @mask. */
+/** Sets the tag of a register that was written in the lanes of @mask. */
 static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned number,
                       const struct emu_affine *v)
 {
@@ -221,7 +220,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* the same tag again: nothing changes */
+        return; /* the same tag: nothing changes */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }
@@ -231,7 +230,7 @@ static uint32_t *vector(const struct emu_warp *w, unsigned number)
     return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
 }
 
-/** Lanes of a row all hold the same. */
+/** Returns true if all @lanes of a row are equal. */
 static bool equal_lanes(const uint32_t *row, uint64_t lanes)
 {
     for (LW_EACH_BIT(l, lanes))
@@ -306,7 +305,7 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** A load gives U when all lanes read one place and it is not visible that it is read once. */
+/** Returns true if a load gives U: all lanes read one address, and a single read cannot be distinguished. */
 static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)
@@ -317,7 +316,7 @@ static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *
     case ISA_SPACE_CONST:
     case ISA_SPACE_SHARED: return true;
     case ISA_SPACE_GLOBAL: return rules != EMU_TAG_RULES_TABLE;
-    case ISA_SPACE_GENERIC: /* local memory is another for each lane */
+    case ISA_SPACE_GENERIC: /* each lane has its own local memory */
         return rules != EMU_TAG_RULES_TABLE &&
                address->base + (uint64_t)(int64_t)di->disp - ISA_LOCAL_BASE >= ISA_APERTURE_BYTES;
     default: return false;
@@ -342,7 +341,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     if (flags & ISA_F_SYNC)
         s->mask = w->e; /* more lanes than these may take part: always V */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
-        s->mask = w->live & emu_guard(w, di); /* v_writelane: whatever exec says */
+        s->mask = w->live & emu_guard(w, di); /* v_writelane ignores exec */
     emu_tag_count(w, insn);
     memcpy(s->p_before, w->p, sizeof s->p_before);
 
@@ -376,7 +375,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     default: s->how = (uint8_t)emu_tag_infer(&s->query, &s->value); break;
     }
 
-    /* what it reads, by tag */
+    /* the registers that it reads, by tag */
     s->counted = s->change_count != 0;
     for (unsigned i = 0; i < 3; i++) {
         s->counted |= s->info.words[i] != 0;
@@ -408,7 +407,7 @@ static void count_step(struct emu_tag_stats *stats, const struct emu_tag_step *s
 
 /* ---- after it ------------------------------------------------------------------------------ */
 
-/** add.cc and addx on the halves of two values make the pair of their sum. */
+/** Handles add.cc and addx: additions of the halves of two values give the pair of their sum. */
 static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
 {
     struct emu_carry *c = &w->shadow->carry;
@@ -442,7 +441,7 @@ static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
                                 .in = (uint8_t)s->query.r, .a = a, .b = b};
 }
 
-/** A compare whose closed form applies: 1 or 2 lane operations instead of all. */
+/** Returns the lane operations of a compare whose closed form applies: 1 or 2 instead of all. */
 static unsigned compare_cost(struct emu_warp *w, struct emu_tag_step *s, unsigned lanes)
 {
     const struct emu_affine *a = &s->query.source[0], *b = &s->query.source[1];
@@ -498,7 +497,7 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
         stats->mismatches += !matches(w, d + i);
         emu_detect(vector(w, d + i), s->mask, w->width, &found);
         stats->common[found.common]++;
-        if (s->mask == s->live) { /* a row that is written in part is not compressed */
+        if (s->mask == s->live) { /* a partial write is not compressed */
             const unsigned all = (w->width * 4u + EMU_BANK_BYTES - 1) / EMU_BANK_BYTES;
             stats->delta_banks += found.banks < all ? found.banks : all;
             stats->row_banks += all;

@@ -8,7 +8,7 @@ const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};
 const char *const emu_tag_expansion_names[] = {"lazy", "eager", NULL};
 const char *const emu_tag_plan_names[] = {"gain", "all", NULL};
 
-/* Values of 64 bits with their sums and products beyond. */
+/* 64-bit values with room for their sums and products. */
 typedef __int128 wide;
 
 /* ---- values ------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ uint64_t emu_affine_at(const struct emu_affine *v, unsigned bits, unsigned fold,
                          (uint64_t)v->rise * (lane / fold));
 }
 
-/** The base as a number. */
+/** Returns the base as a number. */
 static wide number(const struct emu_affine *v, unsigned bits, bool is_signed)
 {
     return is_signed ? (wide)cut_signed(bits, v->base) : (wide)v->base;
@@ -106,13 +106,13 @@ static struct emu_affine scale(unsigned bits, const struct emu_affine *a, uint64
 {
     return emu_affine_make(bits, a->base * k, (uint64_t)a->stride * k, (uint64_t)a->rise * k);
 }
-/** a * b where one is U. */
+/** Multiplies two values of which one is U. */
 static struct emu_affine mul(unsigned bits, const struct emu_affine *a,
                              const struct emu_affine *b)
 {
     return b->kind == EMU_TAG_U ? scale(bits, a, b->base) : scale(bits, b, a->base);
 }
-/** A 32-bit value as 64 bits; V when it wraps. */
+/** Extends a 32-bit value to 64 bits; V when it wraps. */
 static struct emu_affine widen(const struct emu_tag_query *q, const struct emu_affine *v,
                                bool is_signed)
 {
@@ -305,7 +305,7 @@ enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine 
             if (q->source_bits[i] != 0 && q->source[i].kind == EMU_TAG_V)
                 exact = false;
         return exact ? EMU_TAG_EVALUATE : EMU_TAG_KNOWN;
-    default: /* VECTOR; SPECIAL and LOAD have answers of their own */
+    default: /* VECTOR; SPECIAL and LOAD are handled elsewhere */
         return EMU_TAG_KNOWN;
     }
 }
@@ -320,7 +320,7 @@ static int64_t clamp_lanes(int64_t n, unsigned width)
 {
     return n < 0 ? 0 : n > (int64_t)width ? (int64_t)width : n;
 }
-/** Lanes of one row where stride * lane < d, and where it is equal. */
+/** Computes the lanes of one row with stride * lane < d, and those where they are equal. */
 static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt, uint64_t *eq)
 {
     uint64_t all = lw_mask(width);
@@ -377,7 +377,7 @@ bool emu_tag_compare_values(unsigned cmp, const struct emu_affine *a, const stru
     rise = ((wide)a->rise - b->rise);
     if (d > limit || d < -limit || stride > limit >> 8 || stride < -(limit >> 8) ||
         rise > limit >> 8 || rise < -(limit >> 8))
-        return false; /* the numbers leave 64 bits */
+        return false; /* the numbers exceed 64 bits */
     *lanes = emu_tag_compare(cmp, (int64_t)d, (int64_t)stride, (int64_t)rise, fold, width);
     return true;
 }
@@ -394,7 +394,7 @@ unsigned emu_tag_fold(const struct emu_warp *w)
     return folds ? x : w->width;
 }
 
-/** Thread index of an axis. An axis is walked by the lanes when all lower ones have size 1. */
+/** Returns the thread index of an axis. It grows with the lanes when all lower axes have size 1. */
 static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -406,7 +406,7 @@ static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
     at = first / below % size[axis]; /* the first lane's index */
     if (size[axis] == 1)
         return emu_affine_u(0);
-    if (below == 1) { /* lanes count it */
+    if (below == 1) { /* the index grows with the lane */
         if (at + lanes <= size[axis])
             return emu_affine_make(32, at, 1, 0);
         if (axis == 0 && fold < w->width)
@@ -429,7 +429,7 @@ enum emu_tag_how emu_tag_special(const struct emu_warp *w, enum isa_special sr,
     case ISA_SR_TID_Y: *out = thread_index(w, 1); return EMU_TAG_KNOWN;
     case ISA_SR_TID_Z: *out = thread_index(w, 2); return EMU_TAG_KNOWN;
     case ISA_SR_LANEID:
-        if (w->width <= 32) { /* of 64 lanes each half counts for itself */
+        if (w->width <= 32) { /* of 64 lanes each half has its own index */
             unsigned fold = emu_tag_fold(w);
             *out = emu_affine_make(32, 0, 1, fold < w->width ? fold : 0);
         }
