@@ -94,7 +94,7 @@ struct emu_hooks {
     bool (*wants)(struct emu_hooks *hooks, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn);
     void (*on_insn)(struct emu_hooks *hooks, const struct emu_hook_site *site);
-    /** Returns true to let the warp execute in single steps from this instruction on, itself included. For a
+    /** Returns true to let the warp execute in single steps from this instruction on, inclusive. For a
      *  warp in single steps it is called (again) between on_step and on_stepped. */
     bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
     /** Called before and after an instruction of a warp in single steps (by run_chain_stepped() in

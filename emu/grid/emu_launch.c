@@ -106,7 +106,7 @@ struct lane_launch {
 /** Reason for which a lane's launch is refused. */
 struct refusal {
     enum emu_fault_kind fault;
-    uint64_t address; /* memory faults: address; these have no text */
+    uint64_t address; /* address of a memory fault, which has no text */
     char why[160];
 };
 

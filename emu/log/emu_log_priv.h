@@ -14,14 +14,14 @@
 
 enum emu_log_kind {
     /* the fixed order */
-    EMU_LOG_RUN = 1, /* count instructions */
-    EMU_LOG_PASS,    /* count steps that retired nothing: arrivals, waiting parts */
+    EMU_LOG_RUN = 1, /* `count` instructions were executed */
+    EMU_LOG_PASS,    /* `count` steps retired nothing: arrivals, waiting parts */
     EMU_LOG_COMMIT,  /* the engine has chosen what runs next */
     /* execution outside the fixed order; place */
     EMU_LOG_LOOK,    /* a check for a live-lock between slices of single warps; `which` 1: a check for blocks that
                       * can become resident in addition to a suspended one */
-    EMU_LOG_STEP,    /* count steps of place.split, of place.lanes (0: all its lanes) */
-    EMU_LOG_SLICE,    /* count instructions of a warp in the order of its policy, then `value` steps that retired
+    EMU_LOG_STEP,    /* `count` steps of place.split, of place.lanes (0: all its lanes) */
+    EMU_LOG_SLICE,    /* `count` instructions of a warp in the order of its policy, then `value` steps that retired
                        * nothing */
     EMU_LOG_SELECT,  /* a split was given the time slice */
     EMU_LOG_BEGIN,   /* an engine that places blocks itself started one */

@@ -22,8 +22,8 @@ enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* bytes, less than a page */
     EMU_ADDR_CHECK_SLOT = 8, EMU_ADDR_CHECK_BELOW = 16, EMU_ADDR_CHECK_ABOVE = 32
 };
-/** Facts that were found: both halves of the row equal, or both consecutive; reached: the words of all
- *  IN_RANGE loads are at known distances from emu_addr_check.host. */
+/** Facts that were found: both halves of the row equal, or both consecutive; reached: the words of all loads with
+ *  EMU_ADDR_CHECK_IN_RANGE are at known distances from emu_addr_check.host. */
 enum { EMU_PROVED_EQUAL = 1, EMU_PROVED_RUN = 2, EMU_PROVED_REACHED = 4 };
 struct emu_addr_check {
     uint8_t *host[2]; /* host address of the first load's words, by half */
