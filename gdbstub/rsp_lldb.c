@@ -228,7 +228,7 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
         {ISA_GLOBAL_BASE, "rw"},
         {UINT64_C(1) << 48, ""},
         {UINT64_C(0xF0) << 56, "rw"},
-        {UINT64_C(0xFC) << 56, ""},
+        {UINT64_C(0xFD) << 56, ""},
     };
     size_t i = LW_COUNT_OF(regions) - 1;
 
@@ -244,18 +244,20 @@ void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 
 /* ---- the program ------------------------------------------------------------------------------ */
 
-/* Reads a line that begins at an unmapped address and has memory further on, as after an allocation. */
+/* Reads a line of which @got bytes could be read. lldb reads lines of 512 bytes into a cache, and treats a line that ends
+ * early as an error. What can be read may begin in the middle of a line, or have a hole in it, as between two
+ * allocations: the rest is zeros. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got)
 {
     enum { LINE_BYTES = 512, PIECE_BYTES = 4 };
     uint8_t *bytes = data;
-    bool any = false;
+    bool any = got != 0;
 
-    if (got != 0 || size > LINE_BYTES)
+    if (got >= size || size > LINE_BYTES)
         return got;
-    memset(bytes, 0, size);
-    for (uint64_t at = 0; at < size; at += PIECE_BYTES) {
+    memset(bytes + got, 0, size - got);
+    for (uint64_t at = got + -(address + got) % PIECE_BYTES; at < size; at += PIECE_BYTES) {
         uint64_t piece = size - at < PIECE_BYTES ? size - at : PIECE_BYTES;
 
         if (dbg_mem_read(rsp->dbg, id, address + at, bytes + at, piece) != 0)
@@ -296,19 +298,11 @@ static void nobody_called(uint64_t address, uint8_t *bytes, uint64_t size)
             memset(bytes + i, 0, 8);
 }
 
-/* Adapts read memory for lldb, which reads lines of 512 bytes and treats a short one as an error: a line that
- * is mapped only at its start is padded with zeros. */
-uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
-                         uint64_t size)
+/* Changes bytes that were read to what lldb is to see: code and returns that it understands. */
+void rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t size)
 {
-    enum { LINE_BYTES = 512 };
-
-    stand_in_for_code(rsp, address, data, got);
-    nobody_called(address, data, got);
-    if (got == 0 || got >= size || size > LINE_BYTES)
-        return got;
-    memset((uint8_t *)data + got, 0, size - got);
-    return size;
+    stand_in_for_code(rsp, address, data, size);
+    nobody_called(address, data, size);
 }
 
 /* Replaces the code in an ELF for lldb; the first segment is the code. */

@@ -600,12 +600,12 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
 /** Returns true if a write to register @number is part of lldb's `thread return`. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number);
-/** Reads a line of memory of which @got bytes could be read, also where only a later part of it is mapped. */
+/** Reads a line of which @got bytes could be read: what is mapped further on, and zeros between. Returns how many bytes are
+ *  in @data. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);
-/** Changes @got bytes at @address, of @size requested, to what lldb is to see. Returns how many are in @data. */
-uint64_t rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t got,
-                         uint64_t size);
+/** Changes @size bytes of @data, read at @address, to what lldb is to see: code and returns that it understands. */
+void rsp_lldb_memory(const struct rsp *rsp, uint64_t address, void *data, uint64_t size);
 /** Replaces the code in an ELF for lldb; the first segment is the code. */
 void rsp_lldb_text(const struct rsp *rsp, uint8_t *elf, size_t size);
 /** Deletes the file that was written for lldb. */

@@ -741,8 +741,9 @@ enum isa_dw_op {
     ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
     ISA_OP_STACK_VALUE = 0x9f
 };
-/** A variable of which pieces are known is not larger. */
-enum { ISA_EXPRESSION_BYTES = 256 };
+/** A variable of which pieces are known is not larger. In the window of values a location has 512 bytes: a line of
+ *  lldb's cache then holds one, and what cannot be read of one is no other's zeros. */
+enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
     ISA_PIECE_MISSING, /* it is not known */
     ISA_PIECE_MEMORY,  /* at @address, from the CFA if @frame; @value: the same with the CFA */

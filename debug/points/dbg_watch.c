@@ -289,7 +289,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
 
         if (!dbg_value_piece(dbg, address, &piece, &id, &lane) || piece.kind != ISA_PIECE_MEMORY)
             return not_there(address, "what is there is computed when it is read", err);
-        offset = (address & 0xff) - piece.offset;
+        offset = (address & lw_mask(ISA_VALUE_BITS)) - piece.offset;
         if (offset + w->bytes > piece.bytes)
             return not_there(address, "it is in several registers: watch one member", err);
         if (piece.value >> 56 < 0xF0)

@@ -20,7 +20,7 @@
  *   FA | warp<<40 | lane<<32 | off  as F4, but the frame's CFA in local memory for each return
  *                                   address: variables of functions count from it
  *   FB | warp<<40 | lane<<32 | off  as F5, of any lane
- *   FC | warp<<40 | lane<<32 | location<<8 | byte
+ *   FC | warp<<40 | lane<<32 | location<<9 | byte
  *                                   a variable in pieces or a computed one (dbg_value_window.c)
  *
  * warp is a resident slot number, over all cores: the engine's. slot is that of a block, as `info os blocks` shows it.

@@ -4,14 +4,14 @@
  * computed from registers, as contiguous bytes. The object's location expression (isa_expression.c) is
  * evaluated for a lane.
  *
- * FC | warp<<40 | lane<<32 | location<<8 | byte location: its index in the object that the lane runs
+ * FC | warp<<40 | lane<<32 | location<<9 | byte    location: its index in the object that the lane runs
  */
 #include "debug/debug_priv.h"
 
 /* Distance from a return address in the stack range to the CFA of its frame in range FA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
-enum { WINDOW = 0xFC };
+enum { WINDOW = 0xFC, LOCATION_BITS = 32 - ISA_VALUE_BITS };
 
 struct lane {
     struct dbg *dbg;
@@ -43,17 +43,23 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
 {
     struct dbg_warp warp;
 
-    if (location >> 24 != 0 || !dbg_warp_locate(dbg, id, &warp))
+    if (location >> LOCATION_BITS != 0 || !dbg_warp_locate(dbg, id, &warp))
         return 0;
     return (uint64_t)WINDOW << 56 | (uint64_t)dbg_warp_slot(dbg, &warp) << 40 | (uint64_t)lane << 32 |
-           (uint64_t)location << 8;
+           (uint64_t)location << ISA_VALUE_BITS;
+}
+
+/* Returns the byte of the variable that an address of the range names. */
+static unsigned byte_of(uint64_t address)
+{
+    return (unsigned)(address & lw_mask(ISA_VALUE_BITS));
 }
 
 /* Finds the lane and the location that an address of the range names. */
 static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
                    const struct isa_var_location **location)
 {
-    const uint32_t index = (uint32_t)(address >> 8) & 0xffffff;
+    const uint32_t index = (uint32_t)(address >> ISA_VALUE_BITS & lw_mask(LOCATION_BITS));
     struct emu_split_view split;
     struct dbg_where where;
     struct dbg_warp warp;
@@ -74,7 +80,7 @@ bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece,
 {
     const struct isa_var_location *location;
     const struct isa_debug *debug;
-    const unsigned byte = address & 0xff;
+    const unsigned byte = byte_of(address);
     struct lane l;
 
     if (!locate(dbg, address, &l, &debug, &location))
@@ -95,7 +101,7 @@ uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint
 {
     uint64_t done = 0;
 
-    while (done < size && (address & 0xff) + done < ISA_EXPRESSION_BYTES) {
+    while (done < size && byte_of(address) + done < ISA_EXPRESSION_BYTES) {
         struct isa_piece piece;
         uint64_t in, count;
         dbg_thread_id id;
@@ -103,7 +109,7 @@ uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint
 
         if (!dbg_value_piece(dbg, address + done, &piece, &id, &lane))
             break;
-        in = ((address + done) & 0xff) - piece.offset;
+        in = byte_of(address + done) - piece.offset;
         count = piece.bytes - in < size - done ? piece.bytes - in : size - done;
         if (piece.kind == ISA_PIECE_MEMORY) {
             uint64_t got = dbg_mem_access(dbg, id, lane, piece.value + in, data + done, count, write);

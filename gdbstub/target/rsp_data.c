@@ -164,7 +164,9 @@ uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address,
     }
     if (rsp->lldb && !hidden(rsp, address))
         got = rsp_lldb_line(rsp, id, address, data, size, got);
-    return rsp->lldb ? rsp_lldb_memory(rsp, address, data, got, size) : got;
+    if (rsp->lldb)
+        rsp_lldb_memory(rsp, address, data, got);
+    return got;
 }
 
 /* Reads up to @size bytes and passes them on piece by piece; stops at the end of mapped memory. Returns the

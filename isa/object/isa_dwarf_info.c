@@ -546,7 +546,7 @@ static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
 {
     const uint8_t *ops = debug->expressions + location->value;
-    uint64_t window = WINDOW_VALUES - WINDOW_LOCAL + ((uint64_t)(location - debug->locations) << 8);
+    uint64_t window = WINDOW_VALUES - WINDOW_LOCAL + ((uint64_t)(location - debug->locations) << ISA_VALUE_BITS);
     struct isa_piece piece = {0};
     bool whole = true, known = false;
 

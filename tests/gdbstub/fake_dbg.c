@@ -723,6 +723,13 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
                 lw_put32((uint8_t *)data + i, warp->v[(address & 0xff) / 4 + i / 4][warp->lane]);
         return size_bytes;
     }
+    if (address == ISA_GLOBAL_BASE + FAKE_WORD_AT || address == ISA_GLOBAL_BASE + FAKE_WORD_NEXT) {
+        const uint8_t word[4] = {0x2a};
+
+        size_bytes = size_bytes < sizeof word ? size_bytes : sizeof word;
+        memcpy(data, word, size_bytes);
+        return size_bytes;
+    }
     size_bytes = clip(address, size_bytes);
     if (size_bytes != 0)
         memcpy(data, dbg->memory + (address - ISA_GLOBAL_BASE), size_bytes);

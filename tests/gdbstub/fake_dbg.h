@@ -17,7 +17,9 @@ enum {
     FAKE_STORE_AT = 5,       /* this one is a store of one lane: its warp's number + 1, to */
     FAKE_STORE_LANE = 7,     /* a word of its warp's from here on */
     FAKE_STORE_OFFSET = 0x1000,
-    FAKE_MEMORY_BYTES = 8192 /* at ISA_GLOBAL_BASE */
+    FAKE_MEMORY_BYTES = 8192, /* at ISA_GLOBAL_BASE */
+    FAKE_WORD_AT = 0x10004,   /* words with 0x2a, further on, and nothing between them */
+    FAKE_WORD_NEXT = 0x10100
 };
 
 struct fake_options {

@@ -235,6 +235,25 @@ static void regions_cover_every_address_and_none_is_half_of_them(void **state)
                         "start:100000000;size:100000000;permissions:rx;");
 }
 
+static void a_line_of_lldbs_cache_has_what_is_behind_a_hole(void **state)
+{
+    struct fixture *fix = *state;
+    char line[513];
+
+    assert_string_equal(fix_ask(fix, "m200000010000,100"), "E01");
+    assert_string_equal(fix_ask(fix, "m200000010004,fc"), "2a000000"); /* gdb asks for what it wants */
+    be_lldb(fix);
+    memset(line, '0', sizeof line - 1);
+    line[512] = '\0';
+    memcpy(line + 2 * 0x04, "2a", 2);
+    assert_string_equal(fix_ask(fix, "m200000010000,100"), line);
+    memcpy(line + 2 * 0x00, "2a", 2);
+    memcpy(line + 2 * 0x04, "00", 2);
+    memcpy(line + 2 * 0xfc, "2a", 2);
+    assert_string_equal(fix_ask(fix, "m200000010004,100"), line);
+    assert_string_equal(fix_ask(fix, "m200000010200,200"), "E01");
+}
+
 static void steps_of_lldb_are_never_locked(void **state)
 {
     struct fixture *fix = *state;
@@ -259,6 +278,7 @@ int main(void)
         TEST(lldb_hears_of_all_threads_by_name),
         TEST(many_threads_fit_into_one_packet),
         TEST(regions_cover_every_address_and_none_is_half_of_them),
+        TEST(a_line_of_lldbs_cache_has_what_is_behind_a_hole),
         TEST(steps_of_lldb_are_never_locked),
     };
 
