@@ -12,7 +12,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-enum { MOST_SCANNED = 1 << 26 };
+enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20 };
 
 static bool is_word(char c)
 {
@@ -56,7 +56,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
         for (to++; is_blank(at(source, to)) || is_word(at(source, to)); to++)
             ;
     }
-    if (source->passes_variables && (at(source, before) == '(' || at(source, before) == ',') &&
+    if ((source->passes_variables || source->has_references) && (at(source, before) == '(' || at(source, before) == ',') &&
         (at(source, to) == ')' || at(source, to) == ','))
         return true;
     while (at(source, before) == '(' && at(source, to) == ')') {
@@ -98,21 +98,6 @@ static bool passes_variables(const struct ptx_assigned *source)
     return false;
 }
 
-void ptx_assigned_read(struct ptx_assigned *source, const char *path)
-{
-    const size_t length = strlen(path);
-
-    *source = (struct ptx_assigned){0};
-    if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
-        source->size = 0; /* every name may be assigned */
-    source->passes_variables = (length > 3 && strcmp(path + length - 3, ".cu") == 0) || passes_variables(source);
-}
-
-void ptx_assigned_forget(struct ptx_assigned *source)
-{
-    free(source->text);
-}
-
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size)
 {
     bool found = false;
@@ -130,4 +115,388 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
         found = true;
     }
     return found;
+}
+
+/* After "[...]" and ".x" that follow a name. */
+static size_t after_parts(const struct ptx_assigned *source, size_t i)
+{
+    for (;;) {
+        i = after_blanks(source, i);
+        if (at(source, i) == '.') {
+            for (i++; is_blank(at(source, i)) || is_word(at(source, i)); i++)
+                ;
+        } else if (at(source, i) == '[') {
+            for (unsigned depth = 0; at(source, i) != ';'; i++) {
+                depth += at(source, i) == '[';
+                depth -= at(source, i) == ']';
+                if (depth == 0)
+                    break;
+            }
+            if (at(source, i) == ';')
+                return i;
+            i++;
+        } else {
+            return i;
+        }
+    }
+}
+
+/* ---- lines and blocks ---------------------------------------------------------------------------- */
+
+static bool grow(void **list, size_t count, size_t *capacity, size_t size)
+{
+    void *grown;
+
+    if (count < *capacity)
+        return true;
+    grown = realloc(*list, (*capacity != 0 ? 2 * *capacity : 64) * size);
+    if (grown == NULL)
+        return false;
+    *list = grown;
+    *capacity = *capacity != 0 ? 2 * *capacity : 64;
+    return true;
+}
+
+/* Braces with those that they belong to, comments and texts left out, and where lines end. False: no memory. */
+static bool find_blocks(struct ptx_assigned *source)
+{
+    size_t open = SIZE_MAX, line_capacity = 0, brace_capacity = 0;
+
+    for (size_t i = 0; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '\n') {
+            if (!grow((void **)&source->lines, source->line_count, &line_capacity, sizeof *source->lines))
+                return false;
+            source->lines[source->line_count++] = i;
+        }
+    }
+    for (size_t i = 0; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '/' && at(source, i + 1) == '/') {
+            while (i + 1 < source->size && source->text[i + 1] != '\n')
+                i++;
+        } else if (c == '/' && at(source, i + 1) == '*') {
+            for (i += 2; i + 1 < source->size && (source->text[i] != '*' || source->text[i + 1] != '/'); i++)
+                ;
+            i++;
+        } else if (c == '"' || c == '\'') {
+            for (i++; i < source->size && source->text[i] != c && source->text[i] != '\n'; i++)
+                i += source->text[i] == '\\';
+        } else if (c == '{' || c == '}') {
+            struct ptx_brace *brace;
+
+            if (!grow((void **)&source->braces, source->brace_count, &brace_capacity, sizeof *source->braces))
+                return false;
+            brace = &source->braces[source->brace_count++];
+            *brace = (struct ptx_brace){i, SIZE_MAX, open};
+            if (c == '{') {
+                open = source->brace_count - 1;
+            } else if (open != SIZE_MAX) {
+                source->braces[open].end = i;
+                open = source->braces[open].parent;
+                brace->parent = open;
+            }
+        }
+    }
+    return true;
+}
+
+/* The number of the line that @i is on. */
+static unsigned line_at(const struct ptx_assigned *source, size_t i)
+{
+    size_t low = 0, high = source->line_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (source->lines[middle] < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (unsigned)low + 1;
+}
+
+/* Where a line begins. */
+static size_t begin_of_line(const struct ptx_assigned *source, unsigned line)
+{
+    return line <= 1 ? 0 : line - 2 < source->line_count ? source->lines[line - 2] + 1 : source->size;
+}
+
+/* The block that @i is in; NULL: none. */
+static const struct ptx_brace *block_around(const struct ptx_assigned *source, size_t i)
+{
+    size_t low = 0, high = source->brace_count, index;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (source->braces[middle].at < i)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    index = source->text[source->braces[low - 1].at] == '{' ? low - 1 : source->braces[low - 1].parent;
+    return index != SIZE_MAX ? &source->braces[index] : NULL;
+}
+
+static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_brace *block)
+{
+    return block != NULL && block->end != SIZE_MAX ? line_at(source, block->end) : 0;
+}
+
+/* The block that is the scope of what is declared at @i: of a parameter, and of what the head of a loop declares, the
+ * one after its bracket, else the one around it. NULL: not found. */
+static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
+{
+    unsigned round = 0;
+    bool ends = false;
+
+    for (size_t k = i; k-- != 0 && round == 0 && strchr(";{}", source->text[k]) == NULL;) {
+        unsigned closed = 0;
+
+        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* past "(...)" */
+            closed += source->text[k] == ')';
+            closed -= source->text[k] == '(';
+            k--;
+        }
+        round = source->text[k] == '('; /* it is in the head */
+    }
+    for (; i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '{' && round == 0 && !ends)
+            return block_around(source, i + 1);
+        if (c == '}' || (c == '{' && ends) || (c == ';' && round == 0))
+            break;
+        ends |= c == '=' && round == 0;
+        round += c == '(';
+        round -= c == ')' && round != 0;
+    }
+    return block_around(source, i);
+}
+
+/* Before the bracket "(...)" that ends at @i, the word that it belongs to; its end goes to *@end. */
+static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_t *end)
+{
+    size_t word;
+
+    for (unsigned round = 0; i != 0; i--) {
+        round += source->text[i] == ')';
+        round -= source->text[i] == '(';
+        if (round == 0)
+            break;
+    }
+    *end = before_blanks(source, i) + 1;
+    for (word = *end; word != 0 && is_word(source->text[word - 1]); word--)
+        ;
+    return word;
+}
+
+static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, const char *text)
+{
+    return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
+}
+
+/* Whether what is at @i is reached at most once in a call of its function: no loop is around it. */
+static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
+{
+    if (source->jumps || source->passes_variables)
+        return false;
+    for (;;) {
+        const struct ptx_brace *block = block_around(source, i);
+        size_t from, to;
+
+        if (block == NULL || block->at == 0 || at(source, before_blanks(source, block->at)) != ')')
+            return false;
+        from = word_of_bracket(source, before_blanks(source, block->at), &to);
+        if (block->parent == SIZE_MAX)
+            return true; /* of the function */
+        if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
+            return false;
+        i = from;
+    }
+}
+
+/* Whether the block around @i is that of a switch: it is entered in its middle. */
+static bool is_in_switch(const struct ptx_assigned *source, size_t i)
+{
+    const struct ptx_brace *block = block_around(source, i);
+    size_t from, to;
+
+    if (block == NULL || block->at == 0 || at(source, before_blanks(source, block->at)) != ')')
+        return false;
+    from = word_of_bracket(source, before_blanks(source, block->at), &to);
+    return is_text(source, from, to, "switch");
+}
+
+/* Whether the statement that the name at @i begins, or declares, is reached whenever its block is: no `if`, `case` or loop is
+ * in front of it. */
+static bool is_reached(const struct ptx_assigned *source, size_t i)
+{
+    size_t before;
+
+    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* to the statement's begin */
+        const char c = source->text[before];
+
+        if (strchr(";{}:", c) != NULL)
+            return c != ':';
+        if (!is_word(c) && !is_blank(c) && strchr("*+-<>", c) == NULL)
+            return false;
+        if (c == 'e' && before >= 3 && memcmp(source->text + before - 3, "else", 4) == 0)
+            return false;
+        if (c == 'o' && before >= 1 && source->text[before - 1] == 'd' && !is_word(at(source, before + 1)) && (before < 2 || !is_word(source->text[before - 2])))
+            return false;
+    }
+    return false;
+}
+
+/* The character that ends the statement, or the bracket, which the one at @i is in. */
+static size_t end_of_text(const struct ptx_assigned *source, size_t i)
+{
+    unsigned depth = 0, lines = 0;
+
+    for (; lines < MOST_LINES; i++) {
+        const char c = at(source, i);
+
+        if (c == ';' || c == '{' || (depth == 0 && (c == ')' || c == '}')))
+            break;
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= (c == ')' || c == ']' || c == '}') && depth != 0;
+        lines += c == '\n';
+    }
+    return i;
+}
+
+/* After the bracket "(...)" at @i. */
+static size_t after_bracket(const struct ptx_assigned *source, size_t i)
+{
+    for (unsigned depth = 0; i < source->size; i++) {
+        depth += source->text[i] == '(';
+        depth -= source->text[i] == ')' && depth != 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return i;
+}
+
+static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
+{
+    const size_t size = strlen(word);
+
+    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
+}
+
+static bool find_loops(struct ptx_assigned *source)
+{
+    size_t capacity = 0;
+
+    for (size_t i = 1; i < source->size; i++) {
+        const bool is_do = is_word_at(source, i, "do");
+        size_t end;
+
+        if (is_word(source->text[i - 1]) || (!is_do && !is_word_at(source, i, "for") && !is_word_at(source, i, "while")))
+            continue;
+        for (end = i; is_word(at(source, end)); end++)
+            ;
+        end = after_blanks(source, end);
+        if (at(source, end) == '(')
+            end = after_blanks(source, after_bracket(source, end));
+        if (at(source, end) == '{') {
+            const struct ptx_brace *block = block_around(source, end + 1);
+
+            end = block != NULL && block->end != SIZE_MAX ? block->end : source->size;
+            while (is_do && at(source, end) != ';')
+                end++;
+        } else {
+            while (at(source, end) != ';')
+                end++;
+        }
+        if (!grow((void **)&source->loops, source->loop_count, &capacity, sizeof *source->loops))
+            return false;
+        source->loops[source->loop_count].first = line_at(source, i);
+        source->loops[source->loop_count++].last = line_at(source, end);
+    }
+    return true;
+}
+
+bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
+{
+    struct ptx_assigned text = *source;
+    unsigned last = 0, end_line = 0, statements = 0;
+    const struct ptx_brace *scope = NULL, *body = NULL;
+    struct lw_buffer lines;
+
+    text.has_references = false; /* what is passed by one is assigned on lines of the function that has it */
+    source->scanned += source->size;
+    if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
+        return false;
+    for (const char *p = source->text + begin_of_line(source, declared), *end = source->text + begin_of_line(source, declared + 1);
+         p < end && scope == NULL; p++) {
+        p = memmem(p, (size_t)(end - p), name, size);
+        if (p == NULL)
+            break;
+        if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
+            scope = scope_of(source, (size_t)(p - source->text) + size);
+    }
+    end_line = end_line_of(source, scope);
+    if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
+        line_at(source, after_blanks(source, scope->end + 1)) == end_line)
+        end_line--; /* "} while (...);" */
+    for (body = scope; body != NULL && body->parent != SIZE_MAX; body = &source->braces[body->parent])
+        ;
+    lw_buffer_init(&lines);
+    for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
+        const size_t from = (size_t)(p - source->text), after = from + size;
+        size_t to;
+        unsigned line, to_line, reached;
+
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
+            continue;
+        line = line_at(source, from);
+        if (line < declared || (end_line != 0 && line > end_line))
+            continue;
+        to = after_parts(source, after);
+        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
+            continue;
+        to_line = line_at(source, end_of_text(source, from));
+        statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
+        reached = is_reached(source, from) && !is_in_switch(source, from) ? end_line_of(source, block_around(source, from)) : 0;
+        for (unsigned l = line > last ? line : last + 1; l <= to_line; l++)
+            lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
+        last = to_line > last ? to_line : last;
+    }
+    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
+              lines.text != NULL ? lines.text : "");
+    for (size_t i = 0; i < source->loop_count && last != 0; i++)
+        if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
+            lw_printf(out, ",-%u:%u", source->loops[i].first, source->loops[i].last);
+    lw_buffer_fini(&lines);
+    return true;
+}
+
+void ptx_assigned_read(struct ptx_assigned *source, const char *path)
+{
+    const size_t length = strlen(path);
+
+    *source = (struct ptx_assigned){0};
+    if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
+        source->size = 0; /* every name may be assigned */
+    source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
+    source->passes_variables = passes_variables(source);
+    source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
+    if (!find_blocks(source) || !find_loops(source))
+        source->line_count = 0; /* no lines are known */
+}
+
+void ptx_assigned_forget(struct ptx_assigned *source)
+{
+    free(source->text);
+    free(source->lines);
+    free(source->braces);
+    free(source->loops);
 }

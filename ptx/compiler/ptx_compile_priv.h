@@ -27,17 +27,32 @@ bool ptx_values_wanted(const char *const *flags, size_t count);
 /** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). Returns the
  *  size of the rest. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** A source's text, in which ptx_assigned.c finds what may be assigned. */
+/** A brace of a source; of one that opens: where its block ends, SIZE_MAX: nowhere; index of the one around, or SIZE_MAX. */
+struct ptx_brace {
+    size_t at, end, parent;
+};
+/** A source's text, in which ptx_assigned.c finds what may be assigned. What it has is its own. */
 struct ptx_assigned {
-    char *text; /* owned */
+    char *text;
     size_t size, scanned;
-    bool passes_variables; /* to what may assign to them */
+    bool passes_variables; /* to what may assign to them: macros, asm, functions of headers */
+    bool has_references;   /* C++: functions may */
+    bool jumps;            /* it may have a goto */
+    size_t *lines, line_count; /* where they end */
+    struct ptx_brace *braces;
+    struct ptx_source_loop {
+        unsigned first, last; /* lines */
+    } *loops;
+    size_t brace_count, loop_count;
 };
 /** A source that cannot be read has nothing that is never assigned. */
 void ptx_assigned_read(struct ptx_assigned *source, const char *path);
 void ptx_assigned_forget(struct ptx_assigned *source);
 /** Whether the source has the name and nothing in it may assign to a variable so called. */
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size);
+/** Of a variable that is declared on a line: the last line of its scope, 0: not known; 1: it is assigned once in a call
+ *  of its function, else 0; the lines that may assign to it, ascending; `,` between all. False: the source cannot be read. */
+bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
 /** Comments of debug values in heap text *@ptx become those that the parser reads; clang's others go. @path: the
  *  source; what it does not assign to keeps its value. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);

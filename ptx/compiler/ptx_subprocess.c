@@ -277,12 +277,13 @@ static bool is_interrupted(const sigset_t *set)
 /** Read what the child prints until it closes its end; false: time is up, or a signal of @ends came. */
 static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, struct lw_buffer *output)
 {
+    const struct timespec pause = {.tv_nsec = 1000000};
     bool cut = false;
 
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int64_t left = deadline - now_ms();
-        char chunk[4096];
+        char chunk[65536];
         ssize_t got;
         int ready;
 
@@ -298,12 +299,15 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
             continue;
         if (got <= 0)
             return true;
-        if (output->size < limit)
-            output->sink.write(&output->sink, chunk, (size_t)got);
-        else if (!cut) {
+        size_t room = cut ? 0 : limit - output->size, size = (size_t)got < room ? (size_t)got : room;
+        output->sink.write(&output->sink, chunk, size);
+        if (size < (size_t)got && !cut) {
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
             cut = true;
         }
+        /* clang writes its dump a word at a time: who wakes up for each of them slows it down. */
+        if (output->size > sizeof chunk && (size_t)got < sizeof chunk / 2)
+            nanosleep(&pause, NULL);
     }
 }
 

@@ -15,6 +15,15 @@
  * writes it, `frame` (the function's local memory), `none`, or `launch`: not known, but the source assigns to no
  * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
  * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
+ *
+ * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c finds what clang says
+ * wrongly:
+ *
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...
+ *
+ * All are lines, 0 where they are not known: the end of its scope; 1 if it is assigned once in a call of its function; the
+ * function's body; those that may assign to it, with the end of the block whose lines after it are only reached by it;
+ * the loops in its scope.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -51,6 +60,11 @@ struct annotating {
     size_t function_count, function_capacity;
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
     struct ptx_assigned source;
+    struct variable_name {
+        const char *at;
+        uint32_t size, declared;
+    } *names; /* variables in this function whose lines are written */
+    size_t name_count, name_capacity;
     bool failed; /* no memory */
 };
 
@@ -598,10 +612,48 @@ static void put_line(struct text line, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
+/* The first comment of a variable, "//lw.value NAME LINE ", in a function: before it, the lines that assign to it.
+ * @lasting: its name in a text that stays. */
+static void put_lines(struct annotating *an, struct text comment, const char *lasting, struct lw_sink *out)
+{
+    struct text key = comment, name = {comment.at + 11, NULL};
+    struct lw_buffer lines;
+    uint32_t declared = 0;
+
+    name.end = memchr(name.at, ' ', (size_t)(key.end - name.at));
+    key.at = name.end + 1;
+    (void)take_number(&key, &declared);
+    key = (struct text){name.at, key.at};
+    for (size_t i = 0; i < an->name_count; i++)
+        if (an->names[i].declared == declared && an->names[i].size == (uint32_t)(name.end - name.at) &&
+            memcmp(an->names[i].at, name.at, an->names[i].size) == 0)
+            return;
+    if (an->name_count == an->name_capacity) {
+        size_t capacity = an->name_capacity != 0 ? 2 * an->name_capacity : 64;
+        void *grown = realloc(an->names, capacity * sizeof *an->names);
+
+        if (grown == NULL) {
+            an->failed = true;
+            return;
+        }
+        an->names = grown;
+        an->name_capacity = capacity;
+    }
+    an->names[an->name_count].size = (uint32_t)(name.end - name.at);
+    an->names[an->name_count].declared = declared;
+    an->names[an->name_count++].at = lasting;
+    lw_buffer_init(&lines);
+    if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL && !lines.is_cut)
+        lw_printf(out, "\t//lw.value %.*s = %s\n", (int)(key.end - key.at), key.at, lines.text);
+    lw_buffer_fini(&lines);
+}
+
 /* A function's body with its comments replaced. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};
+    an->name_count = 0;
+
     const bool matched = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value) && match_registers(an, fn, body);
 
     while (body.at < body.end) {
@@ -621,8 +673,10 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
                     break;
             }
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
-                comment.text != NULL && !comment.is_cut)
+                comment.text != NULL && !comment.is_cut) {
+                put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at, out);
                 lw_printf(out, "\t%s", comment.text);
+            }
             lw_buffer_fini(&comment);
             lw_put(out, "\n");
         } else {
@@ -679,6 +733,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
         free(an.physical[c].at);
     }
     free(an.functions);
+    free(an.names);
     ptx_assigned_forget(&an.source);
 }
 

@@ -114,6 +114,7 @@ struct following {
     PTX_LIST(struct ptx_noted_event) events;
     uint32_t *first; /* by block: its events */
     uint32_t param;
+    const struct ptx_noted_variable *variable;
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
@@ -147,8 +148,23 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
     return (uint32_t)noting->values.count - 1;
 }
 
-/* Whether a move of @from copies the value. */
-static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from)
+/* Whether the last write of a register in the block before a statement is a literal's, of this value. */
+static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t statement, uint64_t value)
+{
+    const struct ptx_noting *noting = f->noting;
+
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(f->pl, 1);) {
+        const struct ptx_insn *in = &f->pl->fn->insns.at[noting->writes[k]];
+
+        if (noting->writes[k] < statement)
+            return noting->block_of[noting->writes[k]] == noting->block_of[statement] && in->op == PTX_MOV && in->guard == PTX_NONE &&
+                   in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value;
+    }
+    return false;
+}
+
+/* Whether a move of @from in a statement copies the value. */
+static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from, uint32_t statement)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
 
@@ -159,8 +175,9 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
 
         return v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg == from->reg
                                                   : v->operand[0].kind == PTX_NOTE_CONST &&
-                                                        ptx_debug_literal(f->pl, from->reg, &literal) &&
-                                                        literal == v->operand[0].value;
+                                                        ((ptx_debug_literal(f->pl, from->reg, &literal) &&
+                                                          literal == v->operand[0].value) ||
+                                                         is_literal_before(f, from->reg, statement, v->operand[0].value));
     }
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
@@ -175,7 +192,7 @@ static void apply_write(const struct following *f, const struct ptx_noted_event 
         uint32_t *same = state + p * PTX_NOTE_SAME, kept = 0, moved = PTX_NONE;
 
         for (uint32_t k = 0; k < PTX_NOTE_SAME && same[k] < UNSEEN; k++) {
-            if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1]))
+            if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1], event->at / 2))
                 moved = same[k];
             if (!uses(f, same[k], event->value))
                 same[kept++] = same[k];
@@ -200,9 +217,15 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
     v = &f->noting->values.at[event->value];
     for (uint32_t p = 0; p < pieces->count; p++)
         if (v->bytes == 0 || (pieces->edge[p] >= v->first && pieces->edge[p] < v->first + v->bytes)) {
+            bool same = false;
+
+            for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
+                same |= state[p * PTX_NOTE_SAME + k] == event->value;
+            if (same && !event->crosses && !event->denied)
+                continue; /* and where else it is known to be */
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
-            if (v->operand_count != 0 || v->is_launch)
+            if (v->is_launch || (!same && !event->restates && v->operand_count != 0))
                 state[p * PTX_NOTE_SAME] = event->value;
         }
 }
@@ -259,7 +282,44 @@ static bool solve(struct following *f, uint32_t *in)
     return true;
 }
 
-static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
+/* A note after an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
+ * nothing. Returns whether there is one. */
+static bool drop_contradicted(struct following *f, const uint32_t *in)
+{
+    const struct ptx_noting *noting = f->noting;
+    const uint32_t count = f->pieces->count;
+    bool found = false;
+
+    for (uint32_t b = 0; b < noting->blocks.count; b++) {
+        const struct ptx_noted_block *block = &noting->blocks.at[b];
+        uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
+
+        if (!ptx_spend(f->pl, 1 + count * (1 + f->first[b + 1] - f->first[b])))
+            return false;
+        memcpy(state, in + b * count * PTX_NOTE_SAME, count * PTX_NOTE_SAME * sizeof *state);
+        if (state[0] == UNSEEN)
+            continue;
+        for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
+            apply(f, &f->events.at[e], state);
+        for (size_t s = 0; s < block->succ.count; s++)
+            for (uint32_t e = f->first[block->succ.at[s]]; e < f->first[block->succ.at[s] + 1]; e++) {
+                struct ptx_noted_event *event = &f->events.at[e];
+
+                if (event->kills || !event->crosses || event->at > 2 * noting->blocks.at[block->succ.at[s]].first)
+                    continue;
+                for (uint32_t p = 0; p < count * PTX_NOTE_SAME && event->crosses; p++) {
+                    if (state[p] != event->value)
+                        continue;
+                    event->crosses = false;
+                    event->restates = found = true;
+                    event->denied = true;
+                }
+            }
+    }
+    return found;
+}
+
+static void add_range_in_scope(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
 {
     struct ptx_noted_range *last = pieces->ranges.count != 0 ? &pieces->ranges.at[pieces->ranges.count - 1] : NULL;
     const uint32_t all = pieces->count * PTX_NOTE_SAME;
@@ -277,6 +337,18 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
     copy = PTX_ARRAY(f->pl->job, uint32_t, all);
     memcpy(copy, state, all * sizeof *copy);
     *PTX_PUSH(f->pl->job, pieces->ranges) = (struct ptx_noted_range){from, to, copy};
+}
+
+static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
+{
+    while (from < to && ptx_spend(f->pl, 1)) {
+        uint32_t next = from;
+
+        while (next < to && !ptx_debug_note_is_outside(f->pl, f->noting, f->variable, next) && ptx_spend(f->pl, 1))
+            next++;
+        add_range_in_scope(f, pieces, from, next, state);
+        from = next + 1;
+    }
 }
 
 /* Whether every way from the entry to block @to goes through @over. */
@@ -342,7 +414,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
                 (struct ptx_noted_value){.is_launch = true, .first = v.first, .bytes = v.bytes};
         } else if (same) {
             event.value = *launch;
-        } else {
+        } else if (!event.doubts) {
             changes = true;
         }
         *PTX_PUSH(f->pl->job, f->events) = event;
@@ -373,7 +445,7 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
                                       const struct ptx_noted_variable *variable, uint32_t param,
                                       struct ptx_noted_pieces *pieces)
 {
-    struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param};
+    struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param, .variable = variable};
     const uint32_t blocks = (uint32_t)noting->blocks.count;
     uint32_t *in, launch = PTX_NONE;
 
@@ -408,10 +480,12 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     const uint32_t all = pieces->count * PTX_NOTE_SAME;
 
     in = PTX_ARRAY(pl->job, uint32_t, (blocks + 1) * all);
-    for (uint32_t i = 0; i < blocks * all; i++)
-        in[i] = i >= all ? (uint32_t)UNSEEN : i % PTX_NOTE_SAME == 0 ? launch : PTX_NONE;
-    if (!solve(&f, in))
-        return PTX_NOTED_NOTHING;
+    do {
+        for (uint32_t i = 0; i < blocks * all; i++)
+            in[i] = i >= all ? (uint32_t)UNSEEN : i % PTX_NOTE_SAME == 0 ? launch : PTX_NONE;
+        if (!solve(&f, in))
+            return PTX_NOTED_NOTHING;
+    } while (drop_contradicted(&f, in));
     for (uint32_t b = 0; b < blocks; b++) {
         const struct ptx_noted_block *block = &noting->blocks.at[b];
         uint32_t *state = in + b * all, from = block->first;

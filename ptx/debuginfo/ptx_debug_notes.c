@@ -109,7 +109,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
     /* LLVM folds constants. One with operations left is a mistake of its selection of instructions, which has put
      * an operand in the place of the value. */
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
-        strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0 && strncmp(v.expression, "DW_OP_stack_value", 17) != 0)
+        strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0)
         v.operand_count = 0;
     if (!read_piece(&v)) {
         v.operand_count = 0;
@@ -327,6 +327,46 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": lines that may assign to a variable. False: it is no such note. */
+static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
+{
+    struct ptx_note_words c = {note->text, note->text + note->size};
+    const struct ptx_name name = ptx_note_word(&c), declared = ptx_note_word(&c);
+    struct ptx_noted_lines lines = {0};
+    uint32_t head[4];
+    uint64_t line;
+
+    if (!ptx_name_is(ptx_note_word(&c), "="))
+        return false;
+    if (!ptx_note_number(declared, 10, &line) || line > UINT32_MAX)
+        return true;
+    lines.declared = (uint32_t)line;
+    for (unsigned k = 0; k < LW_COUNT_OF(head); k++) {
+        if (!ptx_note_number(ptx_note_word(&c), 10, &line) || line > UINT32_MAX)
+            return true;
+        head[k] = (uint32_t)line;
+    }
+    lines.end = head[0];
+    lines.once = head[1] == 1;
+    lines.function = head[2];
+    lines.function_end = head[3];
+    for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c)) {
+        const char *colon = memchr(word.text, ':', word.size);
+        const bool loop = word.text[0] == '-';
+        const struct ptx_name number = {word.text + loop, colon != NULL ? (size_t)(colon - word.text) - loop : 0};
+        uint64_t reached;
+
+        if (colon != NULL && ptx_note_number(number, 10, &line) && line <= UINT32_MAX &&
+            ptx_note_number((struct ptx_name){colon + 1, word.size - number.size - 1 - loop}, 10, &reached) && reached <= UINT32_MAX)
+            *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
+                (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
+    }
+    ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
+                (uint32_t)noting->lines.count);
+    *PTX_PUSH(pl->job, noting->lines) = lines;
+    return true;
+}
+
 /* ---- the notes of a function --------------------------------------------------------------------------- */
 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
@@ -348,6 +388,8 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         const uint32_t *known;
         uint32_t key, before;
 
+        if (read_lines(pl, noting, note))
+            continue;
         for (unsigned word = 0; word < 3; word++) { /* the third has commas */
             while (c.at < c.end && *c.at != ' ')
                 c.at++;
@@ -383,6 +425,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         *PTX_PUSH(pl->job, noting->variables.at[*known].notes) = event;
     }
     drop_reduced(pl, noting);
+    ptx_debug_notes_doubt(pl, noting);
     return noting;
 }
 

@@ -33,11 +33,28 @@ struct ptx_noted_event {
     uint32_t at; /* of a note: twice the number of statements before it; of a statement that writes: 2 * its index + 1 */
     uint32_t block, order;
     uint32_t value;
+    bool doubts;   /* no note: nothing is known from here on (ptx_debug_notedoubt.c) */
+    bool denied;   /* what it says is wrong */
+    bool crosses;  /* the source assigns before it: what is known already is not what it says */
+    bool restates; /* the source does not assign here: the variable has had this value, or it is not known */
     bool kills;  /* @value is a register that is written: what uses it holds no longer */
+};
+/** A line that may assign to a variable; up to @reached, a line, what is after it has passed it. 0: not so. */
+struct ptx_noted_line {
+    uint32_t line, reached;
+};
+/** Those of a variable, with the lines of its declaration and of the end of its scope, and those of the function around
+ *  it; 0: not known. */
+struct ptx_noted_lines {
+    uint32_t declared, end, function, function_end;
+    bool once; /* in a call of its function it is assigned once */
+    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
+    struct ptx_noted_line *at;
+    size_t count, capacity;
 };
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
-    uint32_t key_size;
+    uint32_t key_size, lines; /* lines: 1 + its index in the list of lines, 0: none are known */
     PTX_LIST(struct ptx_noted_event) notes;
 };
 /** Statements [from, to) of the text before which a variable is what @value says: PTX_NOTE_SAME indices of
@@ -61,6 +78,8 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_value) values;
     PTX_LIST(struct ptx_noted_variable) variables;
     struct ptx_map by_key;
+    struct ptx_map lines_by_name;
+    PTX_LIST(struct ptx_noted_lines) lines;
     struct ptx_map by_register; /* values that are a register, or a piece of it */
     PTX_LIST(struct ptx_noted_block) blocks;
     uint32_t *block_of;      /* by statement */
@@ -69,6 +88,7 @@ struct ptx_noting {
     uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* of statements, the same */
+    uint32_t *others;               /* by word: 1 + the statement where other lanes are that execute it, 0: there are none */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder that has it */
 };
 
@@ -91,6 +111,11 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 
 /** Read the notes of a function; NULL: it has none. */
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
+/** Where what notes say may be wrong, nothing is known. */
+void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
+/** Whether the variable is out of its scope on the line of a statement of its function. */
+bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                               const struct ptx_noted_variable *variable, uint32_t statement);
 /** Count the entries below @root that each variable of the notes may be: of two with one name, line and calls
  *  it is not known which is meant. */
 void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);

@@ -26,6 +26,47 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 
 /* ---- words of statements ------------------------------------------------------------------------- */
 
+/* What is known of the layout before an instruction: for find_words. */
+struct layout {
+    const struct ptx_noting *noting;
+    uint32_t before;  /* the statement of the words before it, PTX_NONE: none that continues here */
+    uint32_t arm;     /* block whose statements lanes execute that do not branch to it, PTX_NONE: none */
+    uint32_t from;    /* the statement that branches, or not, to it */
+    bool branches;    /* the instruction before it is a branch */
+};
+
+static bool is_guarded(const struct ptx_mi *mi)
+{
+    return mi->in.guard != ISA_PT || mi->in.guard_neg;
+}
+
+/* All lanes that execute an instruction of statement @statement are where the statement is: 0. Not so are those of an arm
+ * whose branch is gone, and of that branch itself after them: 1 + the statement where others are. */
+static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
+{
+    const struct ptx_noting *noting = l->noting;
+    const uint32_t block = noting->block_of[statement];
+
+    if (l->before != PTX_NONE && statement < l->before && noting->blocks.at[block].first != statement && !l->branches)
+        return 1 + l->before;
+    if (l->before != PTX_NONE && noting->block_of[l->before] != block && !l->branches) {
+        const struct ptx_noted_block *from = &noting->blocks.at[noting->block_of[l->before]];
+        bool follows = false;
+
+        for (size_t i = 0; i < from->succ.count; i++)
+            follows |= from->succ.at[i] == block;
+        if (follows && from->succ.count > 1 && fn->insns.at[from->end - 1].guard != PTX_NONE)
+            l->from = from->end - 1;
+        else if (follows || l->arm == PTX_NONE)
+            l->from = PTX_NONE;
+        l->arm = l->from != PTX_NONE ? block : PTX_NONE;
+    } else if (l->before != PTX_NONE && noting->block_of[l->before] != block) {
+        l->arm = PTX_NONE;
+    }
+    l->before = statement;
+    return l->arm != block || is_guarded(mi) ? 0 : 1 + l->from;
+}
+
 static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -34,12 +75,21 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
     uint32_t *first = noting->first_word = PTX_ARRAY(pl->job, uint32_t, n + 2);
 
     noting->words = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
+    noting->others = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     for (unsigned pass = 0; pass < 2; pass++) {
+        struct layout layout = {.noting = noting, .before = PTX_NONE, .arm = PTX_NONE};
+
         for (size_t i = 0; i < unit->code.count; i++) {
             /* the statement of the line, or the last one before it, + 1 */
             const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
+            uint32_t others;
 
-            for (uint32_t w = pl->index[i]; low != 0 && w < pl->index[i + 1]; w++) {
+            if (low == 0 || pl->index[i] == pl->index[i + 1])
+                continue;
+            others = others_at(&layout, fn, &unit->code.at[i], low - 1);
+            layout.branches = (isa_op_info((enum isa_op)unit->code.at[i].in.op)->flags & ISA_F_BRANCH) != 0;
+            for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
+                noting->others[w] = others;
                 if (pass == 0)
                     first[low]++;
                 else
@@ -53,11 +103,26 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
     first[0] = 0;
 }
 
-static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t from, uint32_t to)
+/* Whether a variable has the same values at a statement. */
+static bool holds_at(struct ptx_placing *pl, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint32_t statement)
 {
-    for (uint32_t k = noting->first_word[from]; k < noting->first_word[to] && ptx_spend(pl, 2); k++) {
+    for (size_t r = 0; r < pieces->ranges.count && ptx_spend(pl, 1); r++) {
+        const struct ptx_noted_range *range = &pieces->ranges.at[r];
+
+        if (statement >= range->from && statement < range->to)
+            return memcmp(range->value, value, pieces->count * PTX_NOTE_SAME * sizeof *value) == 0;
+    }
+    return false;
+}
+
+static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
+                       const struct ptx_noted_range *range)
+{
+    for (uint32_t k = noting->first_word[range->from]; k < noting->first_word[range->to] && ptx_spend(pl, 2); k++) {
         const uint32_t w = noting->words[k];
 
+        if (noting->others[w] != 0 && !holds_at(pl, pieces, range->value, noting->others[w] - 1))
+            continue;
         pl->mark[w] = 1;
         if (w < pl->marked_from)
             pl->marked_from = w;
@@ -382,7 +447,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_byte(m, ISA_OP_PLUS_UCONST);
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
-            m->failed |= !take_number(&words, &n) || !take(&words, &word);
+            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* truth values: wrong at times */
             m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
@@ -623,7 +688,7 @@ void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, c
 
         if (!collect(noting, pieces, range->value, &regs))
             continue;
-        mark_words(pl, noting, range->from, range->to);
+        mark_words(pl, noting, pieces, range);
         fill(pl, noting, &regs, false);
         locate_range(&making, pieces, range->value, bytes);
         fill(pl, noting, &regs, true);

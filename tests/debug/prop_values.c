@@ -38,7 +38,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { USUAL = 8, LIMIT = 1000 /* one of so many may be wrong */, MOST_PRINTED = 6, CORRUPTED = 4 };
+enum { USUAL = 8, LIMIT = 10000 /* one of so many may be wrong */, MOST_PRINTED = 6, CORRUPTED = 4 };
 #define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, where only a part of all programs is wanted */
 
 struct counts {

@@ -231,6 +231,41 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
     }
 }
 
+static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned declared;
+        const char *expected;
+    } cases[] = {
+        {"void f(void)\n{\n    int n = 1;\n    g(n);\n}\n", 3, "5,1,2,5,3:5"},
+        {"void f(int n)\n{\n    n += 2;\n    if (n)\n        n++;\n}\n", 1, "6,0,2,6,3:6,5:0"},
+        {"void f(void)\n{\n    for (int n = 0; n < 4; n++) {\n        g(n);\n    }\n}\n", 3, "5,0,2,6,3:0,-3:5"},
+        {"void f(void)\n{\n    do {\n        int n = 1;\n        n--;\n    } while (g());\n}\n", 4, "5,0,2,7,4:6,5:6"},
+        {"void f(void)\n{\n    int n = a +\n        b;\n    while (n < 3)\n        n++;\n}\n", 3, "7,0,2,7,3:0,4:7,6:0,-5:6"},
+        {"void f(void)\n{\n    int n = 1; /* } */\n    { n = '}'; }\n}\n", 3, "5,0,2,5,3:5,4:4"},
+        {"void f(void)\n{\n    if (a) {\n        int n[2] = {1, 2};\n        n[1] = 3;\n    }\n}\n", 4, "6,0,2,7,4:6,5:6"},
+        {"void f(void)\n{\n    int n;\n    switch (a) {\n    case 1: n = 1; break;\n    default: g(); n = 2;\n    }\n}\n", 3, "8,0,2,8,5:0,6:0"},
+        {"void f(int m)\n{\n}\n", 1, "0,0,0,0"},
+        {"void f(void)\n{\n    int n = 1;\n", 3, "0,1,2,0,3:0"},
+    };
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct ptx_assigned source;
+        struct lw_buffer out;
+
+        put_source(f, cases[i].text);
+        ptx_assigned_read(&source, f->source);
+        lw_buffer_init(&out);
+        assert_true(ptx_assigned_lines(&source, "n", 1, cases[i].declared, &out.sink));
+        if (strcmp(out.text, cases[i].expected) != 0)
+            fail_msg("%s: %s instead of %s", cases[i].text, out.text, cases[i].expected);
+        lw_buffer_fini(&out);
+        ptx_assigned_forget(&source);
+    }
+}
+
 static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
 {
     char output[] = "k.cl:1: warning: unused\n# *** IR Dump After X ***:\n# Machine code for function f: A\nbb.0:\n"
@@ -255,7 +290,8 @@ static void hostile_notes_change_no_instruction(void **state)
         "total 10 - (DW_OP_LLVM_arg, 9) %r1 %r1 %r1 %r1 %r1", "total 10 - (DW_OP_constu, 0, DW_OP_mod, DW_OP_stack_value) %r1",
         "total 10 - (DW_OP_LLVM_convert, 0, DW_ATE_signed) %r1", "total 10 - (DW_OP_plus_uconst, 99999999999999999999) %r1",
         "total 10 - (DW_OP_deref) frame", "v 12 - (DW_OP_LLVM_fragment, 2040, 16) 7", "v 12 - (DW_OP_plus, DW_OP_plus, DW_OP_plus) %r1",
-        "n 7 - () %p1", "n 7 - () none", "gid 9 - (((((((", "gid 9 99:99,99:99 () 5", "total 10 - () 0f3F8",
+        "total 10 = 18,0,8,18,10:18,-9:12", "total 10 = ", "total 10 = 4294967295,1,4294967295,0,99999999999:1,-:,:,-5:", "= = =",
+        "total 10 = 0,0,0,0,:5,5:,-9", "n 7 - () %p1", "n 7 - () none", "gid 9 - (((((((", "gid 9 99:99,99:99 () 5", "total 10 - () 0f3F8",
     };
     const struct fixture *f = *state;
     struct isa_object *plain;
@@ -365,6 +401,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_of_a_structure_are_one_expression, setup, teardown),
         cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
+cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
         cmocka_unit_test(expressions_have_pieces_in_memory_values_and_gaps),
