@@ -15,21 +15,43 @@
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
+#include <stdlib.h>
+
 /* Statements of one line after each other in a block. */
 struct group {
     uint32_t line, first, end, block;
+};
+/* A group that the source reaches from another one of its block by a line that assigns. */
+struct passed {
+    uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
+    bool ahead;            /* it is on a later line */
+};
+/* Notes of a variable in a block: 1 + the index of the last one, and the places of those that say something new. */
+struct block_notes {
+    uint32_t generation, last, first_at, last_at;
+};
+struct block_list {
+    uint32_t *at;
+    size_t count, capacity;
 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
     PTX_LIST(struct group) groups; /* in the order of the text */
-    uint32_t *by_line;             /* their indices, by line */
-    struct block_list {
-        uint32_t *at;
-        size_t count, capacity;
-    } *preds;                      /* by block: those before it */
+    uint32_t *group_of;            /* by statement */
+    struct block_list *preds;      /* by block: those before it */
     uint32_t *seen, generation;    /* by block: where a search has been */
+    PTX_LIST(uint32_t) work;       /* blocks where it goes next */
     uint32_t nothing;              /* the value that is not known */
+    /* of the lines of a variable */
+    uint32_t *last_in;             /* by block: 1 + its last group in the scope, 0: none */
+    PTX_LIST(uint32_t) assigning;  /* groups of lines that assign */
+    PTX_LIST(struct passed) passed;
+    PTX_LIST(uint32_t) entered;    /* first groups of blocks that the source enters by a line that assigns */
+    /* of a variable */
+    struct block_notes *of_block;
+    uint32_t note_generation;
+    PTX_LIST(uint32_t) before;     /* by note: 1 + the one before it in its block */
 };
 
 static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
@@ -43,6 +65,7 @@ static void find_groups(struct doubting *d)
 {
     const uint32_t n = (uint32_t)d->pl->fn->insns.count;
 
+    d->group_of = PTX_ARRAY(d->pl->job, uint32_t, n + 1);
     for (uint32_t s = 0; s < n; s++) {
         struct group *last = d->groups.count != 0 ? &d->groups.at[d->groups.count - 1] : NULL;
         const uint32_t line = line_of(d->pl, s), block = d->noting->block_of[s];
@@ -51,6 +74,7 @@ static void find_groups(struct doubting *d)
             last->end = s + 1;
         else
             *PTX_PUSH(d->pl->job, d->groups) = (struct group){line, s, s + 1, block};
+        d->group_of[s] = (uint32_t)d->groups.count - 1;
     }
 }
 
@@ -78,80 +102,152 @@ static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
     return line >= lines->declared && (lines->end == 0 || line <= lines->end);
 }
 
-/* Whether a way of the source from line @from to line @to comes by @line: ahead, or back in the innermost loop around both. */
-static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint32_t line, uint32_t to)
+/* The innermost loop of the source around both lines; NULL: none. */
+static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     const struct ptx_noted_line *loop = NULL;
 
-    if (from < to)
-        return line > from && line < to;
     for (size_t i = 0; i < lines->loops.count; i++)
         if (lines->loops.at[i].line <= to && lines->loops.at[i].reached >= from)
             loop = &lines->loops.at[i];
+    return loop;
+}
+
+/* Whether a way of the source from line @from to line @to comes by @line: ahead, or back in the innermost loop around both. */
+static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint32_t line, uint32_t to)
+{
+    const struct ptx_noted_line *loop;
+
+    if (from < to)
+        return line > from && line < to;
+    loop = loop_around(lines, from, to);
     if (loop == NULL)
         return line > from || (line < to && line != lines->declared);
     return (line > from && line <= loop->reached) || (line >= loop->line && line < to);
 }
 
-/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
-static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+/* Whether each way of the source from line @from to line @to comes by @at. */
+static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
-    const size_t notes = v->notes.count;
+    const struct ptx_noted_line *loop;
 
-    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1 + lines->count); g++) {
+    if (to == PTX_NONE || at->line >= to || at->reached < to)
+        return false;
+    if (at->line > from)
+        return true;
+    loop = from >= to ? loop_around(lines, from, to) : NULL;
+    return loop != NULL && at->line > loop->line && at->line != from;
+}
+
+/* Where the assignments of these lines can be seen to be without notes. */
+static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *lines)
+{
+    const struct group *last = NULL;
+
+    memset(d->last_in, 0, d->noting->blocks.count * sizeof *d->last_in);
+    d->assigning.count = d->passed.count = d->entered.count = 0;
+    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
         const struct group *group = &d->groups.at[g];
+        const bool outside = !in_scope(lines, group->line);
+        const bool begins = last == NULL || last->block != group->block;
+        uint32_t to = group->line;
+        bool passes = false, enters = false;
+
+        for (size_t n = g + 1; outside && !begins && n < d->groups.count && d->groups.at[n].block == group->block &&
+                               !in_scope(lines, to) && ptx_spend(d->pl, 1); n++)
+            to = d->groups.at[n].line; /* code of a function that is called: what is after it */
+        if (!in_scope(lines, to) || !ptx_spend(d->pl, lines->count))
+            continue;
+        if (has_line(lines, group->line))
+            *PTX_PUSH(d->pl->job, d->assigning) = (uint32_t)g;
+        for (size_t k = 0; k < lines->count; k++) {
+            passes |= !begins && last->line != to && is_between(lines, last->line, lines->at[k].line, to);
+            enters |= begins && lines->at[k].reached >= to && lines->at[k].line < to;
+        }
+        if (passes)
+            *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end, last->line < to};
+        if (enters)
+            *PTX_PUSH(d->pl->job, d->entered) = (uint32_t)g;
+        if (!outside) {
+            last = group;
+            d->last_in[group->block] = (uint32_t)g + 1;
+        }
+    }
+}
+
+static void find_notes(struct doubting *d, const struct ptx_noted_variable *v)
+{
+    d->note_generation++;
+    d->before.count = 0;
+    for (size_t i = 0; i < v->notes.count; i++) {
+        const struct ptx_noted_event *note = &v->notes.at[i];
+        struct block_notes *of = &d->of_block[note->block];
+
+        if (of->generation != d->note_generation)
+            *of = (struct block_notes){.generation = d->note_generation, .first_at = UINT32_MAX};
+        *PTX_PUSH(d->pl->job, d->before) = of->last;
+        of->last = (uint32_t)i + 1;
+        if (note->restates)
+            continue;
+        if (note->at < of->first_at)
+            of->first_at = note->at;
+        if (note->at > of->last_at)
+            of->last_at = note->at;
+    }
+}
+
+/* NULL: the block has none. */
+static const struct block_notes *notes_in(const struct doubting *d, uint32_t block)
+{
+    return d->of_block[block].generation == d->note_generation ? &d->of_block[block] : NULL;
+}
+
+static void doubt(struct doubting *d, struct ptx_noted_variable *v, uint32_t at, uint32_t block)
+{
+    *PTX_PUSH(d->pl->job, v->notes) = (struct ptx_noted_event){.at = at, .block = block, .value = d->nothing, .doubts = true};
+}
+
+/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
+static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
+{
+    for (size_t k = 0; k < d->assigning.count && ptx_spend(d->pl, 1); k++) {
+        const struct group *group = &d->groups.at[d->assigning.at[k]];
+        const struct block_notes *notes = notes_in(d, group->block);
         bool said = false;
 
-        if (!has_line(lines, group->line))
-            continue;
-        for (size_t i = 0; i < notes && !said && ptx_spend(d->pl, 1); i++)
-            said = v->notes.at[i].block == group->block && v->notes.at[i].at > 2 * group->first && v->notes.at[i].at <= 2 * group->end;
+        for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1])
+            said = v->notes.at[i - 1].at > 2 * group->first && v->notes.at[i - 1].at <= 2 * group->end;
         if (!said)
-            *PTX_PUSH(d->pl->job, v->notes) =
-                (struct ptx_noted_event){.at = 2 * group->first + 1, .block = group->block, .value = d->nothing, .doubts = true};
+            doubt(d, v, 2 * group->first + 1, group->block);
     }
 }
 
 /* Code of a later line without a branch between, and no note of it: the assignment between the two is lost, or its
  * code is elsewhere. */
-static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
+static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_t count)
 {
-    const struct group *last = NULL;
     bool in_pieces = false;
 
-    for (size_t i = 0; i < notes; i++)
+    for (size_t i = 0; i < count; i++)
         in_pieces |= d->noting->values.at[v->notes.at[i].value].bytes != 0;
-    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
-        const struct group *group = &d->groups.at[g];
-        const bool outside = !in_scope(lines, group->line);
-        uint32_t to = group->line;
-        bool passes = false, said = false;
+    for (size_t k = 0; k < d->passed.count && ptx_spend(d->pl, 1); k++) {
+        const struct passed *passed = &d->passed.at[k];
+        const struct group *group = &d->groups.at[passed->group];
+        const struct block_notes *notes = notes_in(d, group->block);
+        bool said = false;
 
-        for (size_t n = g + 1; outside && n < d->groups.count && d->groups.at[n].block == group->block && !in_scope(lines, to) &&
-                               ptx_spend(d->pl, 1); n++)
-            to = d->groups.at[n].line; /* code of a function that is called: what is after it */
-        if (!in_scope(lines, to))
-            continue;
-        if (last != NULL && last->block == group->block && last->line != to && ptx_spend(d->pl, lines->count + 1)) {
-            const uint32_t from = last->line;
+        for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
+            const struct ptx_noted_event *note = &v->notes.at[i - 1];
 
-            for (size_t k = 0; k < lines->count && !passes; k++) {
-                const uint32_t line = lines->at[k].line;
-
-                passes = is_between(lines, from, line, to);
-            }
-            for (size_t i = 0; i < notes && passes && !said && ptx_spend(d->pl, 1); i++)
-                said = v->notes.at[i].block == group->block && (v->notes.at[i].at >= 2 * last->end || (from < to && !in_pieces && !v->notes.at[i].restates)) && v->notes.at[i].at <= 2 * group->first;
-            if (passes && !said)
-                *PTX_PUSH(d->pl->job, v->notes) =
-                    (struct ptx_noted_event){.at = 2 * group->first, .block = group->block, .value = d->nothing, .doubts = true};
+            said = note->at <= 2 * group->first && (note->at >= 2 * passed->after || (passed->ahead && !in_pieces && !note->restates));
         }
-        last = outside ? last : group;
+        if (!said)
+            doubt(d, v, 2 * group->first, group->block);
     }
 }
 
 enum { MOST_BEFORE = 16 };
-/* Lines of the variable's scope that code before a note is of, one for each way. */
+/* Lines of the variable's scope that code before a place is of, one for each way. */
 struct before {
     uint32_t line[MOST_BEFORE];
     unsigned count;
@@ -159,92 +255,111 @@ struct before {
     bool more;   /* than are listed */
 };
 
-static void add_before(struct doubting *d, const struct ptx_noted_variable *v, size_t notes, const struct ptx_noted_lines *lines, uint32_t block, uint32_t end, struct before *out)
+static void add_line(uint32_t line, struct before *out)
 {
-    const struct ptx_noted_block *b = &d->noting->blocks.at[block];
-
-    for (uint32_t s = end; s-- > b->first;) {
-        const uint32_t line = line_of(d->pl, s);
-
-        if (!ptx_spend(d->pl, 1)) {
-            out->more = true;
+    for (unsigned i = 0; i < out->count; i++)
+        if (out->line[i] == line)
             return;
-        }
-        if (!in_scope(lines, line))
-            continue;
-        for (size_t i = 0; i < notes && ptx_spend(d->pl, 1); i++)
-            if (v->notes.at[i].block == block && v->notes.at[i].at > 2 * s && !v->notes.at[i].restates)
-                return; /* said after it */
-        for (unsigned i = 0; i < out->count; i++)
-            if (out->line[i] == line)
-                return;
-        if (out->count == MOST_BEFORE)
-            out->more = true;
-        else
-            out->line[out->count++] = line;
-        return;
-    }
-    out->begins |= d->preds[block].count == 0;
+    if (out->count == MOST_BEFORE)
+        out->more = true;
+    else
+        out->line[out->count++] = line;
+}
+
+/* The blocks before @block are searched next, but those where the search has been. */
+static void search_before(struct doubting *d, uint32_t block)
+{
     for (size_t i = 0; i < d->preds[block].count; i++) {
         const uint32_t next = d->preds[block].at[i];
 
         if (d->seen[next] == d->generation)
             continue;
         d->seen[next] = d->generation;
-        add_before(d, v, notes, lines, next, d->noting->blocks.at[next].end, out);
+        *PTX_PUSH(d->pl->job, d->work) = next;
     }
+}
+
+/* Lines before the first code of the blocks in d->work. @with_notes: not on ways where a note is behind the line. */
+static void find_before(struct doubting *d, bool with_notes, struct before *out)
+{
+    while (d->work.count != 0) {
+        const uint32_t block = d->work.at[--d->work.count], g = d->last_in[block];
+
+        if (!ptx_spend(d->pl, 1)) {
+            out->more = true;
+            d->work.count = 0;
+        } else if (g == 0) {
+            out->begins |= d->preds[block].count == 0;
+            search_before(d, block);
+        } else {
+            const struct block_notes *notes = with_notes ? notes_in(d, block) : NULL;
+
+            if (notes == NULL || notes->last_at <= 2 * (d->groups.at[g - 1].end - 1))
+                add_line(d->groups.at[g - 1].line, out);
+        }
+    }
+}
+
+/* The lines before a note. */
+static struct before before_note(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note)
+{
+    struct before before = {.count = 0};
+    const uint32_t end = note->at / 2;
+
+    for (uint32_t s = end; s > d->noting->blocks.at[note->block].first;) {
+        const struct group *group = &d->groups.at[d->group_of[s - 1]];
+
+        if (!ptx_spend(d->pl, 1)) {
+            before.more = true;
+            return before;
+        }
+        if (in_scope(lines, group->line)) {
+            add_line(group->line, &before);
+            return before;
+        }
+        s = group->first;
+    }
+    d->generation++;
+    before.begins = d->preds[note->block].count == 0;
+    search_before(d, note->block);
+    find_before(d, false, &before);
+    return before;
 }
 
 static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note)
 {
-    const struct ptx_noted_block *b = &d->noting->blocks.at[note->block];
+    const uint32_t end = d->noting->blocks.at[note->block].end;
 
-    for (uint32_t s = note->at / 2; s < b->end && ptx_spend(d->pl, 1); s++) {
-        const uint32_t line = line_of(d->pl, s);
-
-        if (in_scope(lines, line))
-            return line;
-    }
+    for (uint32_t s = note->at / 2; s < end && ptx_spend(d->pl, 1); s = d->groups.at[d->group_of[s]].end)
+        if (in_scope(lines, d->groups.at[d->group_of[s]].line))
+            return d->groups.at[d->group_of[s]].line;
     return PTX_NONE;
 }
 
 /* The first code of a block is after an assignment that each way to it has passed, and none has a note of it. */
-static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, size_t notes)
+static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
-    const struct group *last = NULL;
-
-    for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
-        const struct group *group = &d->groups.at[g];
+    for (size_t e = 0; e < d->entered.count && ptx_spend(d->pl, 1); e++) {
+        const struct group *group = &d->groups.at[d->entered.at[e]];
+        const struct block_notes *notes = notes_in(d, group->block);
         struct before before = {.count = 0};
-        bool passes = false, said = false;
+        bool passes = false;
 
-        if (!in_scope(lines, group->line) || (last != NULL && last->block == group->block))
-            continue;
-        last = group;
-        for (size_t i = 0; i < notes && !said && ptx_spend(d->pl, 1); i++)
-            said = v->notes.at[i].block == group->block && v->notes.at[i].at <= 2 * group->first && !v->notes.at[i].restates;
-        if (said)
+        if (notes != NULL && notes->first_at <= 2 * group->first)
             continue;
         d->generation++;
+        search_before(d, group->block);
         d->seen[group->block] = d->generation;
-        for (size_t i = 0; i < d->preds[group->block].count; i++) {
-            const uint32_t next = d->preds[group->block].at[i];
-
-            if (d->seen[next] == d->generation && next != group->block)
-                continue;
-            d->seen[next] = d->generation;
-            add_before(d, v, notes, lines, next, d->noting->blocks.at[next].end, &before);
-        }
-        for (unsigned n = 0; n < before.count && !passes; n++)
-            for (size_t k = 0; k < lines->count && !passes && ptx_spend(d->pl, 1); k++) {
+        find_before(d, true, &before);
+        for (unsigned n = 0; n < before.count && !passes && ptx_spend(d->pl, lines->count); n++)
+            for (size_t k = 0; k < lines->count && !passes; k++) {
                 const struct ptx_noted_line *at = &lines->at[k];
 
                 passes = at->reached != 0 && group->line > at->line && group->line <= at->reached &&
                          (before.line[n] < at->line || before.line[n] > at->reached);
             }
         if (passes)
-            *PTX_PUSH(d->pl->job, v->notes) =
-                (struct ptx_noted_event){.at = 2 * group->first, .block = group->block, .value = d->nothing, .doubts = true};
+            doubt(d, v, 2 * group->first, group->block);
     }
 }
 
@@ -254,14 +369,12 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
     for (size_t i = 0; i < v->notes.count; i++) {
         struct ptx_noted_event *note = &v->notes.at[i];
         const uint32_t to = line_after(d, lines, note);
-        struct before before = {.count = 0};
+        const struct before before = before_note(d, lines, note);
         bool all = true, crossed = true;
 
-        d->generation++;
-        add_before(d, NULL, 0, lines, note->block, note->at / 2, &before);
         if (before.begins)
             continue;
-        for (unsigned n = 0; n < before.count; n++) {
+        for (unsigned n = 0; n < before.count && ptx_spend(d->pl, lines->count); n++) {
             const uint32_t from = before.line[n];
             bool assigned = false, at_line = false, crosses = false;
 
@@ -270,7 +383,7 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
 
                 assigned |= line == from || (from != to && is_between(lines, from, line, to));
                 at_line |= line == from;
-                crosses |= line > from && line < to && to != PTX_NONE && lines->at[k].reached >= to;
+                crosses |= is_passed(lines, from, &lines->at[k], to);
             }
             all &= assigned;
             crossed &= crosses && !at_line;
@@ -286,6 +399,8 @@ static void find_predecessors(struct doubting *d)
 
     d->preds = PTX_ARRAY(d->pl->job, struct block_list, noting->blocks.count + 1);
     d->seen = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
+    d->last_in = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
+    d->of_block = PTX_ARRAY(d->pl->job, struct block_notes, noting->blocks.count + 1);
     for (uint32_t b = 0; b < noting->blocks.count; b++)
         for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++)
             *PTX_PUSH(d->pl->job, d->preds[noting->blocks.at[b].succ.at[s]]) = b;
@@ -327,26 +442,88 @@ static void doubt_shared(struct doubting *d)
         }
 }
 
+/* Whether the last write of a register in a block before a note also reads it. */
+static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(d->pl, 1);) {
+        const uint32_t at = noting->writes[k];
+        const struct ptx_insn *in = &d->pl->fn->insns.at[at];
+
+        if (2 * at >= note->at)
+            continue;
+        for (unsigned i = 1; i < in->operand_count && noting->block_of[at] == note->block; i++)
+            if (in->operand[i].kind == PTX_O_REG && in->operand[i].reg == reg)
+                return true;
+        return false;
+    }
+    return false;
+}
+
+/* What is computed from a register that has just got a value of its own: clang has joined the one before with that after,
+ * and it is not known of which of them the note is. */
+static void doubt_joined(struct doubting *d)
+{
+    struct ptx_noting *noting = d->noting;
+
+    for (size_t i = 0; i < noting->variables.count; i++) {
+        struct ptx_noted_variable *v = &noting->variables.at[i];
+
+        for (size_t n = 0; n < v->notes.count && ptx_spend(d->pl, 1); n++) {
+            const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+            bool updated = false;
+
+            for (unsigned k = 0; k < value->operand_count && !ptx_note_is_plain(value) && !updated; k++)
+                updated = value->operand[k].kind == PTX_NOTE_REG && is_updated(d, &v->notes.at[n], value->operand[k].reg);
+            if (updated)
+                v->notes.at[n].value = d->nothing;
+        }
+    }
+}
+
+/* By their lines, and those of one list in the order of the text. */
+static int compare_variables(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
+    PTX_LIST(uint64_t) doubtful = {0}; /* lines << 32 | variable: those of an inlined function have the same lines */
+    const struct ptx_noted_lines *lines = NULL;
 
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
     find_predecessors(&d);
     doubt_shared(&d);
-    for (size_t i = 0; i < noting->variables.count; i++) {
+    doubt_joined(&d);
+    for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
-        const struct ptx_noted_lines *lines = lines_of(&d, v);
 
+        lines = lines_of(&d, v);
         v->lines = lines != NULL ? 1 + (uint32_t)(lines - noting->lines.at) : 0;
         if (lines == NULL || lines->count == 0 || (lines->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
             continue;
-        find_restated(&d, v, lines);
-        const size_t own = v->notes.count;
+        *PTX_PUSH(pl->job, doubtful) = (uint64_t)v->lines << 32 | i;
+    }
+    if (doubtful.count > 1)
+        qsort(doubtful.at, doubtful.count, sizeof *doubtful.at, compare_variables);
+    for (size_t i = 0; i < doubtful.count; i++) {
+        struct ptx_noted_variable *v = &noting->variables.at[(uint32_t)doubtful.at[i]];
+        const size_t count = v->notes.count;
 
-        doubt_lost(&d, v, lines);
-        doubt_passed(&d, v, lines, own);
-        doubt_entered(&d, v, lines, own);
+        if (i == 0 || lines != &noting->lines.at[v->lines - 1]) {
+            lines = &noting->lines.at[v->lines - 1];
+            find_doubtful(&d, lines);
+        }
+        find_restated(&d, v, lines);
+        find_notes(&d, v);
+        doubt_lost(&d, v);
+        doubt_passed(&d, v, count);
+        doubt_entered(&d, v, lines);
     }
 }

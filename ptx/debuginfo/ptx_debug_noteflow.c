@@ -323,12 +323,9 @@ static void add_range_in_scope(struct following *f, struct ptx_noted_pieces *pie
 {
     struct ptx_noted_range *last = pieces->ranges.count != 0 ? &pieces->ranges.at[pieces->ranges.count - 1] : NULL;
     const uint32_t all = pieces->count * PTX_NOTE_SAME;
-    bool known = false;
     uint32_t *copy;
 
-    for (uint32_t p = 0; p < pieces->count; p++)
-        known |= state[p * PTX_NOTE_SAME] < UNSEEN;
-    if (from >= to || !known)
+    if (from >= to)
         return;
     if (last != NULL && last->to == from && memcmp(last->value, state, all * sizeof *state) == 0) {
         last->to = to;
@@ -341,7 +338,11 @@ static void add_range_in_scope(struct following *f, struct ptx_noted_pieces *pie
 
 static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint32_t from, uint32_t to, const uint32_t *state)
 {
-    while (from < to && ptx_spend(f->pl, 1)) {
+    bool known = false;
+
+    for (uint32_t p = 0; p < pieces->count; p++)
+        known |= state[p * PTX_NOTE_SAME] < UNSEEN;
+    while (known && from < to && ptx_spend(f->pl, 1)) {
         uint32_t next = from;
 
         while (next < to && !ptx_debug_note_is_outside(f->pl, f->noting, f->variable, next) && ptx_spend(f->pl, 1))

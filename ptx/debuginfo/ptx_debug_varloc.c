@@ -522,12 +522,14 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
 
 /* Parameters of a kernel for which the compiler gives no location are in the constant bank; and so
  * do those that the prologue copies to local memory, until it has, and those that are loaded into
- * registers, until they are. */
+ * registers, until they are. Where notes could not be followed, parameters may have been assigned to. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
     uint32_t count = 0, end = prologue_end(pl);
 
+    if (debug->budget == 0 && pl->fn->notes.count != 0)
+        return;
     for (int pass = 0; pass < 2; pass++) {
         uint32_t n = 0;
 

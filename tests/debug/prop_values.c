@@ -28,6 +28,9 @@
  * assigned its variable before its first instruction. Between visits: the value of an arm that the
  * thread does not take, as both arms are executed.
  *
+ * The scopes of clang have one range each: code of a call that is elsewhere, too, counts there as the caller's. A thread that
+ * visits a line of such code is compared by all values that the variable has, not by visits.
+ *
  * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this
  * compiler, this option only. LW_VALUES_CORRUPT=N: with the places of two variables interchanged, which must fail.
  * LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
@@ -64,6 +67,7 @@ struct pair {
     bool quiet, keeps; /* keeps: the build with values: kept */
     uint64_t never, another_time; /* wrong values */
     struct values_table moved;    /* visits of the other build whose line was moved */
+    struct values_table astray;   /* of a thread and a line: the other build visits it in a scope where -O0 does not */
     struct values_table following; /* of the reference: of a thread and a time, 1 + the index of the visit */
     struct values_table printed; /* of a variable and a line */
     unsigned lines;
@@ -191,12 +195,31 @@ static void find_moved(struct pair *p, const struct values_trace *other)
     values_table_free(&latest);
 }
 
+static uint64_t line_key(const struct pair *p, uint64_t thread, uint32_t visit)
+{
+    return values_mix(thread, strtoull(split_name(p->names.text[visit], '@'), NULL, 10));
+}
+
+/** Which lines does a thread visit in a scope where it does not with -O0? Its visits in the right one are then fewer than in the source. */
+static void find_astray(struct pair *p, const struct values_trace *other)
+{
+    values_table_free(&p->astray);
+    p->astray = (struct values_table){.count = 0};
+    for (size_t i = 0; i < other->order_count; i++) {
+        const struct values_visit *v = &other->order[i];
+
+        if (values_table_find(&p->reference.visits, values_visits_key(v->thread, v->visit)) == NULL)
+            *values_table_at(&p->astray, line_key(p, v->thread, v->visit)) = 1;
+    }
+}
+
 static void compare(struct test *test, struct pair *p, const struct values_trace *other)
 {
     const struct values_trace *reference = &p->reference;
     struct counts *c = &test->counts;
 
     find_moved(p, other);
+    find_astray(p, other);
     c->requested += other->requested;
     c->shown += other->count;
     c->unreadable += other->unreadable;
@@ -217,7 +240,8 @@ static void compare(struct test *test, struct pair *p, const struct values_trace
                 printf("unknown: %s at %s\n", p->names.text[s->variable], p->names.text[s->visit]);
             continue;
         }
-        if (s->nth != 0 && here != NULL && there != NULL && *here == *there) {
+        if (s->nth != 0 && here != NULL && there != NULL && *here == *there &&
+            values_table_find(&p->astray, line_key(p, s->thread, s->visit)) == NULL) {
             value = values_table_find(&reference->at, values_at_key(s->thread, s->visit, s->nth, s->variable));
             if (value != NULL) {
                 c->by_visit++;
@@ -298,6 +322,7 @@ static void end(struct pair *p)
 {
     values_table_free(&p->printed);
     values_table_free(&p->moved);
+    values_table_free(&p->astray);
     values_table_free(&p->following);
     values_trace_free(&p->reference);
     values_names_fini(&p->names);

@@ -16,5 +16,16 @@ random=$?
 wait $!
 other=$?
 cat files.txt
+# kept SEED CLANG: a random kernel in which a value was wrong.
+kept() {
+    command -v "$2" >/dev/null || return 0
+    LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
+}
+if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
+    kept 57 clang-16  # clang joined the register that a value is computed from with that of the result
+    kept 287 clang-19 # a parameter had the value of the launch, as all its notes were too many steps
+    kept 429 clang-19 # code of a call is outside of its scope, and visits were counted wrongly
+    kept 465 clang-19 # at the head of a loop, the counter's increment was said a line late
+fi
 [ $other = 0 ] && exit $random
 exit $other

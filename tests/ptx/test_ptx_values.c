@@ -327,6 +327,39 @@ static void hostile_notes_change_no_instruction(void **state)
     free(ptx);
 }
 
+static void a_parameter_has_no_value_where_notes_are_too_many_to_follow(void **state)
+{
+    const struct fixture *f = *state;
+    struct lw_buffer text;
+    struct isa_object *object;
+    const char *body;
+    size_t size;
+    char *ptx;
+
+    put_source(f, "kernel void k(global int *out, int n)\n"
+                  "{\n"
+                  "    n = n * 5 + 1;\n"
+                  "    out[0] = n;\n"
+                  "}\n");
+    ptx = compiled(f->source, NULL, NULL, 0, &size);
+    object = translated(ptx, size, false);
+    assert_true(locations_of(object, "n") > 1); /* the launch's, then a register */
+    isa_object_destroy(object);
+    body = strchr(strstr(ptx, ".entry"), '{') + 1;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "%.*s", (int)(body - ptx), ptx);
+    for (unsigned i = 0; i < 500000; i++)
+        lw_printf(&text.sink, "\n//lw.value m 1 - () 0");
+    lw_printf(&text.sink, "%s", body);
+    object = translated(text.text, text.size, false);
+    assert_non_null(object->debug);
+    assert_int_equal(locations_of(object, "n"), 0);
+    assert_int_equal(locations_of(object, "out"), 0);
+    isa_object_destroy(object);
+    lw_buffer_fini(&text);
+    free(ptx);
+}
+
 static bool read_counter(void *context, uint64_t address, void *out, unsigned bytes)
 {
     uint8_t raw[8];
@@ -401,9 +434,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_of_a_structure_are_one_expression, setup, teardown),
         cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
-cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
+        cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_parameter_has_no_value_where_notes_are_too_many_to_follow, setup, teardown),
         cmocka_unit_test(expressions_have_pieces_in_memory_values_and_gaps),
     };
 
