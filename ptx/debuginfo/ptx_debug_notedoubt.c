@@ -461,24 +461,41 @@ static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, u
     return false;
 }
 
+/* Whether a value is a narrower one, extended. */
+static bool is_extended(const struct ptx_noted_value *v)
+{
+    return memmem(v->expression, v->expression_size, "DW_OP_LLVM_convert", 18) != NULL;
+}
+
 /* What is computed from a register that has just got a value of its own: clang has joined the one before with that after,
- * and it is not known of which of them the note is. */
-static void doubt_joined(struct doubting *d)
+ * and it is not known of which of them the note is. And what is extended, of a variable that has been a whole register:
+ * where its low bits alone are used any more, clang says of the high ones what they would be in a small number. */
+static void doubt_computed(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
 
     for (size_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
+        unsigned widest = 0;
 
-        for (size_t n = 0; n < v->notes.count && ptx_spend(d->pl, 1); n++) {
-            const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
-            bool updated = false;
+        for (unsigned pass = 0; pass < 2; pass++)
+            for (size_t n = 0; n < v->notes.count && ptx_spend(d->pl, 1); n++) {
+                const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+                const bool plain = ptx_note_is_plain(value);
+                bool wrong = false;
 
-            for (unsigned k = 0; k < value->operand_count && !ptx_note_is_plain(value) && !updated; k++)
-                updated = value->operand[k].kind == PTX_NOTE_REG && is_updated(d, &v->notes.at[n], value->operand[k].reg);
-            if (updated)
-                v->notes.at[n].value = d->nothing;
-        }
+                for (unsigned k = 0; k < value->operand_count && !wrong; k++) {
+                    const uint32_t reg = value->operand[k].reg;
+                    const unsigned bytes = value->operand[k].kind == PTX_NOTE_REG ? ptx_type_bytes(d->pl->fn->regs.at[reg].type) : 0;
+
+                    if (plain && bytes > widest)
+                        widest = bytes;
+                    wrong = pass == 1 && bytes != 0 && !plain &&
+                            ((bytes < widest && is_extended(value)) || is_updated(d, &v->notes.at[n], reg));
+                }
+                if (wrong)
+                    v->notes.at[n].value = d->nothing;
+            }
     }
 }
 
@@ -500,7 +517,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     find_groups(&d);
     find_predecessors(&d);
     doubt_shared(&d);
-    doubt_joined(&d);
+    doubt_computed(&d);
     for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
 
