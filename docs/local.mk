@@ -6,6 +6,7 @@ tutorialdir = $(docdir)/tutorial
 dist_tutorial_DATA = \
 	%D%/tutorial/first-assembly.md \
 	%D%/tutorial/first-check.md \
+	%D%/tutorial/first-cuda.md \
 	%D%/tutorial/first-gdb.md \
 	%D%/tutorial/first-run.md \
 	%D%/tutorial/first-shell.md \
