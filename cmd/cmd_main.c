@@ -28,7 +28,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"grid", 0, "BLOCKS", "of a kernel's file: blocks, such as 64 or 8,8"},                \
     {"block", 0, "THREADS", "of a kernel's file: threads of a block, such as 256 or 16,16"}, \
     {"arg", 0, "NAME=VALUE", "of a kernel's file: an argument, such as n=1024, out=f32[4096], " \
-                               "in=f32[4096]:random=1, tile=local[1024] (may be repeated)"}, \
+                               "in=f32[4096]:random=1, tile=s32[256] (may be repeated)"}, \
     {"entry", 0, "NAME", "of a kernel's file: which kernel, if there are several"},        \
     {"global", 0, "THREADS", "of a kernel's file: threads of the grid, in place of --grid"}, \
     {"offset", 0, "THREADS", "of a kernel's file: OpenCL's global work offset"},           \

@@ -220,7 +220,17 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
     return status;
 }
 
-/** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". */
+/** Gives a __local pointer @bytes of local memory. */
+static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, uint64_t bytes, const char *init)
+{
+    if (init != NULL || bytes == 0 || bytes > UINT32_MAX)
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected __local memory, which has no contents at first, by its bytes or "
+                       "elements, such as local[1024] or s32[256]", s->option);
+    s->argument = lw_arena_printf(&t->file->arena, "{local: %" PRIu64 "}", bytes);
+    return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
+}
+
+/** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". TYPE[COUNT] for a __local pointer is local memory, too. */
 static enum lw_status read_array(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -236,12 +246,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     if (close != open + 1 && !read_count(open + 1, (size_t)(close - open - 1), &count))
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.*s\" is no count of elements: expected a number such as 1024 or 512*512",
                        s->option, (int)(close - open - 1), open + 1);
-    if (size == 5 && memcmp(s->value, "local", 5) == 0) {
-        if (init != NULL || count == 0 || count > UINT32_MAX)
-            return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected __local memory by its bytes, such as local[1024]", s->option);
-        s->argument = lw_arena_printf(&t->file->arena, "{local: %" PRIu64 "}", count);
-        return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
-    }
+    if (size == 5 && memcmp(s->value, "local", 5) == 0)
+        return give_local(t, s, count, init);
     type = lnc_direct_type(s->value, size, &each);
     if (type == NULL) {
         const char *near;
@@ -257,6 +263,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
                        s->option, (int)size, s->value);
     if (check_element(t, s, type, count * each) != LW_OK)
         return LW_EUSAGE;
+    if (lnc_slot_is_local(s))
+        return give_local(t, s, count <= UINT32_MAX ? count * each * type->bytes : count, init);
     s->element = type->name;
     s->buffer = buffer_name(t, index);
     s->declared = declare(t, type, count * each, init, "");

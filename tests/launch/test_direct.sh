@@ -51,6 +51,8 @@ expect 0 '^y f32\[2000\]: 1 changed from \[1999\]: 2$' run saxpy.cl --grid 1 --b
 expect 0 '^x f32\[1024\]: 1000 changed: 0 2 4 6' run saxpy.cl $four --arg a=1 --arg x=f32[1024]:ramp --arg y=x --arg n=1001
 expect 0 '^bytes u8\[12\]: 12 changed: 255 255 ' run several.cl --entry fill --grid 2x3 --block 2,1 --arg bytes=u8[12] --arg value=-1
 expect 0 '^out s64\[2\]: 2 changed: 764 764$' run several.cl --entry take --grid 1 --block 2 --arg 'p={struct: [{s32: 7}, {s8: 5}, {s64: 10}]}' --arg unused=1 --arg v=f32:1,2,3,4 --arg room=local[8] --arg out=s64[2]
+expect 0 '^out s64\[2\]: 2 changed: 764 764$' run several.cl --entry take --grid 1 --block 2 --arg 'p={struct: [{s32: 7}, {s8: 5}, {s64: 10}]}' --arg unused=1 --arg v=f32:1,2,3,4 --arg room=s32[2] --arg out=s64[2]
+expect 2 '^lanewise: --arg room=s32\[2\]:1: expected __local memory, which has no contents' run several.cl --entry take --grid 1 --block 2 --arg p=0 --arg unused=1 --arg v=f32:1,2,3,4 --arg 'room=s32[2]:1' --arg out=s64[2]
 expect 0 '^out s64\[2\]: 2 changed: 4 4$' run several.cl --entry take --grid 1 --block 2 --arg p=0 --arg unused=1 --arg v=float4:1,2,3,4 --arg room=local[8] --arg out=s64[2]
 expect 0 '^out s32\[32\]: 31 changed: 0 1 2' run several.cl --entry fixed --grid 2 --arg s32[32]
 expect 0 '^y f64\[30\]: 29 changed: 0 3 6 9' run scale.cu --entry 'scale<double>' --grid 1 --block 32 --arg y=f64[30]:ramp --arg a=3 --arg n=30 --shared 256
