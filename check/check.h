@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public interface of check/: what is wrong with kernels, as findings. A checker observes a machine and
- * its engine; a run continues after a finding where it can. docs/reference/check-kinds.md
+ * Public interface of check/: errors of kernels, as findings. A checker observes a machine and its engine; a
+ * run continues after a finding where it can. docs/reference/check-kinds.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -20,183 +20,186 @@ enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLAS
 struct chk_kind_info {
     const char *name;
     enum chk_class group;
-    bool on;            /* its class enables it */
+    bool on;            /* enabled with its class */
     const char *summary; /* no capital, no full stop */
-    const char *wrong, *right; /* code */
+    const char *wrong, *right; /* source code */
 };
 extern const struct chk_kind_info chk_kinds[CHK_KIND_COUNT];
 extern const char *const chk_class_names[CHK_CLASS_COUNT];
 
 /**
- * Kinds of a list such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL and
- * "default" are the kinds that are on by default, of the classes that cost no time. "-" before a word
+ * Parses a list of kinds such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL
+ * and "default" select the kinds that are on by default, of the classes that cost no time. "-" before a word
  * removes its kinds. Bit k of @kinds is kind k.
  * Errors: LW_EUSAGE with the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** A line, after @before, for each former name of a kind in the list: what it is called now. */
+/** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
-/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (NULL, too)
- *  lists the kinds, each with what enables it. Errors: LW_ENOENT with the nearest name. */
+/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL) lists the
+ *  kinds, each with what enables it. Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that the compiler has inlined, or an executed call of a function that is in a compiler's
- *  header. */
+/** A call that the compiler has inlined, or an executed call of a function declared in a compiler's header. */
 struct chk_call {
-    const char *function; /* that was called; "" not known */
-    const char *file;     /* of the call; "" not known */
+    const char *function; /* name of the called function; "" not known */
+    const char *file;     /* position of the call; "" not known */
     uint32_t line;        /* 0 not known */
-    bool called;          /* a call that is executed */
+    bool called;          /* the call was executed, not inlined */
 };
-/** Where something happened: one side of a finding. */
+/** Location of an event: one side of a finding. */
 struct chk_location {
-    const char *kernel;   /* "" when no kernel did it */
-    const char *function; /* that holds the pc; "" not known */
+    const char *kernel;   /* "" when the host caused it */
+    const char *function; /* function that contains the pc; "" not known */
     const char *file;     /* "" not known */
     uint32_t line;        /* 0 not known */
-    const struct chk_call *calls; /* around the line, innermost first; of findings only */
+    const struct chk_call *calls; /* inlined calls that contain the line, innermost first; of findings only */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* of a place in a compiler's function: the call that led there; 0: not known */
-    uint32_t grid;        /* sequence of the launch */
+    uint64_t caller;      /* location in a compiler's function: address of the call that led there; 0: not known */
+    uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
-    uint64_t block_number; /* linear */
-    unsigned warp;        /* in the block */
+    uint64_t block_number; /* linear index */
+    unsigned warp;        /* index in the block */
     uint64_t lanes;
 };
-/** One for each site: a kind at a pc, or for races at two pcs. Location and message are those of the
- *  first occurrence. Strings belong to the checker. */
+/** A finding; one for each site: a kind at a pc, or for races at two pcs. Location and message are those of
+ *  the first occurrence. Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* no full stop */
     struct chk_location location;
-    struct chk_location other; /* the previous access of a race; its kernel is "" where there is none */
-    uint64_t address;       /* generic; 0: none */
-    const char *allocation; /* name of the nearest one at or below address; "" none */
-    uint64_t count;         /* of lanes, over all occurrences */
+    struct chk_location other; /* previous access of a race; its kernel is "" if there is none */
+    uint64_t address;       /* generic address; 0: none */
+    const char *allocation; /* name of the nearest allocation at or below address; "" none */
+    uint64_t count;         /* number of lanes, over all occurrences */
     bool suppressed;
 };
 
 struct chk_suppressions;
-/** Add a file of suppressions (docs/reference/check-reports.md) to *@list, which is made if it is NULL. Errors: "file:line:
- *  message"; *@list does not change. */
+/** Adds a file of suppressions (docs/reference/check-reports.md) to *@list, which is created if it is NULL.
+ *  Errors: "file:line: message"; *@list does not change. */
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
-/** The same as chk_put_formers, of what matches a former name alone, with file and line. */
+/** As chk_put_formers, for suppressions that match only a former name, with file and line. */
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
-/** A bit of chk_select in addition to the kinds: CHK_BARRIER_EXITED was named, or all kinds were. Without it that kind
- *  is reported only for kernels in OpenCL C, whose language does not allow it. */
+/** Bit of chk_select in addition to the kinds: CHK_BARRIER_EXITED was named, or all kinds were. Without it
+ *  that kind is reported only for kernels in OpenCL C, whose language does not allow it. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
-/** What of a run is counted, in addition to what findings need. */
-enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* of memory, too */ };
+/** Counts to collect in addition to those that findings need. */
+enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* CHK_COUNT_REQUESTS: memory requests as
+                                                                           * well */ };
 struct chk_options {
     enum chk_counting counting;
-    uint64_t kinds;        /* of chk_select */
-    unsigned max_findings; /* sites kept, suppressed ones apart; at least 1 */
+    uint64_t kinds;        /* result of chk_select */
+    unsigned max_findings; /* limit of recorded sites, without suppressed ones; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
-    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files below it
-     *  relative to it; suppressions may, too. Borrowed; NULL: as the program names them. */
+    /** Absolute folder without a trailing "/". JSON, JUnit and SARIF reports name files in it relative to it;
+     *  suppressions may, too. Borrowed; NULL: files are named as in the program. */
     const char *base;
     /** Folder, in the same form, that relative file names start from. Borrowed; NULL: base. */
     const char *here;
-    /** Called when a finding at a new location is recorded that is not suppressed: in the middle of
-     *  an instruction, or of a step of the host. It must change nothing. It is called only for kinds
-     *  that stops are enabled for (chk_stops_for). NULL: nothing stops at findings; the caller prints
-     *  all of them at the end of the run (chk_print_all). */
+    /** Called when a finding at a new location is recorded that is not suppressed: in the middle of an
+     *  instruction, or of a host step. It must change nothing. It is called only for kinds with stops enabled
+     *  (chk_stops_for). NULL: nothing stops at findings; the caller prints all of them at the end of the run
+     *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
-    /** A message for people, without full stop. May be NULL. */
+    /** Receives a message for people, without full stop. May be NULL. */
     void (*note)(void *context, const char *message);
     void *context;
-    uint32_t read_poison; /* what loads that are dropped read in each 32-bit register */
-    bool by_launch;       /* count by launch, too */
-    bool by_options;      /* buffers are of --arg: messages say how one is given contents */
+    uint32_t read_poison; /* value of skipped loads in each 32-bit register */
+    bool by_launch;       /* count each launch separately, too */
+    bool by_options;      /* buffers come from --arg: messages say how to give one contents */
 };
 struct chk;
-/** Watch a machine from now on. The machine then runs on one host thread, however many it may use. It is
- *  borrowed and outlives the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run something and a kind
- *  is selected that observes instructions. */
+/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, however
+ *  many it may use. It is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run
+ *  something and a kind is selected that observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
-/** Global memory that was allocated before the checker was created and is uninitialised. */
+/** Marks global memory as uninitialised that was allocated before the checker was created. */
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
-/** The next step of the host is at @line of @file. */
+/** Sets the position of the next host step: @line of @file. */
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
-/** The host will compare something if the run reaches @line of @file. */
+/** Declares that the host will check a result if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
-/** The host has compared something, as @line of @file says. @failed: what is wrong; NULL: nothing.
- *  Reports list it once per line of @file; it is not a finding. */
+/** Records a check of a result by the host at @line of @file. @failed: message; NULL: the check passed.
+ *  Reports list it once for each line of @file; it is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /**
- * The run is at its end: what ended it becomes a finding if its kind is on, and checks that are
- * possible only now are made. Findings are sorted by file, line, kind, pc. Once.
- * Errors: LW_ENOMEM, also when memory was short for a finding before.
+ * Finishes after the end of the run: what ended it becomes a finding if its kind is enabled, and checks are
+ * made that are possible only now. Sorts findings by file, line, kind, pc. Call once.
+ * Errors: LW_ENOMEM, also if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Before chk_finish: the run was ended by a signal of the host, "SIGTERM". Reports have its name and number. */
+/** Records that a signal of the host, such as "SIGTERM", ended the run; call before chk_finish. Reports have
+ *  its name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
-/** The run has stopped before its end, at a fault, a hang or a limit. Reports that are written before
- *  chk_finish say so. */
+/** Records that the run has stopped before its end, at a fault, a hang or a limit. Reports written before
+ *  chk_finish then say so. */
 void chk_broke_off(struct chk *chk);
-/** Findings that are recorded and not suppressed. */
+/** Returns the number of recorded findings that are not suppressed. */
 unsigned chk_count(const struct chk *chk);
-/** Occurrences at sites that were not recorded, as there were max_findings already. */
+/** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
-unsigned chk_suppressed_count(const struct chk *chk); /* suppressed ones */
-/** A line for each row of the suppressions that matches no finding, though a kind of it was enabled. After
- *  chk_finish, of a run that reached its end. */
+unsigned chk_suppressed_count(const struct chk *chk); /* number of suppressed findings */
+/** Prints a line for each suppression that matches no finding although one of its kinds was enabled. Call
+ *  after chk_finish, for a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
-/** Finding @index of all that are recorded, suppressed ones too; NULL past the last. Sorted after
+/** Returns finding @index of all recorded ones, suppressed ones included; NULL past the last. Sorted after
  *  chk_finish. */
 const struct chk_finding *chk_get(const struct chk *chk, unsigned index);
-/** Does a debugger stop for findings of its kind now? */
+/** Returns true if a debugger currently stops for findings of this kind. */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
-/** "k.cl:3: race: ..." as the list of findings has it, without newline. */
+/** Prints a line of the list of findings, "k.cl:3: race: ...", without newline. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
-/** All findings and how many there are. The caller says how the run was ended. */
+/** Prints all findings and their number. The caller prints how the run ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 
 /** Context of chk_commands: a debugger's checker. */
 struct chk_view {
     struct chk *chk;
-    /** Instructions of the run before the one for which `found` got @index; UINT64_MAX: not known. */
+    /** Returns the instruction count before the instruction for which `found` received @index; UINT64_MAX:
+     *  not known. */
     uint64_t (*when)(void *context, unsigned index);
     void *context;
 };
-/** Commands of a debugger: which findings stop the run, and what was found. */
+/** Debugger commands: which findings stop the run, and the list of findings. */
 extern const struct lw_command chk_commands[];
 extern const size_t chk_command_count;
-/** The rows of a table of findings: number, kind, times, instruction, at, finding. */
+/** Emits the rows of the table of findings: number, kind, times, instruction, at, finding. */
 void chk_rows(const struct chk_view *view,
               void (*row)(void *context, const char *const *cells, unsigned count), void *context);
 
-/** A form of the list of findings. */
+/** A file format for the list of findings. */
 struct chk_format {
-    const char *name, *suffix; /* ".sarif" */
-    /** @run is the launch file's name, @version the program's. */
+    const char *name, *suffix; /* suffix: such as ".sarif" */
+    /** Writes the findings. @run is the launch file's name, @version the program's. */
     void (*write)(const struct chk *chk, const char *run, const char *version,
                   struct lw_sink *out);
 };
-/** The form that a file's name asks for: by its suffix, else text. */
+/** Returns the format for a file name: by its suffix, else text. */
 const struct chk_format *chk_format_for(const char *path);
-/** The suffix of a form, ".sarif", that @path's, ".sarrif", may have been meant to be. NULL: it is one, or near none. */
+/** Returns the suffix of a format, ".sarif", that may be meant by @path's, ".sarrif". NULL: it is one, or
+ *  near none. */
 const char *chk_format_suggest(const char *path);
 
 /* ---- how often each line ran (docs/howto/coverage.md) ------------------------------------------- */
 
-/** Coverage of lines, branches and functions as lcov's tracefile, of all objects of which a block
- *  ran. Counts are of lanes. It needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM,
- *  also when memory was short before. */
+/** Writes coverage of lines, branches and functions as lcov's tracefile, for all objects of which a block
+ *  ran. Counts are of lanes. Needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also if memory
+ *  was short before. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** The source with the counts of each line, with by_launch of each launch. @run is the launch file's
- *  name. It needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
+/** Writes the source with the counts of each line; with by_launch, of each launch. @run is the launch file's
+ *  name. Needs options.counting CHK_COUNT_REQUESTS. Errors: as above. */
 enum lw_status chk_write_profile(const struct chk *chk, const char *run, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The checker: faults after which the run continues, hang reports and leaks become findings, one for each site. */
+/* The checker: faults after which the run continues, hang reports and leaks become findings, one for each
+ * site. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -88,7 +89,8 @@ struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count)
     return (struct chk_finding){.kind = kind, .location = nowhere, .other = nowhere, .allocation = "", .message = "", .count = count};
 }
 
-/** Equal for instructions of one kind in one line of a function, in it by the same inlined calls; 0: no line. */
+/** Returns a key that is equal for instructions of one kind in one line of a function, with the same inlined
+ *  calls; 0: no line. */
 static uint64_t line_key(const struct chk *chk, const struct chk_location *location)
 {
     const struct emu_program *program = location->pc != 0 ? emu_machine_program_at(chk->machine, location->pc) : NULL;
@@ -127,7 +129,8 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
-/** The finding that @f is one more time of; CHK_DROPPED: of one that the list has no room for; else CHK_LOST. */
+/** Returns the finding of which @f is another occurrence; CHK_DROPPED: it belongs to one beyond the limit;
+ *  else CHK_LOST. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];
@@ -137,7 +140,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
         if (o->kind == f->kind && o->location.pc == 0 && o->other.pc == f->other.pc && o->location.line == f->location.line &&
             strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0)
-            return (int)i; /* the host's: a line of the launch file and an allocation */
+            return (int)i; /* a host finding: a line of the launch file and an allocation */
     }
     for (size_t i = 0; f->location.pc != 0 && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -147,7 +150,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
     }
     line[0] = line_key(chk, &f->location);
     line[1] = line_key(chk, &f->other);
-    /* costs are reported with their numbers, of an instruction or a line as it is */
+    /* performance findings have numbers for one instruction or line, so they are not merged */
     const bool folds = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE && line[0] != 0;
     for (size_t i = 0; folds && (line[1] != 0 || f->other.pc == 0) && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -165,7 +168,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_flush(chk); /* findings are in the order of events */
+    chk_race_flush(chk); /* findings are recorded in the order of events */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -246,7 +249,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         lw_printf(&text.sink, "%s %s of %u bytes at 0x%llx", isa_space_name(fault->space),
                   emu_fault_access(chk->machine, fault), fault->bytes,
                   (unsigned long long)fault->address);
-        if (fault->kind == EMU_FAULT_MISALIGNED) /* of others the rest says where it is */
+        if (fault->kind == EMU_FAULT_MISALIGNED) /* for other faults the message already has the location */
             put_where(chk, fault, &text.sink, &f.allocation);
         lw_put(&text.sink, ": ");
     }
@@ -260,10 +263,11 @@ static bool skip(struct emu_fault_filter *filter, const struct emu_fault *fault,
     struct chk *chk = (struct chk *)(void *)((char *)filter - offsetof(struct chk, filter));
     int kind = chk_kind_of(CHK_FROM_FAULT, fault->kind);
 
-    /* bytes: a memory access; what else faults, frees apart, cannot be left out, and chk_finish gets it */
+    /* only memory accesses (bytes not 0) and frees can be skipped; other faults end the run, and chk_finish
+     * reports them */
     if (!wanted(chk, kind) || (fault->bytes == 0 && fault->kind != EMU_FAULT_FREE))
         return false;
-    if (emu_fault_is_full_stack(chk->machine, fault)) /* where it would return to is lost */
+    if (emu_fault_is_full_stack(chk->machine, fault)) /* the return address is lost */
         return false;
     if (!emu_machine_is_replaying(chk->machine))
         (void)add_fault(chk, kind, fault);
@@ -354,7 +358,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
-/** @text with the name of the file at @pc as findings have it; in chk->strings. NULL: no memory. */
+/** Returns @text with the file at @pc named as in findings, allocated in chk->strings. NULL: no memory. */
 static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
@@ -374,7 +378,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** The run ends while lanes are at @place. */
+/** Records the location of the lanes at which the run ended. */
 static void end_at(struct chk *chk, const struct emu_thread_ref *place)
 {
     struct chk_location *at = &chk->ended_at;
@@ -385,7 +389,7 @@ static void end_at(struct chk *chk, const struct emu_thread_ref *place)
     at->line = at->file != NULL ? at->line : 0;
 }
 
-/** What ends a run is reported whatever kinds are enabled: a report of a run that broke off must not look good. */
+/** Reports what ended a run, whatever kinds are enabled: the report of an aborted run must not look clean. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {
     const bool fault = stop->kind == EMU_STOP_FAULT;
@@ -409,7 +413,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
     }
-    /* of a barrier that not all reach, the branch that sends some past it says more than the hang report */
+    /* for a barrier that not all lanes reach, the diverging branch is more useful than the hang report */
     if (!fault && wanted(chk, CHK_BARRIER_DIVERGENCE) && chk_barrier_hang(chk, &stop->hang) &&
         kind == CHK_BARRIER_DIVERGENCE) {
         if (chk->count == chk->suppressed)
@@ -417,11 +421,11 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
-    if (at < 0 || chk->findings[at].suppressed) /* nor does one that is known */
+    if (at < 0 || chk->findings[at].suppressed) /* neither does a suppressed one */
         chk->ended_kind = chk_kinds[kind].name;
 }
 
-/** Into the order of the list. */
+/** Sorts the findings into the order of the list. */
 static void sort(struct chk *chk)
 {
     int *now = calloc(chk->count + 1, sizeof *now);
@@ -450,7 +454,7 @@ void chk_broke_off(struct chk *chk)
     chk->broken_off = true;
 }
 
-/** Its user has ended the run in the middle. */
+/** Reports that the user has ended the run early. */
 static void add_break(struct chk *chk, const struct emu_stop *stop)
 {
     const char *text = stop->hang.detail;
@@ -495,7 +499,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
     chk->host_line = line;
 }
 
-/** The check at a line, made if need be; NULL: no memory. */
+/** Returns the comparison at a line, created if needed; NULL: no memory. */
 static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
 {
     for (size_t i = 0; i < chk->check_count; i++)
@@ -599,7 +603,7 @@ bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b)
     case ISA_V_SETP_S64: sign = UINT64_C(1) << 63; break;
     default: break;
     }
-    a ^= sign; /* as unsigned ones from the least on */
+    a ^= sign; /* maps signed values to unsigned ones in the same order */
     b ^= sign;
     return chk_ordered(how, a < b ? -1 : a > b, 0);
 }

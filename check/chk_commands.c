@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Found only by looking at instructions, which must be done from the start. */
+/** Returns the kinds that are found only by observing instructions, which must begin at the start of the run. */
 static uint64_t looking(void)
 {
     uint64_t kinds = 0;
@@ -17,7 +17,7 @@ static uint64_t looking(void)
     return kinds;
 }
 
-/** All kinds of the classes of some. */
+/** Returns all kinds of the classes of @some. */
 static uint64_t beside(uint64_t some)
 {
     uint64_t kinds = 0;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's hooks, for the checks that are enabled: each is a struct chk_observer. */
+/* The machine's hooks for the enabled checks, each a struct chk_observer. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
-/** In the order in which they look. Initialised values are first: they decide whether a warp goes in single steps. */
+/** The checks in the order in which they evaluate an instruction. Uninitialised values come first: that check
+ *  decides whether a warp executes in single steps. */
 static const struct chk_observer *const observers[CHK_OBSERVER_COUNT] = {
     &chk_init_observer, &chk_arith_observer, &chk_bounds_observer, &chk_count_observer, &chk_barrier_observer,
     &chk_race_observer, &chk_const_observer, &chk_stale_observer,  &chk_leak_observer};
 
-/** For each active check @o that has this function. */
+/** Loop over the active checks @o that have this function. */
 #define FOR_ACTIVE(o, chk, function)                                                                       \
     for (const struct chk_active *o = (chk)->active; o < (chk)->active + (chk)->active_count; o++)               \
         if (o->is->function != NULL)
@@ -19,7 +20,7 @@ static struct chk *chk_of(struct emu_hooks *hooks)
     return (struct chk *)(void *)((char *)hooks - offsetof(struct chk, hooks));
 }
 
-/** Is there a check, but the one that has the state @but, that is to look at this instruction? */
+/** Returns true if a check other than that with the state @but observes this instruction. */
 static bool wanted_by(const struct chk *chk, const void *but, const struct emu_program *program, uint32_t index,
                       const struct isa_insn *insn)
 {
@@ -54,7 +55,7 @@ static void on_insn(struct emu_hooks *hooks, const struct emu_hook_site *site)
     chk->at = NULL;
 }
 
-/** What one of those that look has said is needed no more counts where all say it. */
+/** Intersects filters: an access needs no callback if all checks exclude it. */
 static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
@@ -62,7 +63,7 @@ static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
     all->ignore_split = all->ignore_split && said->ignore_split;
     if (all->end < all->first)
         all->end = all->first;
-    *said = (struct emu_hook_filter){0}; /* the next one's */
+    *said = (struct emu_hook_filter){0}; /* reset for the next check */
 }
 
 static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *access)
@@ -81,7 +82,7 @@ static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *acc
     return chk->look != CHK_LOOK_DONE;
 }
 
-/** The same where one check looks at accesses: its filter is the hook's. */
+/** The same for a single check of accesses: its filter is the hook's. */
 static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(hooks);
@@ -143,7 +144,7 @@ static void end(const struct chk_active *o)
     free(o->state);
 }
 
-/** After the active checks have changed. */
+/** Rebuilds the lists after the active checks have changed. */
 static void count(struct chk *chk)
 {
     struct chk_active *insn = chk->at_insn, *access = chk->at_access;
@@ -158,7 +159,7 @@ static void count(struct chk *chk)
             o->is->on_alone(o->state);
 }
 
-/** What was seen of a future that does not exist is of no use any more. */
+/** Handles the end of replay: drops what was recorded of a timeline that no longer exists. */
 static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
     struct chk *chk = chk_of(hooks);
@@ -234,7 +235,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
 void chk_hooks_end(struct chk *chk)
 {
     if (chk->hooks.on_access != NULL)
-        (void)!emu_machine_set_hooks(chk->machine, NULL, NULL); /* to take them away cannot fail */
+        (void)!emu_machine_set_hooks(chk->machine, NULL, NULL); /* removing hooks cannot fail */
     FOR_ACTIVE(o, chk, end)
         end(o);
     chk->active_count = 0;
@@ -243,7 +244,7 @@ void chk_hooks_end(struct chk *chk)
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event)
 {
     if (emu_machine_is_replaying(chk->machine))
-        return; /* it was reported when it was done */
+        return; /* it was reported when it was first executed */
     FOR_ACTIVE(o, chk, on_machine_event)
         o->is->on_machine_event(o->state, event);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of kinds, and words about it. */
+/* The table of kinds, and texts about it. */
 #include "check/chk_priv.h"
 
 #include <stdio.h>
 
 const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races",
                                                       "uninitialised", "performance", "arithmetic"};
-/* Those that cost no time. */
+/* Classes that are on by default: those that cost no time. */
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
 const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {
@@ -74,8 +74,8 @@ uint64_t chk_class_kinds(enum chk_class group)
     return kinds;
 }
 
-/** Kinds that a word of a list names; 0: none. @drop: the word follows a `-`, and a class is all its kinds, also those
- *  that are selected by name only. */
+/** Returns the kinds that a word of a list names; 0: none. @drop: the word follows a `-`; a class then
+ *  includes kinds that are otherwise selected by name only. */
 static uint64_t word_kinds(const char *word, bool drop)
 {
     uint64_t kinds = 0;
@@ -92,7 +92,7 @@ static uint64_t word_kinds(const char *word, bool drop)
     return kinds;
 }
 
-/** @word names nothing; @nor: what else it does not. */
+/** Fails for @word, which names nothing; @nor: what else it could have named. */
 static enum lw_status no_kind(enum lw_status status, const char *word, const char *nor, struct lw_error *err)
 {
     const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];
@@ -135,7 +135,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
         uint64_t named = word_kinds(word, less);
         if (named == 0 || size - less >= sizeof word)
             return no_kind(LW_EUSAGE, word, "", err);
-        if (less && first) /* "-misaligned" alone is what is usual, less that */
+        if (less && first) /* "-misaligned" alone means the default kinds without it */
             chosen = word_kinds("default", false);
         chosen = less ? chosen & ~named : chosen | named;
         *by_name |= !less && chk_kind_named(word) >= 0 ? named : 0;
@@ -148,7 +148,7 @@ enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_
     return LW_OK;
 }
 
-/** A line for each of @kinds: what it is, and what asks for it. */
+/** Prints a line for each of @kinds: its summary, and what enables it. */
 static void list(uint64_t kinds, struct lw_sink *out)
 {
     for (unsigned k = 0; k < CHK_KIND_COUNT; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic: divisions by zero, shifts too far, conversions out of range, infinities and NaNs made of
- * finite values. Looked at before the instruction, lane by lane. */
+/* Arithmetic: division by zero, shift out of range, conversion out of range, infinities and NaNs generated
+ * from finite values. Evaluated before the instruction, lane by lane. */
 #include "check/arith/chk_fp_taint_priv.h"
 
 #include <float.h>
@@ -11,7 +11,7 @@ enum test { NO_TEST, DIVIDE, SHIFT, CONVERT, ADD, SUB, MUL, FMA, QUOTIENT, RECIP
             LOGARITHM, POWER };
 struct row {
     uint8_t test;    /* enum test */
-    uint8_t bits;    /* of operands */
+    uint8_t bits;    /* bits of operands */
 };
 static const struct row rows[ISA_OP_COUNT] = {
     [ISA_V_DIV_U32] = {DIVIDE, 32}, [ISA_V_DIV_S32] = {DIVIDE, 32}, [ISA_V_REM_U32] = {DIVIDE, 32},
@@ -37,8 +37,8 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** The largest finite value of a type of a conversion, as far as it matters which is larger; of an
- *  integer no more than that it is beyond half precision. */
+/** Returns the largest finite value of a conversion type, for comparisons only; for integers any value beyond
+ *  half precision. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -60,7 +60,7 @@ bool chk_arith_wants(void *state, const struct emu_program *program, uint32_t in
     const enum test test = (enum test)rows[insn->op].test;
 
     (void)program, (void)index;
-    /* what only overflows is nothing that sources keep values from */
+    /* overflow alone is not a result that sources guard against */
     if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
         return false;
     switch (test) {
@@ -132,7 +132,7 @@ static double number(uint64_t bits, unsigned width, unsigned mods)
     return mods & 1 ? -d : d;
 }
 
-/** The sources as written: a, b, c of a lane. */
+/** Gets the sources as written: a, b, c of a lane. */
 static void floats(const struct emu_hook_site *site, unsigned bits, bool three, bool one, unsigned lane,
                    double out[3])
 {
@@ -160,12 +160,12 @@ static bool is_finite(double d)
     return d - d == 0;
 }
 
-/** What an operation makes of finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
+/** Classifies the result for finite operands: 0, a finite value; 1, an infinity; 2, a NaN. */
 static int result_of(const struct emu_hook_site *site, const struct row *row, unsigned lane)
 {
     const bool one = row->test >= RECIPROCAL;
     double v[3];
-    long double r; /* no product or sum of two doubles leaves its range */
+    long double r; /* no product or sum of two doubles exceeds its range */
 
     floats(site, row->bits, row->test == FMA, one, lane, v);
     if (!is_finite(v[0]) || !is_finite(v[1]) || !is_finite(v[2]))
@@ -186,11 +186,11 @@ static int result_of(const struct emu_hook_site *site, const struct row *row, un
     if (r != r)
         return 2;
     r = r < 0 ? -r : r;
-    /* half a unit above the largest value is where rounding to nearest gives an infinity */
+    /* half a unit above the largest value, from where rounding to nearest gives an infinity */
     return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
-/** Does a conversion make an infinity of a finite value? */
+/** Returns true if a conversion generates an infinity from a finite value. */
 static bool narrowed(const struct emu_hook_site *site, unsigned lane)
 {
     const unsigned from = isa_mod_get(site->insn, ISA_MOD_STYPE), to = isa_mod_get(site->insn, ISA_MOD_DTYPE);
@@ -212,15 +212,15 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* half a unit above the largest one and beyond */
+    case ISA_CRND_RN: /* half a unit above the largest value and beyond */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
-    default: return false; /* towards zero: the largest one */
+    default: return false; /* towards zero gives the largest value */
     }
 }
 
-/** Is the value of a conversion to an integer out of its range, or a NaN? */
+/** Returns true if the source of a conversion to an integer is out of range, or a NaN. */
 static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
 {
     static const struct {
@@ -233,17 +233,18 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* what is rounded to a value in the range is in it: towards zero, values up to 1 below are */
+    /* a value that rounds into the range is in range: towards zero, values up to 1 below are */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 
 /* ---- results that a select drops ---------------------------------------------------------- */
 
-/** What is known of the code after an instruction, for one lane that executes it in a straight line. */
+/** State of the analysis of the straight-line code after an instruction, for one lane that executes it. */
 struct ahead {
-    const struct emu_hook_site *site; /* the instruction that is looked at now; registers are those before the first */
+    const struct emu_hook_site *site; /* the instruction being evaluated; registers have their values before the
+                                       * first one */
     unsigned lane;
-    uint64_t vector[4];     /* registers that were written on the way */
+    uint64_t vector[4];     /* registers written since the first instruction */
     bool scalar;            /* any */
     uint8_t written, known, value; /* predicates: bit p */
 };
@@ -253,7 +254,7 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-/** The outcome of a comparison whose sources nothing has written. */
+/** Evaluates a comparison whose sources have not been written. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -286,7 +287,7 @@ static bool is_plain_compare(const struct isa_insn *insn)
     }
 }
 
-/** Whether a predicate is set for the lane; false: not known. */
+/** Gets a predicate of the lane. Returns false if it is not known. */
 static bool predicate(const struct ahead *k, unsigned p, bool *value)
 {
     uint64_t lanes = ~UINT64_C(0);
@@ -301,7 +302,8 @@ static bool predicate(const struct ahead *k, unsigned p, bool *value)
     return k->known >> p & 1;
 }
 
-/** May an instruction that reads registers [d, d + n) use them? A select that takes the other source does not. */
+/** Returns false for a select that takes its other source: it does not use registers [d, d + n), although it
+ *  reads them. */
 static bool takes(const struct ahead *k, unsigned d, unsigned n)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -323,8 +325,8 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-/** Is what the lane makes here dropped in the same straight line, as a compiler does that computes ahead of a
- *  guard or clamps by selects? */
+/** Returns true if the lane's result is discarded within the same straight-line code, as when a compiler
+ *  speculates ahead of a guard or clamps by selects. */
 static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };
@@ -380,7 +382,7 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             for (unsigned r = use[u].first; r < use[u].first + use[u].count && r < 255; r++) {
                 if (use[u].reg_class == ISA_REG_V) {
                     k.vector[r / 64] |= UINT64_C(1) << r % 64;
-                    if (r >= d && r < d + n) /* whole: none is left */
+                    if (r >= d && r < d + n) /* all of its registers are overwritten */
                         return chosen && use[u].first <= d && use[u].first + use[u].count >= d + n &&
                                at.insn->guard == ISA_PT && !at.insn->guard_neg &&
                                !(isa_op_info((enum isa_op)at.insn->op)->flags & ISA_F_SCALAR);
@@ -414,7 +416,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
     (void)chk_add_text(chk, &f, &text);
 }
 
-/** Reported now, or, for a result inside a library, when it leaves the library. */
+/** Reports a finding now, or, for a result inside a library, when it leaves the library. */
 static void found(struct chk_fp_taint *taint, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     struct chk *chk = chk_of_state(taint);
@@ -451,7 +453,7 @@ void chk_arith_insn(void *state, const struct emu_hook_site *site)
     }
     if ((lanes[1] | lanes[2]) == 0)
         return;
-    /* no library divides integers by what it does not know */
+    /* no library divides by an unchecked integer */
     late = row->test != DIVIDE && chk_fp_taint_reads(taint, site);
     for (LW_EACH_BIT(l, late || is_scalar ? 0 : lanes[1] | lanes[2]))
         if (dropped(taint, site, (unsigned)l)) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic inside a library's functions. What they make on their way is theirs: infinities that a division
- * turns to zero, shifts too far and numbers out of range that a select drops. What they give back is the
- * kernel's: an infinity, a NaN or an integer that could not hold its float is reported as soon as something
- * outside of the library uses it.
+ * Arithmetic inside library functions. Their intermediate results are ignored: infinities that a division
+ * turns to zero, shifts and conversions out of range that a select discards. Results that leave the library
+ * are the kernel's: an infinity, a NaN or an integer that could not hold its float is reported as soon as
+ * code outside the library uses it.
  *
- * Until then the warp goes in single steps and such values are followed, by register and lane: through copies
- * and selects, inside of the library an infinity or a NaN through whatever makes a number of it that is not
- * finite either, also where a select takes such a number in its place (NAN for the root of what is negative).
+ * Until then the warp executes in single steps and such values are tracked by register and lane. They pass
+ * through copies and selects. Inside the library an infinity or a NaN also passes through any operation whose
+ * result is not finite either, even where a select takes such a result instead (NAN for the root of a
+ * negative number).
  */
 #include "check/arith/chk_fp_taint_priv.h"
 
@@ -15,12 +16,12 @@
 
 enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 
-/** Lanes of registers v[first] on, count of them, that hold what instruction @index made. */
+/** Lanes of registers v[first] on, count of them, that hold the result of instruction @index. */
 struct value {
-    uint64_t lanes, caller; /* caller: as of chk_location */
+    uint64_t lanes, caller; /* caller: as in chk_location */
     uint32_t index;
     uint8_t first, count, kind; /* enum chk_kind */
-    bool unless_finite;         /* of one that is about to be made: only in lanes where it is not finite */
+    bool unless_finite;         /* a result of the next instruction: only in lanes where it is not finite */
 };
 struct values {
     struct value at[MOST_VALUES];
@@ -30,16 +31,16 @@ struct warp {
     const struct emu_core *core;
     unsigned slot, warp, steps;
     const struct emu_program *program;
-    struct values held, results; /* made: by the instruction that is about to be executed */
+    struct values held, results; /* results: of the instruction about to be executed */
 };
 struct chk_fp_taint {
     struct chk *chk;
-    struct init_set *live; /* chk_live() of the program that was requested last; owned */
+    struct init_set *live; /* chk_live() of the program of the last query; owned */
     const struct emu_program *live_of;
     struct warp **warps;
     size_t count, room;
     struct chk_library library;
-    bool stepping; /* between on_step and on_stepped */
+    bool stepping; /* true between on_step and on_stepped */
 };
 
 static struct warp *warp_of(const struct chk_fp_taint *taint, const struct emu_hook_site *site)
@@ -72,11 +73,12 @@ static void put(struct values *to, struct value v)
             return;
         }
     }
-    if (to->count < MOST_VALUES) /* else it is lost: better no report than one of a value that may be discarded */
+    if (to->count < MOST_VALUES) /* else the value is lost: no report is better than one of a value that may be
+                                  * discarded */
         to->at[to->count++] = v;
 }
 
-/** Registers v that an instruction writes; false: none. */
+/** Gets the vector registers that an instruction writes. Returns false if it writes none. */
 static bool result_of(const struct isa_insn *insn, uint8_t *first, uint8_t *count)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -143,7 +145,7 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 
 enum passing { ENDS, PASSES, UNLESS_FINITE };
 
-/** What becomes of a value of a kind that an instruction of the library, or of others, reads. */
+/** Returns what happens to a value of a kind that an instruction, of the library or of others, reads. */
 static enum passing through(const struct isa_insn *insn, enum chk_kind kind, bool library)
 {
     switch (insn->op) {
@@ -151,19 +153,21 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
     case ISA_V_SELP_B32: case ISA_V_SELP_B64:
         return library && (kind == CHK_NAN || kind == CHK_INFINITY) ? UNLESS_FINITE : PASSES;
     case ISA_V_AND_B32: case ISA_V_PRMT_B32: case ISA_V_BFE_U32: case ISA_V_BFE_S32:
-        if (kind == CHK_CONVERSION) /* to a smaller integer */
+        if (kind == CHK_CONVERSION) /* narrowed to a smaller integer */
             return PASSES;
         break;
     case ISA_V_CVT:
         if (isa_mod_get(insn, ISA_MOD_STYPE) < ISA_DT_F16)
-            return kind == CHK_CONVERSION ? PASSES : ENDS; /* double d = convert_int(f) is all at the call's place */
+            return kind == CHK_CONVERSION ? PASSES : ENDS; /* double d = convert_int(f) is compiled to code at the
+                                                            * call's position */
         break;
     default: break;
     }
     return kind == CHK_NAN || kind == CHK_INFINITY ? UNLESS_FINITE : ENDS;
 }
 
-/** The lanes that read registers of @v; unless @any, a select that takes the other source does not. */
+/** Returns the lanes that read registers of @v; unless @any, a select that takes the other source does not
+ *  read. */
 static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_use *use, unsigned count,
                         const struct value *v, bool any)
 {
@@ -207,8 +211,8 @@ static void on_step(void *state, const struct emu_hook_site *site)
 
         if (lanes == 0)
             continue;
-        if (library ? store : how != PASSES) { /* given out by a pointer, stored in memory, where it is not tracked, or
-                                                * used */
+        if (library ? store : how != PASSES) { /* passed out by a pointer, stored to memory, which is not tracked,
+                                                * or used */
             chk_arith_found(taint->chk, kind, site, v->index, v->caller, lanes);
             v->lanes &= ~lanes;
         } else if (writes && how != ENDS) {
@@ -220,13 +224,13 @@ static void on_step(void *state, const struct emu_hook_site *site)
 
 enum number { FINITE, INFINITE, NOT_A_NUMBER };
 
-/** What a lane has in the registers of @v, which the instruction has written. */
+/** Classifies a lane's value in the registers of @v, which the instruction has written. */
 static enum number number_of(const struct emu_hook_site *site, const struct value *v, unsigned lane)
 {
     const unsigned type = site->insn->op == ISA_V_CVT ? isa_mod_get(site->insn, ISA_MOD_DTYPE) : ISA_DT_F32;
     uint64_t low = 0, word = 0, exponent;
 
-    /* of two registers the second has the exponent; that of f64 begins as that of f32 does */
+    /* of two registers the second has the exponent; f64's top bits have the layout of f32's */
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first, lane, &low);
     (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_V, v->first + v->count - 1u, lane, &word);
     exponent = type == ISA_DT_F16 ? 0x7c00 : type == ISA_DT_BF16 ? 0x7f80 : v->count == 1 ? 0x7f800000 : 0x7ff00000;
@@ -237,7 +241,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     return (word & ((exponent & -exponent) - 1)) != 0 || (v->count == 2 && low != 0) ? NOT_A_NUMBER : INFINITE;
 }
 
-/** What has passed an instruction that was executed is held from now on. */
+/** Tracks the results of an executed instruction. */
 static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *results)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;
@@ -272,7 +276,7 @@ static void overwrite(struct warp *w, const struct emu_hook_site *site)
         }
 }
 
-/** Lanes in which nothing may read a value any more need not be followed. */
+/** Stops tracking lanes in which nothing may read the value any more. */
 static void keep_live(struct chk_fp_taint *taint, struct warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
@@ -332,7 +336,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
             let_go(taint, taint->warps[i]);
 }
 
-/** The run continues elsewhere. */
+/** Drops everything: the run continues elsewhere. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_fp_taint *taint = state;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions are of a library's functions rather than of the kernel's own text. */
+/*
+ * Classifies instructions: of a library function or of the kernel's own source.
+ *
+ * A compiler links a library's bitcode, which has no lines, into its caller, and gives the resulting
+ * instructions line and column of the call. Only these and the call's own instructions have that position: an
+ * operator of the source has a column of its own, and a function of the source has its own lines. Hence code
+ * at a name before a parenthesis belongs to a library. A macro that the file defines counts as its contents.
+ */
 #include "check/arith/chk_library_priv.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* A compiler puts a library's bitcode, which has no lines, into its caller, and gives what comes of it the
- * line and the column of the call. So does it nothing else but what the call itself needs: an operator of
- * the source has a column of its own, a function of the source lines of its own. Hence code at a
- * name before a parenthesis is of a library. A macro that the file defines is taken for what it holds. */
+/* Returns true for characters of names. */
 
 static bool is_word(int c)
 {
     return isalnum(c) || c == '_' || c == '$';
 }
 
-/** Line @line (from 1) of @text; NULL: there is none. */
+/** Returns line @line (from 1) of @text; NULL: there is none. */
 static const char *line_of(const char *text, uint32_t line)
 {
     while (text != NULL && --line != 0) {
@@ -60,7 +64,7 @@ bool chk_library_call_stands(const char *text, uint32_t line, unsigned column)
            !is_keyword(at, size) && !is_macro(text, at, size);
 }
 
-/** The text of file @file of the program; NULL: it cannot be read. */
+/** Returns the text of file @file of the program; NULL: it cannot be read. */
 static const char *text_of(struct chk_library *library, unsigned file)
 {
     const struct isa_object *object = emu_program_object(library->program);
@@ -87,7 +91,7 @@ static bool look(struct chk_library *library, uint32_t index)
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
 
-    /* who has no lines where others have is of the compiler */
+    /* a function without lines next to others with lines is the compiler's */
     if (line == NULL || line->line == 0 || line->file >= object->file_count || object->files[line->file][0] == '\0')
         return object->line_count != 0 && f != NULL && !f->kernel;
     if (chk_is_foreign(object->files[line->file]))
@@ -117,7 +121,7 @@ bool chk_library_has(struct chk_library *library, const struct emu_program *prog
         library->no_text = calloc((size_t)object->file_count + 1, sizeof *library->no_text);
         if (library->known == NULL || library->texts == NULL || library->no_text == NULL) {
             forget(library);
-            return false; /* rather a finding too many */
+            return false; /* a false report is better than a missed finding */
         }
         library->program = program;
         library->file_count = object->file_count;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions of a library's functions. */
+/* Instructions of library functions. */
 #ifndef CHK_LIBRARY_PRIV_H
 #define CHK_LIBRARY_PRIV_H
 
 #include "check/chk_priv.h"
 
-/** What is known of the program of the last query. Zero at first. */
+/** Cached properties of the program of the last query. Zero at first. */
 struct chk_library {
     const struct emu_program *program;
     uint8_t *known;   /* by instruction */
@@ -14,13 +14,13 @@ struct chk_library {
     unsigned file_count;
 };
 
-/** Is instruction @index of @program of a library: of a compiler's header, of a function without lines next to
- *  those that have some, or at the place of a call of a function that has none? Where the source cannot be
- *  read, the last is not known, and the answer no. */
+/** Returns true if instruction @index of @program belongs to a library: it is in a compiler's header, in a
+ *  function without lines next to others with lines, or at the position of a call to a function without
+ *  lines. If the source cannot be read, the last case is unknown, and the result false. */
 bool chk_library_has(struct chk_library *library, const struct emu_program *program, uint32_t index);
 void chk_library_fini(struct chk_library *library);
-/** Is at @line and @column of a source's @text (NULL: none) a name that is called, and which the
- *  text does not define as a macro? */
+/** Returns true if a name that is called is at @line and @column of a source's @text (NULL: none), and the
+ *  text does not define it as a macro. */
 bool chk_library_call_stands(const char *text, uint32_t line, unsigned column);
 
 #endif

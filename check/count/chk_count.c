@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often each instruction ran, for how many lanes, and what its memory requests took. */
+/* Counts executions of each instruction, their lanes, and the cost of memory requests. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
@@ -7,7 +7,7 @@
 
 enum { SECTOR_BYTES = 32, BANKS = 32, BANK_BYTES = 4 };
 
-/** Distinct 32-byte sectors of @bytes at each address. */
+/** Returns the number of distinct 32-byte sectors of @bytes at each address. */
 static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
 {
     uint64_t seen[256], last = UINT64_MAX;
@@ -23,7 +23,7 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
                 continue;
             last = s;
             while (used[at] && seen[at] != s)
-                at = (at + 1) % 256; /* 64 lanes have at most 128 */
+                at = (at + 1) % 256; /* 64 lanes have at most 128 sectors */
             n += !used[at];
             used[at] = true;
             seen[at] = s;
@@ -32,8 +32,8 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
     return n;
 }
 
-/** Passes of shared memory: the most different words of one bank. @least: of the same number of
- *  words side by side. */
+/** Returns the wavefronts of a shared access: the largest number of different words of one bank. @least is
+ *  set to that of as many contiguous words. */
 static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, unsigned *least)
 {
     uint64_t word[BANKS][EMU_MAX_LANES];
@@ -57,7 +57,7 @@ static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, 
     return most;
 }
 
-/** The address of each lane of @access. */
+/** Returns the address of each lane of @access. */
 static const uint64_t *addresses(struct chk_counters *c, const struct emu_hook_access *access)
 {
     if (access->piece_count == 0)
@@ -111,7 +111,7 @@ static void counts_destroy(struct chk_counts *counts)
     free(counts);
 }
 
-/** The counts of a program; NULL: no memory. */
+/** Returns the counts of a program, created if needed; NULL: no memory. */
 static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_program *program)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -162,7 +162,7 @@ static void note_kernel(struct chk_tally *t, const struct emu_hook_site *site)
     t->grid = site->grid->sequence;
 }
 
-/** The counts of a launch; NULL: no memory. */
+/** Returns the counts of a launch; NULL: no memory. */
 static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_grid *grid)
 {
     struct chk_launch_counts now = {.kernel = grid->launch.kernel, .grid = grid->sequence};

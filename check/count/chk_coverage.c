@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Where @file is on this machine, for who draws the pages; itself if that is not known. The
- *  caller frees it. */
+/** Returns the path of @file on this machine, for the tool that renders the pages; @file itself if it is not
+ *  known. The caller frees it. */
 static char *real(const char *file, const struct chk_counts *counts)
 {
     const char *dir = counts->object->comp_dir;
@@ -28,13 +28,13 @@ static char *real(const char *file, const struct chk_counts *counts)
 /** A function of a file. */
 struct entered {
     const char *symbol;
-    uint64_t plain; /* hash of its plain name */
+    uint64_t plain; /* hash of its unqualified name */
     uint64_t lanes;
     uint32_t line;
 };
 
-/** lcov knows a function by its name, in which its version 1 ends at a comma. Of two with one plain name, as
- *  overloads are, each has its symbol as well. */
+/** Prints a function. lcov identifies it by name, which ends at a comma in version 1. Functions with a common
+ *  unqualified name, such as overloads, have their symbol as well. */
 static void put_function(const char *key, uint64_t number, const struct entered *fn, bool shared, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -64,7 +64,7 @@ static void total(struct totals *t, uint64_t count)
     t->hit += count != 0;
 }
 
-/** Functions of the programs that are declared in @file. False: no memory. */
+/** Prints the functions of the programs that are declared in @file. Returns false without memory. */
 static bool put_functions(const struct chk_counters *c, const char *file, struct lw_sink *out)
 {
     struct entered *all = NULL;
@@ -106,8 +106,8 @@ static bool put_functions(const struct chk_counters *c, const char *file, struct
     return true;
 }
 
-/** Both ways of the branches of a line: of those that were made several times (unrolled loops,
- *  functions put into others) each. */
+/** Prints both outcomes of a line's branches; a branch that was duplicated (unrolled loops, inlined
+ *  functions) is printed for each copy. */
 static void put_branches(const struct chk_line_entry *e, size_t from, size_t to, struct totals *t,
                          struct lw_sink *out)
 {
@@ -133,7 +133,7 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
 
 /* ---- copies that the front end made of code --------------------------------------------------- */
 
-/** A block with nothing in it (ptx_debug_duplicates.c). */
+/** Returns true for an empty block, which marks a duplicate (ptx_debug_duplicates.c). */
 static bool is_copy(const struct isa_debug *debug, uint32_t die)
 {
     return debug->dies[die].tag == ISA_TAG_BLOCK && debug->dies[die].end == die + 1 &&
@@ -152,7 +152,7 @@ static void mark(struct chk_counts *c, uint32_t die, uint32_t from, uint32_t to)
     }
 }
 
-/** False: no memory. */
+/** Finds duplicated code. Returns false without memory. */
 static bool find_copies(struct chk_counts *c)
 {
     const struct isa_debug *debug = c->object->debug;
@@ -178,7 +178,7 @@ static bool find_copies(struct chk_counts *c)
     return c->scopes != NULL;
 }
 
-/** An instruction of a line: which statement, which copy of it. */
+/** An instruction of a line: its statement, and which duplicate of it. */
 struct copied {
     uint32_t scope, column, copy;
     uint64_t lanes;
@@ -203,11 +203,11 @@ static uint64_t lanes_of(const struct chk_line_entry *e)
 {
     const struct chk_tally *t = &e->counts->tally[e->index];
 
-    return t->lanes + t->others; /* a lane that reaches a branch has reached its line */
+    return t->lanes + t->others; /* a lane that reaches a branch has executed its line */
 }
 
-/** The most of any statement, all copies of it together; @joins: nothing else is there.
- *  UINT64_MAX: no memory. */
+/** Returns the largest count of any statement, summed over its duplicates; @joins: the line has only
+ *  reconvergence instructions. UINT64_MAX: no memory. */
 static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bool joins)
 {
     struct copied *list = calloc(count, sizeof *list);
@@ -240,8 +240,8 @@ static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bo
     return most;
 }
 
-/** The most that one of a line's instructions ran, in each program; their sum. UINT64_MAX: no
- *  memory. */
+/** Returns the largest count of one of a line's instructions in each program, summed over programs.
+ *  UINT64_MAX: no memory. */
 static uint64_t line_lanes(const struct chk_line_entry *e, size_t from, size_t to)
 {
     uint64_t all = 0;

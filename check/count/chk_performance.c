@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What costs speed, by line, from counts: findings of the class performance. */
+/* Performance findings by line, from counts. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_TIMES = 2,  /* sectors or passes, this times the least, */
-    PARTED_SHARE = 10 /* and at least one in so many branches */
+    PARTS_TIMES = 2,  /* report at this many times the least number of sectors or wavefronts */
+    PARTED_SHARE = 10 /* report if at least one in this many branches diverged */
 };
 
 static double per(uint64_t a, uint64_t b)
@@ -76,11 +76,11 @@ static uint64_t local_bytes(const struct chk_tally *t)
     return t->local;
 }
 
-/** Kinds, which of a line's instructions they observe, and when there is a finding. */
+/** Kinds, the instructions of a line that they evaluate, and their thresholds. */
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
-    uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction is of no account */
+    uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction does not count */
     bool (*report)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
     {CHK_UNCOALESCED, CHK_COUNT_MEMORY, global_count, uncoalesced},
@@ -89,13 +89,14 @@ static const struct {
     {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, local_bytes, local},
 };
 
-/** Is the instruction of account to a kind? */
+/** Returns the instruction's weight for a kind; 0: it does not count. */
 static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
 {
     return e->counts->what[e->index] & lints[lint].what ? lints[lint].weight(&e->counts->tally[e->index]) : 0;
 }
 
-/** One line, one kind: those of its instructions [from, to) together that are in the same inlined calls. */
+/** Evaluates one line for one kind: those of its instructions [from, to) together that are in the same
+ *  inlined calls. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                  size_t to, const uint64_t *key, uint64_t calls)
 {
@@ -128,7 +129,7 @@ static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, s
         lw_buffer_fini(&text);
 }
 
-/** A line, one kind: a finding for each way of calls that the compiler has put the line into. */
+/** Evaluates a line for one kind: a finding for each chain of inlined calls that contains the line. */
 static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                           size_t to, const uint64_t *key)
 {
@@ -152,7 +153,7 @@ static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_en
     free(seen);
 }
 
-/** Instructions without a line, of functions that are called: all of a function together. */
+/** Evaluates instructions without a line, of called functions: all of a function together. */
 static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
 {
     const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source of kernels with what each line cost. */
+/* The source of kernels with the cost of each line. */
 #include "check/count/chk_count_priv.h"
 #include "check/chk_priv.h"
 
@@ -33,7 +33,7 @@ static void source_open(struct source *s, const char *file, const struct chk_cou
     lw_buffer_fini(&path);
 }
 
-/** The next line, without its end; NULL past the last. */
+/** Returns the next line, without its newline; NULL past the last. */
 static const char *source_next(struct source *s, size_t *size)
 {
     const char *line = s->at;
@@ -78,7 +78,7 @@ static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, con
 }
 
 
-/** One file: all its lines, those with code with their counts. */
+/** Prints one file: all its lines, those with code with their counts. */
 static void put_file(const struct chk_line_entry *e, size_t from, size_t end, uint64_t all,
                      struct lw_sink *out)
 {
@@ -95,7 +95,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
 
         text = NULL;
         size = 0;
-        /* lines without code between those that have some */
+        /* lines without code in between */
         while (source.line < e[at].line && (text = source_next(&source, &size)) != NULL)
             put_line(NULL, 0, source.line - 1, text, size, out);
         text = source.line == e[at].line ? source_next(&source, &size) : NULL;
@@ -107,7 +107,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
     free(source.data);
 }
 
-/** What was counted, after @title. @used: files of which something ran only. */
+/** Prints the counts, after @title. @used: only files with executed code. */
 static enum lw_status put_counters(const struct chk_counters *counters, const char *title, const char *note, bool used,
                                    struct lw_sink *out, struct lw_error *err)
 {

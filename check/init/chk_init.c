@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that were never written: warps on the fast path, and those in single steps. */
+/* Uninitialised values: warps on the fast path, and warps in single steps. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void block_fini(struct init_block *b)
     free(b);
 }
 
-/** NULL: no memory. */
+/** Returns the record of a program; NULL: no memory. */
 static const struct init_program *program_of(struct chk_init *init, const struct emu_program *program)
 {
     struct init_program *p;
@@ -64,7 +64,7 @@ static const struct init_set *live_of(struct chk_init *init, const struct emu_pr
 
     return p == NULL ? NULL : p->live;
 }
-/** NULL: no memory. */
+/** Returns the plan of an instruction; NULL: no memory. */
 static const struct init_plan *plan_of(struct chk_init *init, const struct emu_hook_site *site)
 {
     const struct init_program *p = program_of(init, site->program);
@@ -76,7 +76,7 @@ static const struct init_plan *plan_of(struct chk_init *init, const struct emu_h
     return &p->plan[site->index];
 }
 
-/** A warp goes in single steps; all of its registers are defined so far. */
+/** Starts single steps of a warp; all of its registers count as defined. */
 static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
                                     const struct emu_core *core, unsigned warp)
 {
@@ -108,7 +108,7 @@ static uint32_t unread_register(struct chk_init *init, unsigned number)
     return init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER, .number = number});
 }
 
-/** Registers that are read before they are written: undefined at the start. */
+/** Marks registers that are read before they are written as undefined, when the warps start. */
 static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_core *core,
                         const struct emu_grid *grid)
 {
@@ -201,7 +201,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     b->block = view.block;
     b->warp_count = view.warp_count;
     b->shared_bytes = view.shared_bytes;
-    b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* made at the first access */
+    b->shared_undefined = view.shared_bytes == 0 ? 0 : UINT32_MAX; /* allocated at the first access */
     for (unsigned i = 0; i < b->warp_capacity; i++) {
         if (b->local[i] == NULL)
             continue;
@@ -216,7 +216,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     begin_warps(init, b, core, view.grid);
 }
 
-/** Warps that went in single steps are to do so again. */
+/** Handles the end of replay: warps that were in single steps are again. */
 static void on_replay_end(void *state, bool same)
 {
     struct chk_init *init = state;
@@ -232,7 +232,7 @@ static void on_replay_end(void *state, bool same)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-/** Where undefined bits at an address of a lane came from. */
+/** Returns the origin of undefined bits at an address of a lane. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at)
 {
@@ -259,8 +259,8 @@ uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struc
         const struct isa_variable *v;
         o.kernel = site->grid->launch.kernel;
         v = chk_shared_variable(object, o.kernel, o.number);
-        if (v != NULL) { /* a variable is one place */
-            o.byte = o.number - v->shared_offset; /* of the first time */
+        if (v != NULL) { /* a variable is one location */
+            o.byte = o.number - v->shared_offset; /* of the first occurrence */
             o.number = v->shared_offset;
         }
     }
@@ -273,7 +273,7 @@ static uint32_t origin_of(struct chk_init *init, struct init_block *b,
     return init_origin_at(init, b, &a->at, lane, at);
 }
 
-/** Lanes with undefined bits in vector registers [r, r + n); they count as defined from now on. */
+/** Returns the lanes with undefined bits in vector registers [r, r + n), and marks them as defined. */
 static uint64_t take_vector(struct init_warp *w, unsigned r, unsigned n, uint64_t lanes,
                             uint32_t *from)
 {
@@ -343,7 +343,7 @@ static void check_address(struct chk_init *init, struct init_warp *w, const stru
                chk_hook_address(a, lw_lowest(lanes)));
 }
 
-/** Undefined bits of a texel's components, whose bytes have those of @mask. */
+/** Computes the undefined bits of a texel's components, whose bytes have those of @mask. */
 static void texel(const struct chk_init *init, const struct emu_hook_access *a, unsigned lane, const uint8_t *mask,
                   uint32_t word[4])
 {
@@ -356,16 +356,16 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c, lane, &low);
     (void)emu_reg_read(at->core, at->slot, at->warp, c, at->insn->c + 1u, lane, &high);
     if (!emu_texture_get(init->memory.chk->machine, high << 32 | (uint32_t)low, &texture))
-        return; /* it faults */
+        return; /* the fetch faults */
     bytes = texture.bits / 8;
     for (unsigned k = 0; k < 4; k++) {
-        word[k] = 0; /* those that it lacks are 0 or 1 */
+        word[k] = 0; /* missing components are 0 or 1 */
         for (unsigned i = 0; k < texture.components && i < bytes; i++)
             word[k] |= mask[k * bytes + i] != 0 ? ~0u : 0;
     }
 }
 
-/** Undefined bits of what a lane loads, of @word in registers of 32 bits; where they came from. */
+/** Computes the undefined bits of what a lane loads, as @word in registers of 32 bits. Returns their origin. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {
@@ -377,7 +377,7 @@ static uint32_t lane_load(struct chk_init *init, struct init_block *b, const str
         first++;
     for (unsigned k = 0; k < 4; k++)
         word[k] = lw_get32(mask + 4 * k);
-    if (a->at.insn->op == ISA_TEX) /* what a component's bytes become depends on its type */
+    if (a->at.insn->op == ISA_TEX) /* how a component's bytes are converted depends on its type */
         texel(init, a, lane, mask, word);
     if (sign && word[0] >> (8 * a->bytes - 1) & 1)
         word[0] |= ~(uint32_t)lw_mask(8 * a->bytes);
@@ -449,7 +449,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     }
 }
 
-/** Memory that an atomic reads and that is uninitialised. An exchange only copies it. */
+/** Reports an atomic that reads uninitialised memory. An exchange only copies it. */
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);
@@ -482,7 +482,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         return;
     }
     atomic_memory(init, b, a);
-    load(init, b, a); /* defined by now: so is the result */
+    load(init, b, a); /* defined after the report: so is the result */
 }
 
 static void on_access(void *state, const struct emu_hook_access *a)
@@ -521,13 +521,13 @@ static void on_access(void *state, const struct emu_hook_access *a)
             init->memory.chk->look = CHK_LOOK_REPEATED;
         return;
     }
-    /* what is defined stays so, whatever a warp without undefined registers does there */
+    /* defined pages stay defined, whatever a warp without undefined registers stores there */
     (void)init_memory_filtered(&init->memory, chk_hook_address(a, lw_lowest(a->at.lanes)), a->filter);
 }
 
 /* ---- single steps -------------------------------------------------------------------------------- */
 
-/** A guard decides: the value that it depends on is used. */
+/** Reports a guard that depends on undefined bits. */
 static void check_guard(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -551,7 +551,7 @@ static void check_guard(struct chk_init *init, struct init_warp *w, const struct
         init_found(init, CHK_UNINIT_BRANCH, site, lanes, branch ? "a branch" : "a guard", from, 0);
 }
 
-/** Operands of rows that act on what runs: targets, masks, counts, pointers. */
+/** Checks the operands of control instructions: targets, masks, counts, pointers. */
 static void check_control(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -562,7 +562,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     uint64_t lanes = 0;
     uint32_t from = 0;
 
-    if (info->flags & ISA_F_CROSS) { /* its values are copied: who takes part is used */
+    if (info->flags & ISA_F_CROSS) { /* cross-lane values are only copied: the mask of participants is used */
         const unsigned member = isa_x_member(insn->x);
         if (member != ISA_VZ)
             lanes = take_vector(w, member, 1, site->lanes, &from);
@@ -573,7 +573,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     for (unsigned i = 0; i < n; i++)
         if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
             lanes |= take_vector(w, uses[i].first, uses[i].count, site->lanes, &from);
-    if (isa_op_has(info, ISA_TOK_RR)) { /* counted with those of other warps */
+    if (isa_op_has(info, ISA_TOK_RR)) { /* combined with those of other warps */
         const unsigned r = isa_insn_r(insn);
         const uint64_t unsure = r < ISA_PT ? w->p[r] & site->lanes : 0;
         if (unsure != 0 && lanes == 0)
@@ -591,7 +591,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
         init_found(init, CHK_UNINIT_ADDRESS, site, lanes, "a pointer or size", from, 0);
 }
 
-/** A write of the lanes that are active: a guard of what follows. */
+/** Checks a write of exec: the active lanes guard all that follows. */
 static void check_exec(struct chk_init *init, const struct emu_hook_site *site, const struct init_result *r)
 {
     uint64_t lanes = 0;
@@ -604,7 +604,7 @@ static void check_exec(struct chk_init *init, const struct emu_hook_site *site, 
         init_found(init, CHK_UNINIT_BRANCH, site, lanes, "which lanes are active", r->s_from, 0);
 }
 
-/** *@from of what is read at @pc: where that is, if nothing has read it before. */
+/** Sets the pc of the first read in origin *@from, if it had none. */
 static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
 {
     struct init_origin o;
@@ -618,7 +618,7 @@ static void note_read(struct chk_init *init, uint32_t *from, uint64_t pc)
     *from = init_origin_add(init, &o);
 }
 
-/** Registers that nothing has written keep where they are read first. */
+/** Records where registers that were never written are read first. */
 static void note_reads(struct chk_init *init, struct init_warp *w, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -705,7 +705,7 @@ static void commit(struct init_warp *w, const struct init_result *r)
     }
 }
 
-/** Nothing that may still be read has undefined bits. */
+/** Returns true if no register that may still be read has undefined bits. */
 static bool is_clean(struct chk_init *init, const struct init_warp *w, const struct emu_hook_site *site)
 {
     struct emu_split_view split[EMU_MAX_LANES];
@@ -772,7 +772,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_VPRINTF || insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
 }
 
-/** A call: below the stack pointer nothing is anybody's. */
+/** Handles a call: memory below the stack pointer is unused. */
 static void call(struct init_block *b, const struct emu_hook_site *site)
 {
     enum { STACK_POINTER = 2 };
@@ -789,8 +789,8 @@ static void call(struct init_block *b, const struct emu_hook_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
-/** On the fast path: what a shuffle reads of a lane that takes no part is undefined, and the warp goes in single
- *  steps, this one the first. */
+/** Handles a shuffle on the fast path: a value read from a lane that does not participate is undefined, and
+ *  the warp executes in single steps, beginning with this one. */
 static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     const struct init_plan *plan = plan_of(init, site);
@@ -819,7 +819,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
         call(b, site);
 }
 
-/** What a copy by the host takes along, from piece to piece; they may overlap. */
+/** Copies undefined bits and origins for a copy by the host, piece by piece; the ranges may overlap. */
 static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t bytes)
 {
     enum { PIECE = 1024 };
@@ -836,7 +836,7 @@ static void copied(struct chk_init *init, uint64_t to, uint64_t from, uint64_t b
             init_memory_range(m, out, n, true);
             continue;
         }
-        for (unsigned k = 0; k < n; k += 4) { /* of words, by what was first in each */
+        for (unsigned k = 0; k < n; k += 4) { /* one origin for each word, that of its first undefined byte */
             struct init_origin o = {.where = INIT_GLOBAL, .address = in};
             struct emu_allocation a;
             bool inside;
@@ -863,7 +863,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     init->memory.there.end = 0;
     switch (event->kind) {
     case EMU_MACHINE_ALLOC:
-        /* module variables begin as the program says */
+        /* module variables have initial values */
         if (emu_allocation_at(init->memory.chk->machine, event->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, event->address, event->size_bytes, false);

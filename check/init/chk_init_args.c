@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that were never written: what printf prints, and what a launch by a kernel passes on. */
+/* Uninitialised values: arguments of printf, and parameters of device launches. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdio.h>
 
 enum { MOST_ARGUMENTS = 32 };
 
-/** A 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
+/** Returns a 64-bit operand of a lane: registers from @reg on, or the instruction's third one. */
 static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_class, unsigned reg,
                      unsigned lane)
 {
@@ -21,7 +21,7 @@ static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
     const struct isa_insn *insn = site->insn;
 
     if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
-        return 0; /* an address that no compiler knows */
+        return 0; /* an address that no compiler generates */
     return pair(site, insn->xkind == ISA_X_SCALAR ? ISA_REG_S : ISA_REG_V, isa_x_reg(insn->x), lane);
 }
 
@@ -62,7 +62,7 @@ void init_args_print(struct chk_init *init, struct init_block *b, const struct e
     }
 }
 
-/** Entry, sizes and shared bytes of a launch (docs/explanation/device-launches.md). */
+/** Checks entry, sizes and shared bytes of a launch (docs/explanation/device-launches.md). */
 static void look_at_descriptor(struct chk_init *init, struct init_block *b,
                                const struct emu_hook_site *site, unsigned lane, uint64_t descriptor)
 {
@@ -104,7 +104,7 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
             uint64_t first;
             char use[160], room[ISA_SYMBOL_BYTES];
 
-            /* others may be structures, which may have gaps */
+            /* others may be structures, which may have padding */
             if ((p->kind != ISA_PARAM_POINTER && p->kind != ISA_PARAM_INTEGER &&
                  p->kind != ISA_PARAM_FLOAT) ||
                 init_memory_count(&init->memory, buffer + p->offset, p->size_bytes, &first) == 0)

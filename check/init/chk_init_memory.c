@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which bits of memory were never written: pages of global memory, shared and local memory of
- * resident blocks. What is defined throughout has no shadow. */
+/* Shadow of uninitialised memory, by bits: pages of global memory, shared and local memory of resident
+ * blocks. Fully defined memory has no shadow. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ void init_memory_end(struct init_memory *m)
     free(m->marks.rows);
 }
 
-/** The place of a page in the table, or NULL: there is none. */
+/** Returns the entry of a page in the table, or NULL. */
 static inline struct init_page **location_of(const struct init_memory *m, uint64_t address)
 {
     uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE;
@@ -55,7 +55,7 @@ static void drop(struct init_memory *m, uint64_t address)
     *location = NULL;
 }
 
-/** Bytes of the page at @base (of its first byte) that kernels may access. */
+/** Returns how many bytes of the page at @base (of its first byte) kernels may access. */
 static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
 {
     struct emu_allocation a;
@@ -67,7 +67,7 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
 }
 
-/** A page with a mask of its own; NULL: no memory, and it counts as defined. */
+/** Returns a page with a mask of its own; NULL: no memory, and the page counts as defined. */
 static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
     struct init_page *p = *location;
@@ -91,7 +91,7 @@ static struct init_page *make(struct init_memory *m, struct init_page **location
     return p;
 }
 
-/** Make the page that @address is in one that nothing has written. */
+/** Marks the page of @address as never written. */
 static void set_fresh(struct init_memory *m, uint64_t address)
 {
     uint64_t page = (address - ISA_GLOBAL_BASE) / INIT_PAGE, t = page / INIT_TABLE;
@@ -112,7 +112,7 @@ static void set_fresh(struct init_memory *m, uint64_t address)
     m->in_table[t]++;
 }
 
-/** The table has no page but defined ones. */
+/** Returns true if all pages of the table are defined. */
 static inline bool is_filtered(const struct init_memory *m, uint64_t t)
 {
     return m->in_table[t] == 0;
@@ -147,7 +147,7 @@ bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct 
     return true;
 }
 
-/** Bytes of @mask that are not 0; they become 0. */
+/** Zeroes @mask. Returns the number of its bytes that were not 0. */
 static inline unsigned clear(uint8_t *mask, unsigned bytes)
 {
     unsigned n = 0;
@@ -183,7 +183,7 @@ static inline bool any(const uint8_t *mask, unsigned bytes)
     return all != 0;
 }
 
-/** Global memory [address, + bytes) is defined. */
+/** Marks global memory [address, + bytes) as defined. */
 static void define(struct init_memory *m, uint64_t address, uint64_t bytes)
 {
     while (bytes != 0) {
@@ -247,7 +247,7 @@ uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64
 
 /* ---- shared and local memory ------------------------------------------------------------------ */
 
-/** Undefined bits of @bytes of shared memory, or NULL: not there. */
+/** Returns the undefined bits of @bytes of shared memory, or NULL if the address is invalid. */
 static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t address,
                           unsigned bytes)
 {
@@ -285,7 +285,7 @@ void init_local_begin(const struct init_block *b, struct init_local *local)
     memset(local->mask, 0xff, local_capacity(b));
 }
 
-/** A warp's local memory, or NULL: @offset is not in it. */
+/** Returns a warp's local memory, or NULL if @offset is not in it. */
 static struct init_local *local_of(struct init_memory *m, struct init_block *b, unsigned warp, uint64_t offset)
 {
     if (b == NULL || offset >= b->local_bytes || warp >= b->warp_count)
@@ -301,7 +301,7 @@ static struct init_local *local_of(struct init_memory *m, struct init_block *b, 
     return b->local[warp];
 }
 
-/** Undefined bits of the word that holds byte @offset of a lane's local memory, or NULL. */
+/** Returns the undefined bits of the word that contains byte @offset of a lane's local memory, or NULL. */
 static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                          uint64_t offset)
 {
@@ -310,7 +310,7 @@ static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned w
     return local == NULL ? NULL : local->mask + (offset / 4 * b->width + lane) * 4;
 }
 
-/** Bytes from @offset on are no longer all undefined. */
+/** Records that bytes from @offset on are no longer all undefined. */
 static void local_lower(struct init_local *local, uint64_t lanes, uint64_t offset)
 {
     const uint32_t word = (uint32_t)offset & ~3u;
@@ -346,7 +346,7 @@ static inline enum isa_space space_of(uint64_t address)
                                          : ISA_SPACE_CONST; /* code, the null page */
 }
 
-/** Is all of it in one live allocation? What faults has no shadow. */
+/** Returns true if the whole range is in one live allocation. A faulting access has no shadow. */
 static bool is_there(struct init_memory *m, uint64_t address, unsigned bytes)
 {
     struct emu_allocation a;
@@ -425,7 +425,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
             return;
         for (unsigned k = 0; k < bytes; k++) {
             struct init_page **location = location_of(m, address + k), *p;
-            if (location == NULL || *location == NULL) { /* defined so far: a page of zeros */
+            if (location == NULL || *location == NULL) { /* defined so far: allocate a page of zeros */
                 set_fresh(m, address + k);
                 location = location_of(m, address + k);
                 if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)
@@ -469,7 +469,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
 
 /* ---- accesses of a warp ------------------------------------------------------------------------------ */
 
-/** Lanes of @piece that access: of a run with gaps some in between do not. */
+/** Returns the lanes of @piece that access memory: in a contiguous segment with gaps some lanes do not. */
 static inline uint64_t lanes_of(const struct emu_hook_access *a, const struct emu_addr_segment *piece)
 {
     return a->at.lanes & lw_mask(piece->last + 1u) & ~lw_mask(piece->first);
@@ -479,7 +479,7 @@ static inline unsigned span_of(const struct emu_hook_access *a, const struct emu
     return (piece->run ? (unsigned)(piece->last - piece->first) * a->bytes : 0) + a->bytes;
 }
 
-/** Could any lane of a piece meet undefined bits? False is certain. */
+/** Returns false if certainly no lane of a segment reads undefined bits. */
 static bool piece_may(struct init_memory *m, struct init_block *b, const struct emu_hook_access *a,
                       const struct emu_addr_segment *piece)
 {
@@ -622,6 +622,6 @@ void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from)
     bool is_new;
     struct init_mark *mark = m->marks.count < MOST_MARKS ? lw_table_add(&m->marks, sizeof *mark, key, &is_new) : NULL;
 
-    if (mark != NULL) /* else origins of later ones are the places themselves */
+    if (mark != NULL) /* else the locations of later values serve as their origins */
         mark->from = from;
 }

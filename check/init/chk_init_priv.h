@@ -32,8 +32,8 @@ static inline bool init_set_has(const struct init_set *set, unsigned number)
 {
     return set->w[number / 64] >> number % 64 & 1;
 }
-/** Per instruction of the program and one past its end, owned by the caller: registers that a lane
- *  whose next instruction it is may read before it writes all of them. NULL: no memory. */
+/** Returns the live registers for each instruction and one past the end, owned by the caller: registers that
+ *  a lane at that instruction may read before it writes all of them. NULL: no memory. */
 struct init_set *chk_live(const struct emu_program *program);
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -41,33 +41,33 @@ struct init_set *chk_live(const struct emu_program *program);
 enum { INIT_PAGE = EMU_PAGE_BYTES, INIT_TABLE = 4096 };
 /** Undefined bits of a page of global memory. */
 struct init_page {
-    uint32_t undefined; /* bytes with any */
-    struct init_page *next; /* of spare pages */
+    uint32_t undefined; /* bytes with undefined bits */
+    struct init_page *next; /* list of spare pages */
     uint8_t mask[INIT_PAGE];
 };
-/** Where an undefined value was stored. */
+/** Location to which an undefined value was stored. */
 struct init_mark {
     uint64_t key; /* 0: free */
     uint32_t from;
 };
 struct init_memory {
     struct chk *chk;
-    struct init_page **table[INIT_TABLE]; /* [16 MiB][page]; NULL: defined */
-    struct init_page fresh;               /* stands for a page that nothing has written */
+    struct init_page **table[INIT_TABLE]; /* [16 MiB][page]; NULL: the page is defined */
+    struct init_page fresh;               /* placeholder for a page that was never written */
     struct init_page *spare;
-    uint64_t tracked;                     /* pages that are not defined */
-    uint32_t in_table[INIT_TABLE];        /* those of each table */
-    struct { uint64_t first, end; } there; /* a live allocation, the last one used */
+    uint64_t tracked;                     /* number of pages that are not defined */
+    uint32_t in_table[INIT_TABLE];        /* the same for each table */
+    struct { uint64_t first, end; } there; /* cached range of the live allocation used last */
     struct lw_table marks; /* of struct init_mark */
 };
 
 struct init_warp;
 /** Undefined bits of a warp's local memory. */
 struct init_local {
-    uint32_t low[EMU_MAX_LANES]; /* of a lane: all bytes below are undefined */
+    uint32_t low[EMU_MAX_LANES]; /* [lane]: all bytes below are undefined */
     uint8_t mask[];              /* [word][lane][byte] */
 };
-/** A slot of a core: the block in it. */
+/** A slot of a core and the block in it. */
 struct init_block {
     struct chk_slot is;
     unsigned warp_count, warp_capacity, width;
@@ -82,91 +82,93 @@ struct init_block {
 };
 
 void init_memory_end(struct init_memory *m);
-/** Global memory [address, address + bytes) is fresh, or (@defined) written by the host. */
+/** Marks global memory [address, address + bytes) as uninitialised, or (@defined) as written by the host. */
 void init_memory_range(struct init_memory *m, uint64_t address, uint64_t bytes, bool defined);
-/** Bytes of a range that have undefined bits; *@first gets the first one's address. */
+/** Returns the number of bytes of a range that have undefined bits; *@first is set to the address of the
+ *  first. */
 uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64_t bytes,
                            uint64_t *first);
-/** Pages around @address that are defined; false: its own is not. They stay so until emu_hooks_invalidate_filters. */
+/** Finds a range of defined pages around @address. Returns false if @address is in a page that is not. The
+ *  pages stay defined until emu_hooks_invalidate_filters. */
 bool init_memory_filtered(const struct init_memory *m, uint64_t address, struct emu_hook_filter *span);
-/** Lanes of an access that meet undefined bits. Global memory is named by addresses, the other
- *  spaces are the block's. */
+/** Returns the lanes of an access that read undefined bits. Global memory is identified by addresses, the
+ *  other spaces by the block. */
 uint64_t init_access_undefined(struct init_memory *m, struct init_block *b,
                                const struct emu_hook_access *access);
-/** The lanes of an access write defined values. */
+/** Marks what the lanes of an access write as defined. */
 void init_access_define(struct init_memory *m, struct init_block *b,
                         const struct emu_hook_access *access);
-/** Undefined bits of one lane's bytes; true: any. */
+/** Gets the undefined bits of one lane's bytes. Returns true if there are any. */
 bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, uint8_t *mask);
 void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, const uint8_t *mask);
-/** Where the undefined value at a place came from, if it was stored: 0: it was never written. */
+/** Returns the origin of an undefined value that was stored at a location; 0: the location was never written. */
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key);
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);
 uint64_t init_mark_key(const struct init_block *b, unsigned warp, unsigned lane, uint64_t address);
-/** All of a warp's local memory is undefined. */
+/** Marks all of a warp's local memory as undefined. */
 void init_local_begin(const struct init_block *b, struct init_local *local);
-/** Local memory of @lanes below @end is unused stack: it is undefined again. */
+/** Marks local memory of @lanes below @end, which is unused stack, as undefined again. */
 void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const uint32_t *end);
 
 /* ---- warps in single steps --------------------------------------------------------------------- */
 
-/** Undefined bits of registers, and where they came from. */
+/** Undefined bits of registers, and their origins. */
 struct init_warp {
     unsigned vregs, steps;
     uint32_t (*v)[EMU_MAX_LANES], (*v_from)[EMU_MAX_LANES]; /* [vregs] */
-    uint64_t *v_lanes; /* [vregs] those with undefined bits, by which v is read */
+    uint64_t *v_lanes; /* [vregs] lanes with undefined bits; v is valid in these */
     uint32_t s[128], s_from[128];
-    uint64_t p[8]; /* lanes; p[ISA_PT] stays 0 */
+    uint64_t p[8]; /* lanes with undefined predicates; p[ISA_PT] stays 0 */
     uint32_t p_from[8][EMU_MAX_LANES];
     uint8_t sp;
     uint32_t sp_from;
-    struct init_set unread; /* may have lanes that nothing has written or read */
+    struct init_set unread; /* registers that may have lanes that were neither written nor read */
     bool any_unread;
 };
 /** A source of an instruction. */
 struct init_operand {
     uint8_t kind;         /* enum init_operand_kind */
-    uint8_t first, words; /* registers; words are 32 bits */
-    bool known;           /* its value may be used: no modifiers */
+    uint8_t first, words; /* first register and number of 32-bit words */
+    bool known;           /* its value may be used, as it has no modifiers */
     uint64_t value;       /* immediate, or address in constant memory */
 };
 enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT, INIT_IMMEDIATE };
-/** What of an instruction the rules ask for, each time the same. */
+/** Properties of an instruction that the rules need each time. */
 struct init_plan {
     bool is_built;
-    bool half;    /* reads the lower 16 bits alone */
-    uint8_t rule; /* of chk_init_rules.c */
+    bool half;    /* the instruction reads only the lower 16 bits */
+    uint8_t rule; /* rule of chk_init_rules.c */
     uint8_t read_count;
-    struct isa_reg_use read[ISA_MAX_USES]; /* without the guard */
-    struct init_operand source[3]; /* A, X and C, of which the variant bit has swapped the last two */
+    struct isa_reg_use read[ISA_MAX_USES]; /* registers read, without the guard */
+    struct init_operand source[3]; /* A, X and C; the variant bit swaps the last two */
     uint8_t d, words, s, s_words;  /* registers that it writes; words 0: none */
     uint8_t pred_written, sp_written;
 };
-/** A program, and what is known of its instructions. */
+/** A program, with cached properties of its instructions. */
 struct init_program {
     const struct emu_program *program;
     struct init_set *live;  /* chk_live(), owned */
     struct init_plan *plan; /* [instruction], owned */
 };
-/** What an instruction writes, known before it is executed. */
+/** Results of an instruction, computed before it is executed. */
 struct init_result {
-    uint64_t lanes;              /* of vector registers and predicates */
+    uint64_t lanes;              /* lanes in which vector registers and predicates are written */
     uint8_t d, words;            /* vector registers from d on; 0 words: none */
-    uint64_t undefined[4];       /* lanes; of the others mask and from have no meaning */
+    uint64_t undefined[4];       /* undefined bits; in other lanes mask and from are not valid */
     uint32_t mask[4][EMU_MAX_LANES], from[4][EMU_MAX_LANES];
-    uint8_t s, s_words;          /* scalar ones */
+    uint8_t s, s_words;          /* scalar registers */
     uint32_t s_mask[4], s_from;
     uint8_t pred_written;        /* bit p */
-    uint64_t pred[8];            /* [p] lanes that become undefined */
+    uint64_t pred[8];            /* [p] lanes in which the predicate becomes undefined */
     uint32_t pred_from[EMU_MAX_LANES];
     uint8_t sp_written, sp;
 };
 
 struct chk_init {
     struct init_memory memory; /* begins with the checker */
-    struct chk_slots blocks; /* of struct init_block */
+    struct chk_slots blocks; /* records of type struct init_block */
     struct init_result result;
     bool pending;
     struct init_program *programs;
@@ -175,37 +177,39 @@ struct chk_init {
     size_t origin_count, origin_capacity;
 };
 
-/** What @w will have written, from the masks of its sources; memory rows apart. */
+/** Computes what @w will have written, from the masks of its sources; not for memory instructions. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
                       const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
 bool init_rules_is_shuffle(const struct isa_insn *insn);
-/** Does a lane of a shuffle that is about to be executed, or to wait for others, read one that is not there? */
+/** Returns true if a lane of a shuffle that is about to be executed, or to wait for others, reads a lane that
+ *  does not participate. */
 bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook_site *site);
 
 /* ---- origins and findings ------------------------------------------------------------------------ */
 
-/** Registers of the other classes than vector ones have numbers from here on. */
+/** Register numbers of the classes other than vector registers. */
 enum init_number { INIT_PREDICATE = 512, INIT_SCALAR = 1024, INIT_SCALAR_PREDICATE = 2048 };
 enum init_where { INIT_REGISTER, INIT_GLOBAL, INIT_SHARED, INIT_LOCAL, INIT_LANE };
-/** Where undefined bits came from: a place that nothing has written, and who read it. */
+/** Origin of undefined bits: a location that was never written, and the first reader. */
 struct init_origin {
     uint8_t where; /* enum init_where */
-    uint32_t number; /* register (enum init_number), lane that takes no part in a shuffle, or offset in shared or local memory; a shared variable is one place */
-    uint32_t byte;   /* in that, of the first read */
-    uint64_t address; /* of the allocation */
-    uint64_t pc;      /* of the load; of a register: of the first read, 0 before it */
-    const struct isa_function *kernel; /* of shared and local memory: whose it is */
+    uint32_t number; /* register (enum init_number), lane that does not participate in a shuffle, or offset in
+                      * shared or local memory; a shared variable is one location */
+    uint32_t byte;   /* offset in that location of the first read */
+    uint64_t address; /* address of the allocation */
+    uint64_t pc;      /* pc of the load; for a register: of the first read, 0 before it */
+    const struct isa_function *kernel; /* shared and local memory: kernel of the block */
 };
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
-/** What @site does with undefined bits in @lanes, of which the lowest lane's are from @from: a clause
- *  such as "the address of a load". @address: 0, or of the lowest lane. */
+/** Reports that @site uses undefined bits in @lanes; those of the lowest lane have the origin @from. @use: a
+ *  clause such as "the address of a load". @address: 0, or that of the lowest lane. */
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
-/** The origin of undefined bits that @site reads for a lane at @at. */
+/** Returns the origin of undefined bits that @site reads for a lane at @at. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at);
-/** Arguments of a printf, and parameters of a launch, that is about to be executed. */
+/** Check the arguments of a printf, and the parameters of a launch, that is about to be executed. */
 void init_args_print(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
 void init_args_launch(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site);
 void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that were never written: origins in words. */
+/* Uninitialised values: origins in words. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
     return (uint32_t)init->origin_count++;
 }
 
-/** "k.cl:8", or "pc 0x100000040" without a line. */
+/** Prints "k.cl:8", or "pc 0x100000040" without a line. */
 static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
 {
     struct chk_location location;
@@ -35,8 +35,8 @@ static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sin
         lw_printf(out, "pc 0x%llx", (unsigned long long)pc);
 }
 
-/** "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20": of a
- *  compiler's own name, kernel_$_s, the source's part. */
+/** Prints "shared 's[5]', declared in line 3" where the source is known; else "shared 's', byte 20", with the
+ *  source's part of a compiler's name, kernel_$_s. */
 static void describe_shared(const struct isa_object *object, const struct isa_variable *v,
                             const struct isa_function *kernel, uint32_t offset, struct lw_sink *out)
 {
@@ -54,8 +54,8 @@ static void describe_shared(const struct isa_object *object, const struct isa_va
     chk_put_element(d, die, offset, out);
 }
 
-/** "'tile' in shared memory", ... ; @element: which of a shared array was read
- *  first; @allocation gets a name for suppressions. */
+/** Prints "'tile' in shared memory", ... ; @element: which element of a shared array was read first;
+ *  @allocation is set to a name for suppressions. */
 static void describe(const struct chk_init *init, const struct init_origin *o, bool element,
                      struct lw_sink *out, const char **allocation)
 {
@@ -147,7 +147,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         lw_put(&text.sink, ", read at ");
         put_location(init, o->pc, &text.sink);
     }
-    /* The buffers of a launch by options begin as zeros, which a counter most often is meant to do. */
+    /* Buffers of a launch by options are zeroed, which is usually what a counter needs. */
     if (kind == CHK_UNINIT_ATOMIC && init->memory.chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
         lw_printf(&text.sink, "; where it is to begin as zeros, give it contents: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a result depends on undefined bits of its sources. Rows without a rule here have the
- * strictest: any undefined bit of a source makes all bits of what they write undefined. */
+/* Propagation of undefined bits: which bits of a result depend on undefined bits of its sources. Instructions
+ * without a rule here have the strictest one: any undefined bit of a source makes all bits of their results
+ * undefined. */
 #include "check/init/chk_init_priv.h"
 
 enum rule {
-    ALL, /* the strictest */
-    COPY, EACH, /* bit by bit: of X; of A and X, if either is undefined */
+    ALL, /* the strictest rule */
+    COPY, EACH, /* bit by bit: from X; from A and X, undefined if either is */
     AND, OR, ANDN2, ORN2,
-    LEFT, /* a carry goes from lower bits to higher ones */
+    LEFT, /* carries propagate from lower bits to higher ones */
     SHL, SHR, SHR_SIGN, FIELD, FIELD_SIGN, INSERT, PERMUTE, CONVERT, TABLE,
     CHOOSE, COMPARE, LOGIC, PACK, UNPACK, PACK_SCALAR, UNPACK_SCALAR, UNBALLOT,
     SHUFFLE_IDX, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BUTTERFLY, LANE_FIRST, LANE_READ, LANE_WRITE,
-    /* of the lanes that take part: of their predicates, then of their values */
+    /* cross-lane: of the participants' predicates, then of their values */
     BALLOT, VOTE_ALL, VOTE_ANY, VOTE_UNI,
     MATCH_ANY, MATCH_ALL, REDUCE, REDUCE_ADD, REDUCE_AND, REDUCE_OR, REDUCE_XOR
 };
@@ -60,11 +61,11 @@ static const uint8_t rules[ISA_OP_COUNT] = {
     [ISA_REDUX_MIN_S32] = REDUCE, [ISA_REDUX_MAX_S32] = REDUCE,
 };
 
-/** A source of one lane: undefined bits, where the lowest came from, and its value. */
+/** A source of one lane: undefined bits, the origin of the lowest one, and its value. */
 struct source {
     uint64_t mask, value;
     uint32_t from;
-    bool known; /* the value may be used: no modifiers */
+    bool known; /* the value may be used, as it has no modifiers */
 };
 struct look {
     const struct init_warp *w;
@@ -107,7 +108,7 @@ static void scalar(const struct look *k, unsigned r, unsigned words, struct sour
     }
 }
 
-/** Undefined bits of the @which-th source: A, X, C. */
+/** Returns the undefined bits of the @which-th source: A, X, C. */
 static struct source mask_of(const struct look *k, unsigned which)
 {
     const struct init_operand *o = &k->plan->source[which];
@@ -119,7 +120,7 @@ static struct source mask_of(const struct look *k, unsigned which)
         scalar(k, o->first, o->words, &out);
     return out;
 }
-/** Its value, for the rules that depend on it. */
+/** Adds the value of a source, for rules that depend on it. */
 static void add_value(const struct look *k, unsigned which, struct source *out)
 {
     const struct init_operand *o = &k->plan->source[which];
@@ -144,7 +145,7 @@ static struct source source_of(const struct look *k, unsigned which)
 
 /* ---- what of an instruction is the same each time ------------------------------------------------ */
 
-/** The @which-th source as written (0..2): A, X and C, of which the variant bit swaps the last two. */
+/** Describes the @which-th source as written (0..2): A, X and C, of which the variant bit swaps the last two. */
 static void operand_plan(const struct isa_insn *insn, unsigned which, struct init_operand *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -196,7 +197,7 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     struct isa_reg_use uses[ISA_MAX_USES];
-    const unsigned count = isa_insn_uses(insn, uses), guard = insn->guard < ISA_PT; /* it comes first */
+    const unsigned count = isa_insn_uses(insn, uses), guard = insn->guard < ISA_PT; /* the guard comes first */
 
     *out = (struct init_plan){.is_built = true, .rule = rules[insn->op]};
     out->half = info->flags & ISA_F_HALF && strstr(info->mnemonic, "x2") == NULL;
@@ -224,7 +225,7 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
         out->sp_written = 0x7f;
 }
 
-/** Lanes in which any source has undefined bits; all of them if a scalar one has. */
+/** Returns the lanes in which any source has undefined bits; all of them if a scalar one has. */
 static uint64_t undefined_lanes(const struct init_warp *w, const struct init_plan *plan)
 {
     uint64_t lanes = 0;
@@ -246,7 +247,7 @@ static uint64_t undefined_lanes(const struct init_warp *w, const struct init_pla
 
 /* ---- rules --------------------------------------------------------------------------------- */
 
-/** From the lowest bit of @mask to the highest of the word. */
+/** Returns the bits from the lowest bit of @mask to the highest of the word. */
 static uint64_t to_left(uint64_t mask)
 {
     return mask | (0 - mask);
@@ -271,7 +272,7 @@ static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all
     if (mask == 0 || d >= ISA_DT_F16 || s >= ISA_DT_F16 || isa_mod_get(insn, ISA_MOD_CSAT) != 0)
         return mask == 0 ? 0 : all;
     if ((s & 1) && mask >> (type_bits(s) - 1) & 1)
-        mask |= ~lw_mask(type_bits(s)); /* copies of the sign */
+        mask |= ~lw_mask(type_bits(s)); /* copies of the sign bit */
     mask &= lw_mask(type_bits(d));
     if ((d & 1) && mask >> (type_bits(d) - 1) & 1)
         mask |= ~lw_mask(type_bits(d));
@@ -285,14 +286,14 @@ static uint64_t permute(const struct source *a, const struct source *x, const st
     for (unsigned i = 0; i < 4; i++) {
         unsigned pick = (unsigned)(x->value >> 4 * i) & 15;
         uint8_t byte = (uint8_t)(bytes >> 8 * (pick & 7));
-        if (pick & 8) /* the sign, eight times */
+        if (pick & 8) /* the sign bit, eight times */
             byte = byte & 0x80 ? 0xff : 0;
         out |= (uint64_t)byte << 8 * i;
     }
     return out;
 }
 
-/** A field's position and length in one operand. */
+/** Propagates through a field with position and length in one operand. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
 {
     unsigned at = packed & 255, n = packed >> 8 & 255;
@@ -305,7 +306,7 @@ static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
     return sign && mask >> (n - 1) & 1 ? mask | ~lw_mask(n) : mask;
 }
 
-/** The truth table of a bit may see any combination of its undefined sources. */
+/** Propagates through a truth table, which may see any combination of the undefined source bits. */
 static uint64_t table(unsigned truth, const struct source *a, const struct source *b,
                       const struct source *c)
 {
@@ -323,7 +324,7 @@ static uint64_t table(unsigned truth, const struct source *a, const struct sourc
     return out;
 }
 
-/** Lanes in which predicate @p (@negate as read) is undefined, and its value. */
+/** Returns true if predicate @p (@negate: as read) is undefined in the lane; gets its value. */
 static bool predicate_undefined(const struct look *k, unsigned p)
 {
     return p < ISA_PT && k->w->p[p] >> k->lane & 1;
@@ -350,7 +351,7 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     bool unsure = is_scalar ? r < ISA_PT && k->w->sp >> r & 1 : predicate_undefined(k, r), yes;
     uint64_t bit = 1;
 
-    if (unsure) { /* what differs between the two */
+    if (unsure) { /* bits that differ between the two */
         uint64_t mask = a->mask | x->mask | (a->value ^ x->value);
         *from = is_scalar ? k->w->sp_from : k->w->p_from[r][k->lane];
         return mask;
@@ -362,8 +363,8 @@ static uint64_t choose(const struct look *k, const struct source *a, const struc
     return yes ? a->mask : x->mask;
 }
 
-/** Is the outcome of a comparison undefined? Of (in)equality: not if defined bits differ. Bit 0: of P, bit 1: of Q,
- *  which has the opposite of the comparison. */
+/** Returns whether the outcome of a comparison is undefined; for (in)equality it is not if defined bits
+ *  differ. Bit 0: of P, bit 1: of Q, which has the opposite of the comparison. */
 static unsigned compare(const struct look *k, const struct source *a, const struct source *b,
                     uint32_t *from)
 {
@@ -380,16 +381,16 @@ static unsigned compare(const struct look *k, const struct source *a, const stru
         return mine ? 3 : 0;
     if (mine && !other && bool_op != ISA_BOOL_XOR &&
         predicate_value(k, r, isa_insn_r_neg(insn)) == (bool_op == ISA_BOOL_OR))
-        return 0; /* the other decides */
+        return 0; /* the other operand decides */
     if (!mine && other)
         *from = k->w->p_from[r][k->lane];
     if (!mine && other && bool_op != ISA_BOOL_XOR && a->known && b->known &&
         !(insn->op == ISA_V_SETP_F32 && isa_mod_get(insn, ISA_MOD_CMPFTZ) != 0))
-        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* it decides one of them */
+        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* it decides one of the results */
     return mine || other ? 3 : 0;
 }
 
-/** Is a function of three predicates undefined, of which some are? */
+/** Returns true if a function of three predicates, some of them undefined, is undefined. */
 static bool logic(const struct look *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -406,7 +407,7 @@ static bool logic(const struct look *k)
     return seen == 3;
 }
 
-/** Any undefined source of an instruction, registers of all classes. */
+/** Returns true if any source of an instruction is undefined, registers of all classes. */
 static bool any_source(const struct look *k, uint32_t *from)
 {
     for (unsigned i = 0; i < k->plan->read_count; i++) {
@@ -434,7 +435,7 @@ static bool any_source(const struct look *k, uint32_t *from)
     return false;
 }
 
-/** Bits of a ballot over @lanes: each is a lane's predicate. */
+/** Returns the undefined bits of a ballot over @lanes: each bit is a lane's predicate. */
 static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
 {
     unsigned r = isa_insn_r(k->site->insn);
@@ -444,7 +445,7 @@ static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
     return mask;
 }
 
-/** Lanes that execute a shuffle with the one that is looked at: those of its mask. */
+/** Returns the lanes that execute a shuffle together with the current one: those of its mask. */
 static uint64_t partners(const struct look *k)
 {
     const unsigned member = isa_x_member(k->site->insn->x);
@@ -471,7 +472,7 @@ static bool is_of_lanes(enum rule rule)
     return rule >= BALLOT;
 }
 
-/** Undefined bits of the outcome of a vote of @group: none, if those that are defined decide. */
+/** Returns the undefined bits of a vote of @group: none, if the defined predicates decide. */
 static uint64_t vote(const struct look *k, enum rule rule, uint64_t group, uint32_t *from)
 {
     const unsigned r = isa_insn_r(k->site->insn);
@@ -486,7 +487,7 @@ static uint64_t vote(const struct look *k, enum rule rule, uint64_t group, uint3
     return decided ? 0 : UINT64_MAX;
 }
 
-/** Undefined bits of what a match or a reduction over @group gives to the lane that is looked at. */
+/** Returns the undefined bits of the result of a match or a reduction over @group for the current lane. */
 static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, uint32_t *from)
 {
     struct source a[EMU_MAX_LANES];
@@ -503,7 +504,7 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
         zero |= ~a[l].mask & ~a[l].value;
         one |= ~a[l].mask & a[l].value;
     }
-    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* may the lane's value be that of lane l? */
+    for (LW_EACH_BIT(l, mask != 0 ? group : 0)) { /* the lane's value may equal that of lane l */
         const uint64_t unsure = a[l].mask | a[k->lane].mask;
         const bool other_value = ((a[l].value ^ a[k->lane].value) & ~unsure) != 0;
 
@@ -524,8 +525,8 @@ static uint64_t of_values(const struct look *k, enum rule rule, uint64_t group, 
     }
 }
 
-/** The lane that a shuffle reads: the rules of PTX for virtual warps of 32 lanes. *@absent: it takes no part, and the
- *  result is undefined. */
+/** Returns the lane that a shuffle reads, by PTX's rules for virtual warps of 32 lanes. *@absent: that lane
+ *  does not participate, and the result is undefined. */
 static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absent)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -555,13 +556,13 @@ static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absen
     return from;
 }
 
-/** What a group of lanes got, of which the first was looked at. */
+/** Result of a group of lanes, computed for its first one. */
 struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
 };
-/** Undefined bits of what an operation of all lanes that take part gives to the one that is looked at: but for
- *  match.any all of a group get one thing. */
+/** Returns the undefined bits of a collective operation's result for the current lane: except for match.any,
+ *  all lanes of a group get the same. */
 static uint64_t of_group(const struct look *k, enum rule rule, struct group_result *last, uint32_t *from)
 {
     if (rule == MATCH_ANY || !(last->lanes >> k->lane & 1)) {
@@ -575,7 +576,7 @@ static uint64_t of_group(const struct look *k, enum rule rule, struct group_resu
     return last->mask;
 }
 
-/** Is it undefined which lane a shuffle reads? */
+/** Returns true if it is undefined which lane a shuffle reads. */
 static bool shuffle_unsure(const struct look *k, uint32_t *from)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -606,7 +607,7 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     bool absent = false;
 
     if (isa_x_member(site->insn->x) == ISA_VZ && low + 1 <= 1 && high + 1 <= 1)
-        return false; /* all of each virtual warp, or none */
+        return false; /* all of each virtual warp, or nothing */
     for (LW_EACH_BIT(l, site->lanes)) {
         k.lane = (unsigned)l;
         (void)shuffle_source(&k, rule, &absent);
@@ -616,7 +617,7 @@ bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook
     return false;
 }
 
-/** Undefined bits of what a lane computes: of D, at most 64. */
+/** Returns the undefined bits of a lane's result: of D, at most 64. */
 static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words, uint32_t *from)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -681,7 +682,7 @@ static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words
     }
 }
 
-/** Predicates: R2P writes all, others P and Q alike. */
+/** Computes undefined predicates: R2P writes all, other instructions P and Q. */
 static void apply_predicates(const struct look *at, enum rule rule, struct init_result *out)
 {
     const struct isa_insn *insn = at->site->insn;
@@ -765,7 +766,7 @@ static void apply_scalar(const struct look *at, enum rule rule, struct init_resu
     out->sp = rule == UNPACK_SCALAR ? (uint8_t)mask : mask != 0 ? out->sp_written : 0;
 }
 
-/** Nothing that is written is undefined. */
+/** Sets all results to defined. */
 static void define(const struct init_plan *plan, struct init_result *out)
 {
     memset(out->undefined, 0, sizeof out->undefined);
@@ -783,7 +784,7 @@ static void apply_vector(struct chk_init *init, const struct look *at, enum rule
     struct group_result last = {.lanes = 0};
     struct look k = *at;
 
-    if (rule == LANE_WRITE) { /* one lane, active or not */
+    if (rule == LANE_WRITE) { /* writes one lane, active or not */
         const struct source x = source_of(&k, 1);
         out->lanes = (x.mask & (k.width - 1u)) != 0 ? lw_mask(k.width)
                                                      : UINT64_C(1) << (x.value & (k.width - 1u));

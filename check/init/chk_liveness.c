@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers that may be read before they are written: liveness along the paths of a lane. */
+/* Liveness along the paths of a lane: registers that may be read before they are written. */
 #include "check/init/chk_init_priv.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void set_join(struct init_set *set, const struct init_set *other)
         set->w[i] |= other->w[i];
 }
 
-/** Use, and definitions that leave no lane out. */
+/** Gets the uses of an instruction, and definitions of all lanes. */
 static void read_insn(const struct isa_insn *insn, bool exec_written, struct init_set *use,
                       struct init_set *def)
 {
@@ -27,7 +27,7 @@ static void read_insn(const struct isa_insn *insn, bool exec_written, struct ini
     memset(def, 0, sizeof *def);
     for (unsigned i = 0; i < count; i++) {
         bool lanes = uses[i].reg_class == ISA_REG_V || uses[i].reg_class == ISA_REG_P;
-        /* v_writelane writes one lane; members of a .sync row may be some lanes */
+        /* v_writelane writes one lane; members of a .sync instruction may be some lanes */
         bool whole = !guarded && !(lanes && (exec_written || flags & ISA_F_SCALAR));
 
         for (unsigned k = 0; k < uses[i].count; k++) {

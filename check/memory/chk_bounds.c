@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that leave the variable from which their address is computed (struct isa_bound), and hit other
- * memory that is there. What is beyond all memory is a fault, and reported as such.
+ * Accesses outside the variable from which their address is computed (struct isa_bound), to other valid
+ * memory. Accesses to invalid memory are faults, and reported as such.
  *
- * Most need no check: one whose variable is all of the memory that it can reach, and one for which another's check is
- * enough. Where nothing else observes accesses, they get no hook.
+ * Most accesses need no check: the variable is all of the memory that they can reach, or another access's
+ * check suffices. Where no other check observes accesses, these get no hook.
  */
 #include "check/chk_priv.h"
 
@@ -12,28 +12,28 @@
 
 /** Generic addresses of an instruction's variable. */
 struct bounds_limit {
-    uint64_t first, end; /* 0: not looked up; 0, INT64_MAX: everywhere */
-    uint32_t grid;       /* for which; 0: all */
+    uint64_t first, end; /* 0: not looked up; 0, INT64_MAX: no limit */
+    uint32_t grid;       /* the launch for which it is valid; 0: all */
 };
 struct bounds_program {
     const struct emu_program *program;
     /* by instruction */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
-    bool *alone; /* has no hook while the grids stay the same */
+    bool *alone; /* [instruction] has no hook while the resident grids stay the same */
     uint32_t alone_count;
 };
 struct chk_bounds {
     struct chk *chk;
     struct bounds_program *programs;
     size_t count, room;
-    uint32_t grid;      /* whose block began last */
-    uint64_t blocks;    /* that run */
-    bool mixed;         /* they are of several grids: what is true of one's memory is not of another's */
-    bool of_grid;       /* something was said that is true of `grid` alone */
-    bool moved;         /* a debugger has set a pc: a lane that reaches an access may not have executed the one that
-                         * dominates it */
-    bool is_alone;      /* no other check observes accesses: the hook may be skipped for whole instructions */
+    uint32_t grid;      /* grid whose block started last */
+    uint64_t blocks;    /* number of running blocks */
+    bool mixed;         /* blocks of several grids run: the limits of one launch do not hold for another */
+    bool of_grid;       /* an instruction's hook was disabled for `grid` only */
+    bool moved;         /* a debugger has set a pc: a lane that reaches an access may not have executed the access
+                         * that dominates it */
+    bool is_alone;      /* no other check observes accesses: the hook may be disabled for whole instructions */
 };
 
 static void program_fini(struct bounds_program *p)
@@ -52,7 +52,7 @@ static void end(void *state)
     free(b->programs);
 }
 
-/** Everything is looked at again. */
+/** Enables all disabled hooks again. */
 static void must_check(struct chk_bounds *b)
 {
     bool wake = b->of_grid;
@@ -65,7 +65,7 @@ static void must_check(struct chk_bounds *b)
             p->alone[k] = false;
             p->alone_count--;
             emu_hooks_enable_site(p->program, k, true);
-            wake = true; /* to leave it alone once more */
+            wake = true; /* to disable it again later */
         }
     }
     if (wake)
@@ -78,7 +78,7 @@ static void on_alone(void *state)
     ((struct chk_bounds *)state)->is_alone = true;
 }
 
-/** A debugger has moved a lane. */
+/** Handles that a debugger has moved a lane. */
 static void on_pc_edited(void *state)
 {
     struct chk_bounds *b = state;
@@ -89,7 +89,7 @@ static void on_pc_edited(void *state)
 
 static void on_replay_end(void *state, bool same)
 {
-    if (!same) /* a pc may have been set there */
+    if (!same) /* a pc may have been set in the past */
         on_pc_edited(state);
 }
 
@@ -106,7 +106,7 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
     if (!emu_block_view(core, slot, &view))
         return;
     if (view.grid->sequence != b->grid) {
-        must_check(b); /* its arguments and sizes are others */
+        must_check(b); /* the new grid has other arguments and sizes */
         b->grid = view.grid->sequence;
         b->mixed = b->blocks != 0;
     }
@@ -119,7 +119,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return isa_object_bound_at(emu_program_object(program), index) != NULL;
 }
 
-/** NULL: no memory. */
+/** Returns the record of a program; NULL: no memory. */
 static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_program *program)
 {
     for (size_t i = b->count; i-- > 0;)
@@ -138,7 +138,7 @@ static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_
     return &b->programs[b->count++];
 }
 
-/** The shared memory that argument @which of a launch points to: up to that of the next one. */
+/** Gets the shared memory that argument @which of a launch points to: up to the next argument's. */
 static void param_limit(const struct emu_grid *grid, unsigned which, struct bounds_limit *out)
 {
     const struct isa_function *kernel = grid->launch.kernel;
@@ -150,7 +150,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     memcpy(&first, grid->bank0 + kernel->params[which].offset,
            kernel->params[which].size_bytes < 8 ? 4 : 8);
     if (first < kernel->shared_bytes || first >= end)
-        return; /* not what a launch of the host's gives */
+        return; /* not an argument that a host launch passes */
     for (unsigned i = 0; i < kernel->param_count; i++) {
         const struct isa_param *p = &kernel->params[i];
         uint64_t at = 0;
@@ -203,7 +203,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
     }
 }
 
-/** Is there memory at all? Else, as where it is misaligned, the access faults. */
+/** Returns true if the memory is valid. Else, as for a misaligned address, the access faults. */
 static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       unsigned bytes)
 {
@@ -218,7 +218,7 @@ static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *si
            address + bytes <= a.address + a.size_bytes;
 }
 
-/** "'a' (256 bytes, declared in line 3)"; its name. */
+/** Prints "'a' (256 bytes, declared in line 3)". Returns the name. */
 static const char *put_bound(const struct emu_hook_site *site, const struct bounds_limit *limit,
                              struct lw_sink *out)
 {
@@ -253,7 +253,7 @@ static const char *put_bound(const struct emu_hook_site *site, const struct boun
     return name;
 }
 
-/** ", in 'b[0]', declared in line 4": the variable there, if it is known. */
+/** Prints the variable at @address, if it is known: ", in 'b[0]', declared in line 4". */
 static void put_other(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       struct lw_sink *out)
 {
@@ -325,7 +325,7 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
     emu_hooks_enable_site(p->program, index, false);
 }
 
-/** What is past the variable is past all that the instruction can reach. */
+/** Returns true if the variable is all memory that the instruction can reach. */
 static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {
@@ -335,7 +335,7 @@ static bool is_everything(const struct chk_bounds *b, const struct emu_hook_acce
            limit->end - ISA_SHARED_BASE >= a->at.grid->shared_bytes;
 }
 
-/** The lanes of @a that are not in the @limit. */
+/** Returns the lanes of @a that are outside @limit. */
 static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bounds_limit *limit)
 {
     uint64_t lanes = 0;
@@ -349,8 +349,8 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Those that @a leads need no look where it stays in what all are in; else all of them are looked at from now
- *  on. Narrows *@limit to that. */
+/** Handles the accesses that @a leads: they need no check if @a is within bounds that imply theirs; else they
+ *  are checked from now on. Narrows *@limit to these bounds. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;
@@ -376,7 +376,7 @@ static void lead(struct bounds_program *p, const struct emu_hook_access *a, stru
         p->lead[index].last = index;
 }
 
-/** Narrows the filter to what the instruction may access without a call of the hook. */
+/** Checks an access, and narrows the filter to what the instruction may access without a call of the hook. */
 static void on_access(void *state, const struct emu_hook_access *a)
 {
     struct chk_bounds *b = state;

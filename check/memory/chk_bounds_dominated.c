@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that need no look of their own, as another's is enough: one before them in the same straight
- * line, through the same registers, in the same variable, so that theirs is its address and a number.
- * Every lane that reaches them has executed it.
+ * Accesses that need no check of their own, because an earlier one's suffices: it is in the same
+ * straight-line code, through the same registers, in the same variable, so that their addresses are its
+ * address plus a constant. Every lane that reaches them has executed it.
  */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
-enum { LEADERS = 8 }; /* at a time */
+enum { LEADERS = 8 }; /* number of leaders tracked together */
 
 static bool overlaps(unsigned first, unsigned count, unsigned other, unsigned other_count)
 {
@@ -22,7 +22,7 @@ static bool has_base(const struct isa_insn *insn)
     return mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32;
 }
 
-/** Every lane that reaches it accesses memory, at a vector register's address. */
+/** Returns true if every lane that reaches the instruction accesses memory, at a vector register's address. */
 static bool may_lead(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -43,7 +43,7 @@ static bool follows(const struct isa_object *object, const struct isa_insn *firs
            a->bytes == b->bytes;
 }
 
-/** Does @insn write what @lead computes its address of, or which lanes run? */
+/** Returns true if @insn writes a register from which @lead computes its address, or changes which lanes run. */
 static bool ends_lead(const struct isa_insn *insn, const struct isa_insn *lead)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -80,7 +80,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
     const struct isa_object *object = emu_program_object(program);
     const uint32_t count = (uint32_t)object->text_count;
     struct chk_bounds_lead *all = calloc((size_t)count + 1, sizeof *all);
-    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* from elsewhere, too */
+    bool *entered = calloc((size_t)count + 1, sizeof *entered); /* [instruction] reached from elsewhere, too */
     uint32_t open[LEADERS];
     unsigned open_count = 0;
 
@@ -96,7 +96,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         all[i] = (struct chk_bounds_lead){.lead = i, .last = i};
         if (isa_insn_target(insn, i, &target) && target >= 0 && target < count)
             entered[target] = true;
-        entered[0] |= insn->op == ISA_BRX; /* it goes anywhere */
+        entered[0] |= insn->op == ISA_BRX; /* it may go anywhere */
     }
     for (uint32_t i = 0; i < count && !entered[0]; i++) {
         const struct isa_insn *insn = chk_insn_at(program, i);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects of kernels' malloc that still live when the run has ended: by the place that got them. */
+/* Objects of kernels' malloc that are live when the run has ended, by allocating location. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
-/** Who got the object at an address last. */
+/** Allocating location of the object last at an address. */
 struct owner {
     uint64_t address; /* 0: free */
     uint64_t pc, block;
@@ -14,12 +14,12 @@ struct owner {
 struct chk_leaks {
     struct chk *chk;
     struct lw_table owners; /* of struct owner */
-    struct { /* the malloc that is being executed: its lanes are served in ascending order */
+    struct { /* the malloc being executed: its lanes are served in ascending order */
         struct owner first;
         struct emu_core *core;
         const struct isa_insn *insn;
         unsigned slot;
-        uint64_t lanes; /* not served yet */
+        uint64_t lanes; /* lanes that have not been served yet */
     } now;
 };
 
@@ -36,7 +36,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return insn->op == ISA_MALLOC;
 }
 
-/** A malloc is about to be executed; then its objects are made. */
+/** Records a malloc that is about to be executed; its objects are created afterwards. */
 static void on_insn(void *state, const struct emu_hook_site *site)
 {
     struct chk_leaks *leaks = state;
@@ -51,7 +51,7 @@ static void on_insn(void *state, const struct emu_hook_site *site)
     leaks->now.lanes = site->lanes;
 }
 
-/** Bytes that a lane asks for. */
+/** Returns the bytes that a lane requests. */
 static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
 {
     const struct isa_insn *insn = leaks->now.insn;
@@ -60,7 +60,7 @@ static uint64_t requested_bytes(const struct chk_leaks *leaks, unsigned lane)
     uint64_t low = 0, high = 0;
 
     if (insn->xkind != ISA_X_VECTOR && insn->xkind != ISA_X_SCALAR)
-        return 0; /* all lanes ask for the same */
+        return 0; /* all lanes request the same size */
     (void)emu_reg_read(leaks->now.core, leaks->now.slot, warp, of, reg, lane, &low);
     (void)emu_reg_read(leaks->now.core, leaks->now.slot, warp, of, reg + 1, lane, &high);
     return high << 32 | low;
@@ -72,7 +72,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
 
     if (event->kind != EMU_MACHINE_ALLOC)
         return;
-    /* a lane that got nothing says nothing: none after it gets what it requested either */
+    /* a failed lane reports nothing: no later lane with the same request succeeds either */
     while (leaks->now.lanes != 0) {
         const unsigned lane = lw_lowest(leaks->now.lanes);
         const uint64_t bytes = requested_bytes(leaks, lane);
@@ -93,9 +93,9 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     }
 }
 
-/** What one malloc got and no kernel freed. */
+/** Objects of one malloc that no kernel freed. */
 struct leak {
-    struct owner first; /* pc 0: it is not known who */
+    struct owner first; /* pc 0: the location is not known */
     uint64_t objects, bytes;
 };
 
@@ -114,7 +114,7 @@ static void add_leak(struct chk *chk, const struct leak *leak)
     if (leak->first.pc != 0)
         chk_location_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
                      UINT64_C(1) << leak->first.lane, leak->first.pc, &f.location);
-    if (f.location.kernel[0] == '\0') /* its launch is over and gone */
+    if (f.location.kernel[0] == '\0') /* its launch has left the machine */
         f.location.kernel = f.location.function;
     (void)chk_add(chk, &f);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that a launch reads as constant (`const __restrict`, __ldg: loads with the hint nc, and
- * scalar loads), and writes: caches that do not see stores may hold what was there before. */
+/* Memory that a launch reads as constant (`const __restrict`, __ldg: loads with the hint nc, and scalar
+ * loads), and writes: caches that do not see stores may hold the old contents. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2), PAGE_BITS = 1 << (PAGE_SHIFT - 6) };
-/** What a launch did with a page of global memory: which bytes, and of each word the last instruction and 1,
- *  of those that [0] read it so, [1] wrote it. */
+/** Accesses of a launch to a page of global memory: which bytes, and for each word the last instruction, plus
+ *  1, that [0] read it as constant, [1] wrote it. */
 struct const_page {
     uint32_t grid;
-    struct const_page *next; /* of another launch: several may be under way */
+    struct const_page *next; /* page of another launch: several may be running */
     uint64_t bytes[2][PAGE_BITS];
     uint32_t site[2][PAGE_WORDS];
 };
 struct const_pages {
-    uint64_t page; /* and 1 */
-    struct const_page *first; /* owned, with those after it */
+    uint64_t page; /* page number plus 1 */
+    struct const_page *first; /* owned, with the following ones */
 };
 struct chk_const {
     struct chk *chk;
@@ -36,7 +36,7 @@ static void end(void *state)
     free(pages);
 }
 
-/** Does a load declare that what it reads is constant? */
+/** Returns true if a load declares that the memory is constant. */
 static bool promises(const struct isa_insn *insn)
 {
     if (insn->op == ISA_S_LD_GLOBAL)
@@ -58,7 +58,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     }
 }
 
-/** The page of an address, as the launch has left it. NULL: no memory. */
+/** Returns the record of an address for a launch. NULL: no memory. */
 static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_t grid)
 {
     bool is_new;
@@ -89,7 +89,7 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
     return over;
 }
 
-/** @lanes of an access meet what the instruction @other did. */
+/** Reports that @lanes of an access overlap the access of instruction @other. */
 static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
                  uint32_t other)
 {

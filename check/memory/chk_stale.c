@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that gave what a cache held, where caches are not coherent (EMU_MACHINE_STALE): the store that they missed is the last one to
- * that word, which is recorded here. */
+/* Loads that returned stale contents of a cache, where caches are not coherent (EMU_MACHINE_STALE). The store
+ * that they missed is the last one to that word, which is recorded here. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct writer {
     uint8_t lane;
 };
 struct stale_page {
-    uint64_t page; /* and 1 */
+    uint64_t page; /* page number plus 1 */
     struct writer *last; /* [PAGE_WORDS], owned */
 };
 struct chk_stale {
@@ -45,7 +45,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     }
 }
 
-/** The record of a word, made if it is not there. NULL: no memory. */
+/** Returns the record of a word, created if needed. NULL: no memory. */
 static struct writer *last_of(struct chk_stale *s, uint64_t address)
 {
     bool is_new;
@@ -82,7 +82,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
     }
 }
 
-/** The last store to what a load has read of address @at on. NULL: none is known. */
+/** Returns the last store to memory from @at on that a load has read. NULL: none is known. */
 static const struct writer *writer_of(struct chk_stale *s, uint64_t at, uint64_t bytes)
 {
     for (uint64_t end = at + bytes; at < end; at = (at & ~UINT64_C(3)) + 4) {

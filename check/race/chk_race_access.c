@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: the way of an access, and the check of its lanes together; of each by itself: chk_race_plain.c. */
+/* Race checker: the path of an access, and the check of its lanes together; lane by lane: chk_race_plain.c. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/** All of @lanes read one word. False: nothing was done. */
+/** Checks a read of one word by all of @lanes. Returns false if nothing was done. */
 static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
                      uint32_t base)
 {
@@ -18,7 +18,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     race_update_read(ctx, cells, i, lw_lowest(lanes));
     if ((lanes & (lanes - 1)) == 0)
         return true;
-    /* the other lanes: nothing orders them with the first */
+    /* the other lanes, which are unordered with the first */
     if (race_level_of(*site) <= RACE_WARP) {
         *race_at(cells, RACE_R + RACE_CLOCK_2, i) = ctx->race->order.clock;
         *race_at(cells, RACE_R + RACE_TID_2, i) = *tid;
@@ -30,8 +30,8 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** A lane writes what is there already, which no enabled kind reports, where all did weak accesses: its
- *  record would be the next lane's. */
+/** Returns true if a lane writes the value that is there, which no enabled kind reports, at cells with only
+ *  weak accesses: its record would be the next lane's. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
@@ -71,17 +71,17 @@ void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, u
     race_check_cell(ctx, cells, 0, lane, at);
 }
 
-/** May a read be kept for later, if its page is one? */
+/** Returns true if a read at @address may be deferred, if its page is in that state. */
 static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
 {
     return ctx->may_defer && address >= ISA_GLOBAL_BASE &&
            (address & (ctx->access->bytes - 1)) == 0;
 }
 
-/** Keep what can be kept of reads of places that are near each other; returns the other lanes. */
+/** Defers reads of locations that are close to each other where possible. Returns the other lanes. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* fewer lanes a page are looked at, unless there are no others */
+    enum { FEW = 4 }; /* fewer lanes of a page are checked, unless there are no others */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);
@@ -111,9 +111,9 @@ void race_flush_deferred(struct chk_race *race)
     const struct emu_hook_site *at = race->chk->at;
 
     if (race->batch.is_flushing)
-        return; /* a finding of what is looked at here */
+        return; /* a finding is made for the checked access */
     race->batch.is_flushing = true;
-    race->chk->at = NULL; /* that was executed before */
+    race->chk->at = NULL; /* the access was executed before */
     race_batch_check(race);
     race->batch.is_flushing = false;
     race->chk->at = at;
@@ -161,7 +161,7 @@ void race_access_scattered(struct race_access *ctx, const uint64_t *address, uin
             write[1] = site;
             continue;
         }
-        if (!read || hot[RACE_HOT_SITE] != known) { /* else the record holds this one already */
+        if (!read || hot[RACE_HOT_SITE] != known) { /* else the record already includes this one */
             if (read)
                 memcpy(write + RACE_WARM_READ_2, hot, 3 * sizeof *hot);
             hot[RACE_HOT_TID] = self_tid;
@@ -178,7 +178,7 @@ static void each_lane(struct race_access *ctx, const uint64_t *address, uint64_t
     race_access_scattered(ctx, address, lanes);
 }
 
-/** @lanes of the access, which are those of a piece. */
+/** Checks @lanes of the access, which are those of a segment. */
 static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uint64_t lanes)
 {
     const unsigned bytes = ctx->access->bytes, shift = bytes >= 4 ? lw_lowest(bytes) - 2 : 0;
@@ -231,7 +231,7 @@ static void piece(struct race_access *ctx, const struct emu_addr_segment *p, uin
             race_access_scattered(ctx, address, lw_mask(end) & ~lw_mask(lane));
         }
         lanes &= ~lw_mask(lane);
-        if (shared && lanes != 0) { /* what comes of others' blocks is looked at with others of its kind */
+        if (shared && lanes != 0) { /* reads of other blocks' data are checked in batches */
             const unsigned words = (p->last + 1u - lane) << shift;
             struct race_page_shadow *cells =
                 race_cells_at(ctx, p->address + (uint64_t)(lane - p->first) * bytes, bytes, &first, &count);
@@ -257,10 +257,10 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
         piece(ctx, p, lanes);
 }
 
-/* next to a site's word, where the level would be */
+/* bit in a site word, at the place of the level, that marks it as known */
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
-/** A site's word of the instruction of @access, level 0. Its site is 0 beyond what a record holds. */
+/** Returns the site word of @access's instruction, with level 0. Its site is 0 if a record cannot hold it. */
 static uint32_t site_make(struct chk_race *race, const struct emu_hook_access *access)
 {
     const struct emu_hook_site *at = &access->at;
@@ -325,7 +325,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
 
     if (w->lanes != site->split_lanes) {
         race_converge(race, w, site->split_lanes, race_live(b, w));
-        race_batch_revoke(race); /* the interpreter has not seen that: it must report the next split */
+        race_batch_revoke(race); /* the interpreter has not seen the new split: it must report it */
     }
     access.at.lanes = UINT64_C(1) << lane;
     struct race_access ctx = {.race = race, .access = &access, .block = b, .warp = w, .site = site_of(race, &access),
@@ -336,7 +336,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         uint32_t first, count;
         struct race_page_shadow *cells = race_cells_at(&ctx, at, WORD, &first, &count);
 
-        if (cells == NULL) { /* no access to that page yet */
+        if (cells == NULL) { /* the first access to that page */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }
@@ -397,7 +397,7 @@ void race_on_access(void *state, const struct emu_hook_access *access)
     const uint32_t site = site_of(race, access);
     const bool write = access->kind != EMU_ACCESS_LOAD, synchronizes = (site & RACE_STRONG) != 0;
     const uint64_t at = count == 0 ? access->address[lw_lowest(rest)] : access->piece[0].address;
-    const bool far = race->batch.log != NULL && !write && at >= ISA_GLOBAL_BASE; /* it may be written down */
+    const bool far = race->batch.log != NULL && !write && at >= ISA_GLOBAL_BASE; /* the access may be logged */
     if (!far) {
         flush_and_converge(race, b, w, access);
         if (access->space != ISA_SPACE_GLOBAL && !write && !synchronizes && race_filter_shared_write_free(race, access))
@@ -419,7 +419,7 @@ void race_on_access(void *state, const struct emu_hook_access *access)
             return;
     }
     race->access_count++;
-    /* the cell of one lane, and the first one's of scattered ones, is far away: some are asked */
+    /* the cells of scattered lanes are rarely in a cache: only a sample is checked for the filter */
     if ((count != 0 && (rest & (rest - 1)) != 0) || race->access_count % 8 == 0)
         known = race_filter_reads_allowed(&ctx, at);
     race_access_check(&ctx);

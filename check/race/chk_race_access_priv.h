@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: the check of an access, one by one and in batches. */
+/* Race checker: the check of an access, lane by lane and several lanes at a time. */
 #ifndef CHK_RACE_ACCESS_PRIV_H
 #define CHK_RACE_ACCESS_PRIV_H
 
 #include "check/race/chk_race_order_priv.h"
 
-/** Checks words together: @i is the first cell, @self_tid the thread of the first lane, which has 1 << @shift words;
- *  what is at or before @base is ordered. @n: how many words, at most RACE_CHUNK. False: nothing was done, each lane
- *  must be checked by itself. */
+/** Checks words together: @i is the first cell, @self_tid the thread of the first lane, which has 1 << @shift
+ *  words; accesses at or before @base are ordered. @n: number of words, at most RACE_CHUNK. Returns false if
+ *  nothing was done: each lane must be checked by itself. */
 enum { RACE_CHUNK = 16 };
 typedef bool race_chunk_fn(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                            uint32_t self_tid, unsigned shift, uint32_t base, unsigned n);
 
 void race_chunk_choose(struct chk_race *race);
 
-/** The context of an access whose lanes are checked. */
+/** Context of an access whose lanes are checked. */
 struct race_access {
     struct chk_race *race;
     const struct emu_hook_access *access;
     struct race_block *block;
     struct race_warp *warp;
-    uint32_t self_tid; /* of lane 0 */
-    uint32_t site;     /* and how; level 0 */
-    uint32_t vc_block; /* what the warp knows of the block */
-    uint32_t vc_floor; /* of the space that is accessed */
-    bool write, synchronizes; /* synchronizes: an atomic or ordered access: it may release or acquire */
-    bool plain;        /* clocks of block and warp are all that is known of others: no vector clocks */
-    bool may_defer;    /* it may be appended to a list of deferred reads */
-    uint64_t freed, freed_bytes; /* it is a free of that; or 0 */
-    const uint32_t *value; /* of a store that is executed already: by lanes, then what was there; or NULL */
+    uint32_t self_tid; /* thread id of lane 0 */
+    uint32_t site;     /* site word of the instruction; level 0 */
+    uint32_t vc_block; /* clock up to which the warp is ordered after its block */
+    uint32_t vc_floor; /* clock up to which everything in the accessed space is ordered before */
+    bool write, synchronizes; /* synchronizes: an atomic or ordered access, which may release or acquire */
+    bool plain;        /* no vector clocks: the clocks of block and warp suffice */
+    bool may_defer;    /* the read may be appended to a list of deferred reads */
+    uint64_t freed, freed_bytes; /* range that the access frees; or 0 */
+    const uint32_t *value; /* values of a store that has already been executed: by lanes, then the old contents; or
+                            * NULL */
 };
 
-/** All lanes of a warp, at consecutive locations or at one: pages defer such reads as cheaply as allocations. */
+/** Returns true if all lanes of a warp access consecutive words or one word: pages defer such reads as
+ *  cheaply as allocations. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
     return ctx->access->piece_count != 0 &&
@@ -43,13 +45,14 @@ static inline enum race_level race_level_of(uint32_t site)
 {
     return (enum race_level)(site >> RACE_LEVEL_SHIFT);
 }
-/** One lane by itself; all of @lanes so. */
+/** Checks one lane of the access; race_access_plain() checks all of @lanes one by one. */
 void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at);
 void race_access_plain(struct race_access *ctx, uint64_t lanes);
-/** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
+/** Returns the cells of a lane's access. NULL: memory without races, or no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes, uint32_t *first, uint32_t *count);
-/** Its parts, for cell @i of @cells: meets the record @k, true: nothing orders the two; becomes the record @k, with
- *  what is there (@merge) or alone; is recorded as a read; is checked and recorded as what the access does. */
+/** Parts of race_access_at() for cell @i of @cells. race_check_record: compares with record @k, returns true
+ *  if the two are unordered. race_update: adds the access to record @k (@merge) or replaces it. The others
+ *  record a read, and check and record the access. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                        unsigned lane, uint64_t at);
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k, uint32_t self_tid,
@@ -59,35 +62,36 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- what is faster (chk_race_access.c) -------------------------------- */
 
-/** Lanes with a word each: their cells are prefetched before one is used. What is new, and what other blocks have
- *  only read, needs no look at clocks. */
+/** Checks lanes with a word each; all cells are prefetched before one is used. New cells, and cells that
+ *  other blocks have only read, need no comparison of clocks. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
-/** Check all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
+/** Checks all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);
 /** Called before a lane frees an object: for races, a store to all its bytes. */
 void race_access_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site, unsigned lane,
                     uint64_t address, uint64_t bytes);
-/** One lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
+/** Checks one lane of a weak access of 4 bytes in global memory, whose cell is @cells alone. */
 void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, unsigned lane, uint64_t at);
-/** Several lanes at that cell, as pieces are. False: nothing was done, each is to be looked at by itself. */
+/** Checks several lanes at that cell, as segments do. Returns false if nothing was done: each lane is to be
+ *  checked by itself. */
 bool race_access_location(struct race_access *ctx, struct race_page_shadow *cells, uint64_t lanes, uint64_t at);
 
 /* ---- batches ----------------------------------------------------------- */
 
-/** From now on; nothing else observes accesses. */
+/** Starts batches; called when no other check observes accesses. */
 void race_batch_begin(void *state);
 void race_batch_end(struct chk_race *race);
-/** After an access, whose first lane is at @at: says in ctx->access->filter that its instruction is
+/** Called after an access whose first lane is at @at: sets ctx->access->filter so that its instruction is
  *  logged, if it may be. */
 void race_batch_prefetch(struct race_access *ctx, uint64_t at);
-/** An access that the interpreter reports, whose first lane is at @at, is appended to the log. False: it
- *  is not, and is to be evaluated after the log. */
+/** Appends an access that the interpreter reports, whose first lane is at @at, to the log. Returns false if
+ *  it is not appended: it is to be checked after the log. */
 bool race_batch_add(struct race_access *ctx, uint64_t at);
-/** No instruction is logged, until it is reported again. */
+/** Stops logging of all instructions until they are reported again. */
 void race_batch_revoke(struct chk_race *race);
-/** Look at what was written down. */
+/** Checks the accesses in the log. */
 void race_batch_check(struct chk_race *race);
-/** @access, which is @ctx's, is made of @e; @address: [lane]. */
+/** Decodes @e to @access, which is @ctx's; @address: [lane]. */
 void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                      uint64_t *address);
 

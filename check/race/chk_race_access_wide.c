@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: an access to consecutive words, for the processor that is here. */
+/* Race checker: accesses to consecutive words, compiled for the host's instruction sets. */
 #include "check/race/chk_race_priv.h"
 
 #define LEVEL_FOUR(read, tid, site, write) read, tid, site, write

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: an access to consecutive words, in batches. Included by chk_race_access_wide.c once for each
- * set of host instructions; it defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n, or what all calls have.
+ * Race checker: accesses to consecutive words, several at a time. Included by chk_race_access_wide.c once for
+ * each set of host instructions; it defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n, or the number
+ * that all calls have in common.
  */
-/* Of an access whose lanes have consecutive words, n words are looked at together. Loops over
- * them have no branch; bit 31 of what they gather says whether some cell needs a closer look. */
+/* n words of an access whose lanes have consecutive words are checked together. Loops over them have no
+ * branch; bit 31 of their combined result says whether some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
-/* LEVEL_CELLS hot cells of cells make a vector */
+/* hot cells of LEVEL_CELLS cells in one vector */
 typedef uint32_t LEVEL(hot_cells) __attribute__((vector_size(4 * RACE_HOT * LEVEL_CELLS)));
 #define EACH_QUADS(j) (unsigned j = 0; j < LEVEL_COUNT(n); j += LEVEL_CELLS)
 
-/** Bit 31: @x is not 0. */
+/** Sets bit 31 if @x is not 0. */
 LEVEL_TARGET static inline uint32_t LEVEL(nonzero)(uint32_t x)
 {
     return x | (0 - x);
 }
-/** What some cell has in a word of its hot cell. */
+/** Returns the bits that some cell has in a word of its hot cell. */
 LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, unsigned word)
 {
     uint32_t bits = 0;
@@ -26,8 +27,8 @@ LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, uns
     return bits;
 }
 
-/** Bit 31: some record of the cells, of writes or (@read) reads, which are not all at or before @base,
- *  is none of the own lane, and not known. */
+/** Sets bit 31 if some record of the cells, of writes or (@read) reads, may be unordered: it is later than
+ *  @base, not the lane's own, and not covered by its clocks. */
 LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ctx,
                                               const struct race_page_shadow *cells, uint32_t i, bool read,
                                               uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
@@ -42,7 +43,7 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
         uint32_t tid = read ? hot[RACE_HOT_TID] : pair[0];
         uint32_t site = read ? hot[RACE_HOT_SITE] : pair[1];
         uint32_t other = LEVEL(nonzero)((tid ^ (self_tid + (j >> shift))) | site >> RACE_LEVEL_SHIFT);
-        /* of a grid: the other reader is in another block */
+        /* level grid: the other reader is in another block */
         uint32_t grid = site & site << 1;
         uint32_t unknown = LEVEL(nonzero)(tid >> RACE_THREAD_BITS ^ block_id) | (vc_block - time) | grid;
         unordered |= (base - time) & other & unknown;
@@ -50,7 +51,8 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
     return unordered & SIGN;
 }
 
-/** Each word of a hot cell is @read, whose lane, @site and @write where it is in @words, else as it was. */
+/** Sets the words of each hot cell to @read, the lane's thread id, @site and @write where @words selects
+ *  them; the others stay. */
 LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, uint32_t self_tid,
                                                  unsigned shift, uint32_t site, uint32_t write,
                                                  const LEVEL(hot_cells) *words, unsigned n)
@@ -76,7 +78,7 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, u
     }
 }
 
-/** Readers that nothing orders are one record: of the least that holds them all. */
+/** Merges unordered readers into one record, of the lowest level that contains them all. */
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                         uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {
@@ -92,7 +94,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
         uint32_t lane = tid != mine, warps = ((tid ^ mine) & warp) != 0;
         uint32_t blocks = tid >> RACE_THREAD_BITS != block_id;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        /* as race_ordered: all that the record holds is known, or both that it names are */
+        /* as race_ordered: everything in the record is covered, or both accesses that it names are */
         const uint32_t time2 = second[0], who2 = second[1];
         uint32_t last = (time <= base) | !lane | (!blocks & (time <= vc_block)) | (!warps & (time <= vc_warp));
         uint32_t before = (old == RACE_THREAD) | (time2 <= base) | (who2 == mine) |
@@ -111,7 +113,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
     }
 }
 
-/** False: nothing was done; look at each cell. */
+/** Checks reads together. Returns false if nothing was done: each cell must be checked. */
 LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                        uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {
@@ -144,7 +146,7 @@ LEVEL_TARGET static bool LEVEL(chunk_read)(const struct race_access *ctx, struct
     }
     if (!ctx->plain || (LEVEL(some)(&differ, RACE_HOT_SITE) & RACE_HOW) != 0)
         return false;
-    /* records that hold this one already */
+    /* records that already include this read */
     uint32_t level = RACE_GRID, is_late = SIGN;
     for (unsigned c = 0; c < LEVEL_CELLS; c++) {
         level &= all[RACE_HOT * c + RACE_HOT_SITE] >> RACE_LEVEL_SHIFT;

@@ -2,21 +2,21 @@
 /*
  * Race checker: batches, which is deferred processing of an access log.
  *
- * The interpreter logs plain accesses of global words instead of calling a hook. They are evaluated together, in their
- * order: that costs less than a call for each, and their cells are prefetched by then. Without it `bfs` executes 28 %
- * more instructions and takes 1.8 times the time (docs/explanation/race-detection.md).
+ * The interpreter logs plain accesses of global words instead of calling a hook. They are checked together,
+ * in their order: that costs less than a call for each, and their cells are prefetched. Without the log `bfs`
+ * executes 28 % more instructions and takes 1.8 times the time (docs/explanation/race-detection.md).
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/* The log is evaluated before anything else happens that matters to races (race_flush): all of it is
- * of one clock, and its blocks run still. Where pages are filtered a later access must be seen immediately, so that
- * an allocation has either those or this. */
+/* The log is checked before anything else happens that matters to races (race_flush): all of it has one
+ * clock, and its blocks are resident. In filtered pages a later access must be seen immediately, so an
+ * allocation has either filters or the log. */
 
 enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };
-/* An entry's tag is its site, which has no more bits where it is logged, and after them which of the
- * race's ranges all of its lanes are in. */
+/* An entry's tag is its site, which has no other bits if it is logged, and above it the index of the range
+ * that contains all of its lanes. */
 _Static_assert(RACE_MOST_RANGES <= 1 << (32 - RACE_SITE_BITS), "a mark");
 static inline uint32_t site_of(const struct emu_access_record *e)
 {
@@ -26,14 +26,13 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 {
     return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* In addition to the forms of the interpreter: from here on the split of a warp is `lanes`, of those of its lanes in
- * `base`, which have not ended. */
+/* Additional form of an entry: from here on the split of a warp is `lanes`; its live lanes are `base`. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log entries;
-    bool granted; /* since the interpreter was woken for it */
-    unsigned sampled; /* counts */
+    bool granted; /* granted since the interpreter was last called */
+    unsigned sampled; /* counter for sampling */
     uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2];
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2];
 };
@@ -44,7 +43,7 @@ void race_batch_begin(void *state)
     struct race_batch *log = race->fast && race->chk->options.found == NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
-        return; /* each access is reported, then */
+        return; /* then each access is reported */
     log->entries = (struct emu_access_log){.data = log->at, .capacity = LOG_CAPACITY};
     log->granted = false;
     log->sampled = 0;
@@ -58,7 +57,7 @@ void race_batch_end(struct chk_race *race)
     free(race->batch.log);
 }
 
-/** The allocation of an access that may be written down; NULL: it may not. */
+/** Returns the allocation of an access that may be logged; NULL: it may not. */
 static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
 {
     struct chk_race *race = ctx->race;
@@ -69,7 +68,7 @@ static struct race_range *range_of(const struct race_access *ctx, uint64_t at)
     if (range == NULL)
         return NULL;
     range->written |= ctx->write;
-    /* what is only read, and often, is filtered */
+    /* memory that is only read, and often, is filtered */
     if ((!range->written && (!race_range_is_deferring(race, range) || race_is_whole_warp(ctx))) ||
         (race->filter.any_page && race_filter_reads_enter(race, range->first, range->end)))
         return NULL;
@@ -154,7 +153,8 @@ bool race_batch_add(struct race_access *ctx, uint64_t at)
         all = all && a->address[l] - base <= most;
         word[n++] = (uint32_t)(a->address[l] - base);
     }
-    /* what may be filtered is evaluated immediately; the cell of scattered lanes is far away: some are prefetched */
+    /* an access that may be filtered is checked immediately; cells of scattered lanes are rarely in a cache:
+     * only a sample is tested */
     if (!all || ((one || ++log->sampled % 8 == 0) && race_filter_reads_allowed(ctx, at) != NULL))
         return false;
     if (ctx->warp->logged_lanes != a->at.split_lanes) {
@@ -178,7 +178,7 @@ void race_batch_revoke(struct chk_race *race)
     emu_hooks_invalidate_filters(race->machine);
 }
 
-/* Records on their way to the check; the cells of their words are prefetched when they come in. */
+/* Pipeline of records: the cells of their words are prefetched when they enter. */
 enum { FAR = 64 };
 struct coming {
     const struct emu_access_record *e;
@@ -188,9 +188,9 @@ struct coming {
 };
 struct ahead {
     unsigned in, out;
-    unsigned lanes;          /* between in and out */
-    unsigned splits;         /* records between in and out that clock */
-    struct race_access keep; /* of who reads what is kept */
+    unsigned lanes;          /* number of lanes between `in` and `out` */
+    unsigned splits;         /* number of records between `in` and `out` that advance the clock */
+    struct race_access keep; /* context of the reads that are deferred */
     uint32_t keep_of;
     struct coming entry[ENTRIES];
 };
@@ -200,7 +200,7 @@ static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
-/** Whose @e is, into @ctx; @of: whose it was before. False: a block's that is not looked at. */
+/** Sets @ctx to the warp of @e; @of: the last warp. Returns false if its block is not checked. */
 static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;
@@ -220,20 +220,20 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
     return ctx->block != NULL;
 }
 
-/** A read of what no kernel has written is deferred immediately: no entry before it is of its allocation, as
- *  stores there are reported, not logged. False: it is not deferred. */
+/** Defers a read of memory that no kernel has written immediately: no earlier entry is of its allocation, as
+ *  stores there are reported, not logged. Returns false if it is not deferred. */
 static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
-        return true; /* nor is it looked at */
+        return true; /* not deferred, and not checked either */
     a->keep.site = site_of(e);
     const bool kept = race_defer_record(&a->keep, r, e, race_clock_after(race, a->splits));
     race->access_count += kept;
     return kept;
 }
 
-/** A stride that is evaluated lane by lane, until as many more are in as may be prefetched. */
+/** Decodes a strided record for a check lane by lane, until as many more have entered as may be prefetched. */
 static const struct emu_access_record *each_of(struct race_batch *log, unsigned in, const struct emu_access_record *e)
 {
     struct emu_access_record *each = (void *)log->each[in % ENTRIES];
@@ -256,7 +256,7 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     if (e->form == EMU_ADDR_STRIDED)
         e = each_of(race->batch.log, a->in, e);
     const bool gather = e->form == EMU_ADDR_GATHER;
-    /* two halves may be pieces */
+    /* two halves may be segments */
     const bool halves = gather && e->lanes == UINT32_MAX && e->word[15] - e->word[0] == e->word[31] - e->word[16];
     struct coming *c = &a->entry[a->in++ % ENTRIES];
     c->e = e;
@@ -279,7 +279,8 @@ static inline void comes(struct chk_race *race, struct ahead *a, const struct em
     }
 }
 
-/** What the interpreter would report for @e, with lanes as pieces where they are equal or consecutive. */
+/** Describes @e as the interpreter would report it, with lanes as segments where they are equal or
+ *  consecutive. */
 void race_batch_decode(const struct race_access *ctx, const struct emu_access_record *e, struct emu_hook_access *access,
                        uint64_t *address)
 {
@@ -326,7 +327,7 @@ void race_batch_check(struct chk_race *race)
                                     .space = ISA_SPACE_GLOBAL, .bytes = 4};
     struct race_access ctx = {.race = race, .access = &access};
     const bool simple = race_packed_simple(race);
-    struct ahead a; /* what comes is written before it is read */
+    struct ahead a; /* entries are written before they are read */
     uint32_t of = UINT32_MAX;
     uint64_t address[EMU_MAX_LANES];
 
@@ -341,7 +342,7 @@ void race_batch_check(struct chk_race *race)
             comes(race, &a, e);
         }
         if (a.out == a.in)
-            break; /* all that was left is kept */
+            break; /* all remaining ones were deferred */
         const struct coming *c = &a.entry[a.out++ % ENTRIES];
         const struct emu_access_record *e = c->e;
         a.lanes -= e->count;

@@ -17,28 +17,29 @@
 
 #include <stdlib.h>
 
-/* A list is at most twice as large as its page or allocation. What is read more often may be filtered
+/* A list is at most twice as large as its page or allocation. Memory that is read more often may be filtered
  * (chk_race_filter_reads.c), which needs the shadow. */
 enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
 struct race_deferred_chunk {
     struct race_deferred_chunk *next;
-    uint32_t used, room; /* words */
+    uint32_t used, room; /* in words */
     uint32_t data[];
 };
 enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
        RANGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * (RANGE_WORDS + RACE_WORDS_BEYOND) };
-/** Chunks of allocations beyond the first are in large pages of the host, which it maps sooner than small ones. */
+/** Chunks of allocations beyond the first are in large pages of the host, which are mapped faster than small
+ *  ones. */
 struct race_deferred_slab {
     struct race_deferred_slab *next;
     char chunk[SLAB_CHUNKS][RANGE_BYTES];
 };
 _Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a large page");
 
-/* A read is: site, form and size in a word; the thread of lane 0; its lanes; then the word of the first lane, counted
- * from the begin of the page or allocation, or (EACH) of each lane, or (STRIDE) of the first lane and the words from
- * each lane to the next one. A CLOCK precedes the reads that have another one than the read before: the clock, and
- * up to when the warp knows its block and itself. */
+/* A read is: site, form and size in a word; the thread of lane 0; its lanes; then the word of the first lane,
+ * relative to the start of the page or allocation, or (EACH) of each lane, or (STRIDE) of the first lane and
+ * the number of words from each lane to the next. A CLOCK precedes reads whose clocks differ from the read
+ * before: the clock, and the clocks up to which the warp is ordered after its block and itself. */
 enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
 enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
 enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
@@ -89,14 +90,14 @@ static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
     return chunk;
 }
 
-/** A list's chunks are free. */
+/** Frees a list's chunks. */
 static void chunks_free(struct race_defer *defer, const struct race_deferred *list, bool of_range)
 {
     list->last->next = defer->free_list[of_range];
     defer->free_list[of_range] = list->first;
 }
 
-/** Room for @words in another chunk; NULL: the list is full, or no memory. */
+/** Adds a chunk and returns space for @words in it; NULL: the list is full, or no memory. */
 static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list, const struct race_range *r,
                            unsigned words)
 {
@@ -119,8 +120,8 @@ static uint32_t *chunk_add(struct race_defer *defer, struct race_deferred *list,
     return chunk->data;
 }
 
-/** Space for the words of a read, @count, after its head, which is filled; @r: NULL, or the owner of the list. NULL:
- *  the list is full, or no memory. */
+/** Appends a read with its head, and returns space for its @count words; @r: NULL, or the owner of the list.
+ *  NULL: the list is full, or no memory. */
 static inline uint32_t *append(const struct race_access *ctx, struct race_deferred *list, const struct race_range *r,
                                uint32_t form, uint64_t lanes, unsigned count, uint32_t tick)
 {
@@ -171,7 +172,7 @@ struct race_block *race_replay_block(unsigned width)
     return b;
 }
 
-/** What follows the record @at. */
+/** Returns the end of the record @at. */
 static const uint32_t *record_end(const uint32_t *at)
 {
     switch (*at >> FORM_SHIFT & FORM_MASK) {
@@ -182,7 +183,7 @@ static const uint32_t *record_end(const uint32_t *at)
     }
 }
 
-/** Check a read as when it was made: @clock has its CLOCK. */
+/** Checks a read as if at the time when it was made: @clock has its CLOCK. */
 static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
     struct race_block *b = ctx->race->defer.replay_block;
@@ -190,7 +191,8 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this may be within the replay of another list */
+    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this may be within the replay
+                                                                                          * of another list */
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
     uint64_t address[EMU_MAX_LANES];
@@ -218,8 +220,8 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     w->vc_warp = vc_warp;
 }
 
-/** Check what a list has, as if it had been until now. @base: address of word 0; @of_range: it is an allocation's,
- *  and its reads may be deferred by their pages. */
+/** Checks the reads of a list as if they had not been deferred. @base: address of word 0; @of_range: the list
+ *  is an allocation's, and its reads may be deferred by their pages. */
 static void replay(struct chk_race *race, const struct race_deferred *list, uint64_t base, bool of_range)
 {
     struct race_access ctx = {.race = race, .block = race->defer.replay_block, .plain = true, .may_defer = of_range};
@@ -246,7 +248,7 @@ void race_deferred_forget(struct chk_race *race)
         r->deferred = (struct race_deferred){0};
     }
     race->defer.range_lists = 0;
-    race->defer.pool_used = 0; /* lists of pages are of the epoch before */
+    race->defer.pool_used = 0; /* lists of pages are of the earlier epoch */
     race->defer.free_list[false] = NULL;
     race->shadow.epoch++;
     race_shadow_is_invalid(&race->shadow);
@@ -272,7 +274,7 @@ void race_deferred_end(struct chk_race *race)
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
 
-/** A loop reads the same once more: its clock is the last one. */
+/** Returns true if a loop repeats the same read: the record's clock is then updated. */
 static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {
@@ -292,7 +294,7 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
     struct race_page_shadow *cells = race_shadow_cached(&race->shadow, offset);
 
     if (race->packed.range_count != 0)
-        race_packed_leave(race, offset); /* what is written there would not replay the list */
+        race_packed_leave(race, offset); /* packed cells of later writes would not replay the list */
     if (race->defer.range_lists != 0)
         race_deferred_allocation_flush(race, offset);
     if (cells == NULL || cells->valid_epoch == race->shadow.epoch)
@@ -324,7 +326,7 @@ static void page_replay(struct chk_race *race, struct race_page_shadow *cells, u
 
     if (cells->deferred_epoch != race->shadow.epoch)
         return;
-    cells->deferred_epoch = 0; /* what is replayed is not deferred again */
+    cells->deferred_epoch = 0; /* replayed reads are not deferred again */
     if (list.first != NULL)
         replay(race, &list, ISA_GLOBAL_BASE + (offset >> RACE_PAGE_SHIFT << RACE_PAGE_SHIFT), false);
 }
@@ -345,7 +347,7 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
     page_replay(race, cells, offset);
 }
 
-/** The page at @offset; NULL: nothing is known of it. */
+/** Returns the page at @offset; NULL: it has no record. */
 static struct race_page_shadow *page_at(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
@@ -407,13 +409,13 @@ void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset)
     const struct race_deferred list = r->deferred;
 
     r->deferred = (struct race_deferred){0};
-    if (r->state == RACE_DEFERRED) /* what is replayed is not deferred again */
+    if (r->state == RACE_DEFERRED) /* replayed reads are not deferred again */
         race_transition(race, r, RACE_SHADOWED, RACE_AT_ACCESS);
     race->defer.range_lists--;
     replay(race, &list, ISA_GLOBAL_BASE + r->first, true);
 }
 
-/** The list can take no more. */
+/** Ends a list that has no capacity left. */
 static bool leave(struct chk_race *race, struct race_range *r)
 {
     const bool empty = r->deferred.first == NULL;
@@ -424,12 +426,13 @@ static bool leave(struct chk_race *race, struct race_range *r)
     return false;
 }
 
-/** Words from each lane of @e to the next one, modulo 2^32; false: they are not whole ones. */
+/** Gets the words from each lane of @e to the next one, modulo 2^32. Returns false if they are not whole
+ *  words. */
 static bool stride_of(const struct emu_access_record *e, uint32_t *words)
 {
     const unsigned lanes = 63 - (unsigned)__builtin_clzll(e->lanes) - lw_lowest(e->lanes);
     const uint32_t last = e->word[0] + lanes * e->word[1];
-    /* of units that are no words: all are in one allocation, so that the last says where they go */
+    /* the unit may be smaller than a word: all are in one allocation, so the last lane gives the direction */
     const uint64_t step = e->word[1] - (last < e->word[0] ? UINT64_C(1) << 32 : 0);
 
     *words = e->scale == 2 ? e->word[1] : (uint32_t)((step << e->scale) / 4);
@@ -447,7 +450,7 @@ bool race_defer_record(const struct race_access *ctx, struct race_range *r, cons
     uint64_t odd = 0;
 
     if (!ctx->plain || !race_range_is_deferring(ctx->race, r))
-        return false; /* as any other is */
+        return false; /* as any other */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
     if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))

@@ -7,27 +7,29 @@
 
 /* ---- pages that are read all over ------------------------------------------------------------------------ */
 
-/** Before an access: did its instruction read the cell at @at before, as blocks that nothing orders did?
- *  The page's cells, or NULL. */
+/** Called before an access. Returns the page's cells if its instruction has read the cell at @at before, as
+ *  unordered blocks have; or NULL. */
 struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at);
-/** After it: says in ctx->access->filter which pages need no check, if the one at @at is such. */
+/** Called after the access: sets ctx->access->filter to pages that need no check, if the page of @at is one. */
 void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct race_page_shadow *cells);
-/** A page is written, or memory there is new, or another instruction than that of the site @reader reads. */
+/** Ends the filter of a page: it is written, its memory is new, or an instruction other than that of the site
+ *  @reader reads it. */
 void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t reader);
 void race_filter_reads_forget(struct chk_race *race);
 void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
                   struct race_code *out);
-/** Is there a filtered page from @first to before @end? */
+/** Returns true if there is a filtered page from @first to before @end. */
 bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64_t end);
 
 /* ---- shared memory without writes ------------------------------------------------------------ */
 
-/** A weak access: is it a load of shared memory in phases in which nothing writes it? Says in access->filter that
- *  the instruction needs no look in shared memory. */
+/** Returns true for a weak load of shared memory in barrier intervals without a write. Sets access->filter so
+ *  that the instruction is not checked in shared memory. */
 bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_access *access);
-/** All threads of a block have met, as on_cta says: at one place? */
+/** Starts an interval: all threads of a block have arrived at a barrier, as in on_cta. @one_pc: at one
+ *  instruction. */
 void race_filter_shared_begin(struct chk_race *race, bool one_pc);
-/** No phase is known any more. */
+/** Drops all intervals. */
 void race_phases_end(struct chk_race *race);
 void race_phases_destroy(struct chk_race *race);
 

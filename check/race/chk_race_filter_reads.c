@@ -10,15 +10,15 @@
 
 #include <stdlib.h>
 
-/* A page is filtered for an instruction when each of its cells was read in this launch of the host, by weak
- * loads of blocks that nothing orders, by that instruction last (or by several, each its own cells, as
- * unrolled loops do), and not written: the record of each is RACE_GRID. A later write finds two
- * readers of which one is in another block. Without fences the writer's clock cannot cover
- * that one, whenever it read last: later reads would change nothing but the time. */
+/* A page is filtered for an instruction under these conditions: each of its cells was read in this launch of
+ * the host, by weak loads of unordered blocks, last by that instruction (or by several, each its own cells,
+ * as unrolled loops do), and not written. The record of each cell is then RACE_GRID. A later write finds two
+ * readers, one of them in another block. Without fences the writer's clock cannot cover that reader, whenever
+ * it read last: later reads would change nothing but the time. */
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
-/** May its thread release more to others than its block's barriers do? */
+/** Returns true if a thread that executes @insn may release more than its block's barriers do. */
 static bool is_fence(const struct isa_insn *insn)
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
@@ -31,11 +31,12 @@ static bool is_fence(const struct isa_insn *insn)
     return order == ISA_MORDER_RELEASE || order == ISA_MORDER_ACQREL;
 }
 
-/** Marks what can be reached from a kernel's entry. False: that may be anything. */
+/** Marks the instructions that can be reached from a kernel's entry. Returns false if that may be any
+ *  instruction. */
 static bool code_reach(const struct emu_program *program, uint32_t first, uint32_t count, bool *mark, uint32_t *todo)
 {
     uint32_t n = 0;
-    bool falls = false; /* exec is written: lanes may be left where others end */
+    bool falls = false; /* exec is written: some lanes may continue where others end */
 
     for (uint32_t i = 0; i < count; i++) {
         const struct isa_insn *insn = chk_insn_at(program, i);
@@ -70,8 +71,8 @@ static bool code_reach(const struct emu_program *program, uint32_t first, uint32
     return true;
 }
 
-/** What a kernel may do, by the code that it can reach; by all of the program where that is not known, or where it
- *  launches others. */
+/** Analyses what a kernel may do, from the code that it can reach; from all of the program if that is not
+ *  known, or if it launches others. */
 static void code_read(const struct emu_program *program, const struct isa_function *kernel, struct race_code *out)
 {
     const uint32_t count = (uint32_t)emu_program_object(program)->text_count;
@@ -88,7 +89,7 @@ static void code_read(const struct emu_program *program, const struct isa_functi
         if (insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP) {
             out->launches = true;
             if (known)
-                i = UINT32_MAX; /* again, all of it */
+                i = UINT32_MAX; /* again, for the whole program */
             known = false;
         }
     }
@@ -109,7 +110,7 @@ void race_code_of(struct chk_race *race, const struct emu_program *program, cons
         race->order.codes[race->order.code_count++] = *out;
 }
 
-/** Bytes of a page that may be accessed; all of it where small objects share it. */
+/** Returns the number of bytes of a page that may be accessed; the whole page where small objects share it. */
 static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
 {
     const uint64_t all = UINT64_C(1) << RACE_PAGE_SHIFT, base = ISA_GLOBAL_BASE + page * all;
@@ -122,7 +123,7 @@ static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
     return (uint32_t)(left < all ? left : all);
 }
 
-/** The page's stamp: the site of all last readers, or MIXED; 0: it is not filtered. */
+/** Returns the page's stamp: the site of all last readers, or MIXED; 0: it is not filtered. */
 static uint32_t stamp_of(const struct race_page_shadow *cells, uint32_t bytes, uint32_t base)
 {
     const uint32_t *hot = cells->hot;
@@ -190,7 +191,7 @@ void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct rac
         if (*table == NULL)
             *table = calloc(TABLE_PAGES, sizeof **table);
         if (*table == NULL)
-            return; /* it is looked at, then */
+            return; /* then it is checked */
         (*table)[in] = stamp;
         race->filter.any_page = true;
         race_batch_revoke(race);

@@ -2,21 +2,21 @@
 /*
  * Race checker: redundant-access filter for shared memory, by barrier interval (GPUVerify).
  *
- * Loads in an interval in which no thread can write shared memory call no hook. Without it `gemm_tiled` executes 8.3
- * times the instructions (docs/explanation/race-detection.md).
+ * Loads in an interval in which no thread can write shared memory call no hook. Without the filter
+ * `gemm_tiled` executes 8.3 times the instructions (docs/explanation/race-detection.md).
  *
- * A phase, which is such an interval, begins where all threads of a block begin, or have met at one instruction. Until they meet again
- * they execute only what can be reached from there without a barrier that all reach. Where no store and no
- * atomic is among that which may be to shared memory, loads from it race with nothing: what was written
- * before is ordered by the barrier, what is written later by the next one. They need no hook,
- * and get none where nothing else observes accesses.
+ * A barrier interval begins where all threads of a block begin, or have arrived at one instruction. Until
+ * they arrive together again they execute only code that is reachable from there without a barrier of the
+ * whole block. If no reachable store or atomic may be to shared memory, loads from it cannot race: earlier
+ * writes are ordered by the barrier, later ones by the next barrier. These loads have no hook where no other
+ * check observes accesses.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 enum write_free { NOT_WRITE_FREE, WRITE_FREE, WRITE_FREE_NO_HOOK /* and it has no hook */ };
-/** Of a program: the loads that no phase with a write can reach. */
+/** Result for a program: the loads that no interval with a write can reach. */
 struct race_phases {
     const struct emu_program *program;
     uint32_t count, alone_count;
@@ -29,7 +29,7 @@ struct flow {
     const struct isa_object *object;
     const struct emu_program *program;
     uint32_t count;
-    bool falls; /* exec is written: a branch may be left by some lanes */
+    bool falls; /* exec is written: some lanes may continue after a branch */
     uint8_t *mark; /* [instruction] */
 };
 
@@ -59,7 +59,8 @@ static uint8_t what_does(const struct isa_insn *insn)
                : 0;
 }
 
-/** A barrier that no thread passes before all have arrived: without a count, and no lane leaves it out. */
+/** Returns true for a barrier that no thread passes before all have arrived: it has no count, and no lane
+ *  skips it. */
 static bool all_arrived(const struct flow *f, uint32_t index)
 {
     const struct isa_insn *insn = insn_at(f, index);
@@ -68,7 +69,7 @@ static bool all_arrived(const struct flow *f, uint32_t index)
            !f->falls;
 }
 
-/** False: flow may go anywhere, or there was no memory. */
+/** Analyses the control flow. Returns false if it may lead anywhere, or without memory. */
 static bool flow_read(struct flow *f)
 {
     for (uint32_t i = 0; i < f->count; i++) {
@@ -93,7 +94,7 @@ static bool flow_read(struct flow *f)
     return true;
 }
 
-/** Mark @to, too, and whatever needs another look for that. */
+/** Adds a mark to @to. Returns true if that is new, so that another pass is needed. */
 static bool reach(struct flow *f, int64_t to, uint8_t mark)
 {
     if (to < 0 || to >= f->count || (f->mark[to] & mark) != 0)
@@ -102,7 +103,7 @@ static bool reach(struct flow *f, int64_t to, uint8_t mark)
     return true;
 }
 
-/** Where flow continues after @i, in the same interval. Where calls return to is the caller's business. */
+/** Gets the successors of @i in the same interval. Those of returns depend on the caller. */
 static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 {
     const struct isa_insn *insn = insn_at(f, i);
@@ -119,10 +120,10 @@ static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
     return count;
 }
 
-/** DIRTY: from there a write can be reached. */
+/** Marks instructions with DIRTY: a write can be reached from there. */
 static void flow_back(struct flow *f)
 {
-    bool changed = true, returns = false; /* something that a call returns to is */
+    bool changed = true, returns = false; /* a write can be reached where a call returns */
 
     while (changed) {
         changed = false;
@@ -140,7 +141,7 @@ static void flow_back(struct flow *f)
     }
 }
 
-/** REACHED: in a phase in which there is a write. */
+/** Marks instructions with REACHED: in an interval with a write. */
 static void flow_forth(struct flow *f)
 {
     bool changed = true, returned = false;
@@ -171,7 +172,7 @@ static void flow_forth(struct flow *f)
     }
 }
 
-/** NULL: no memory. */
+/** Analyses a program; NULL: no memory. */
 static struct race_phases *phases_make(const struct emu_program *program)
 {
     struct flow f = {.object = emu_program_object(program), .program = program};
@@ -212,7 +213,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
     p = phases_make(program);
     if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_capacity, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->filter.threads_diverged = true; /* all is reported, then */
+        race->filter.threads_diverged = true; /* then all accesses are reported */
         return NULL;
     }
     race->filter.phases[race->filter.phases_count++] = p;
@@ -240,7 +241,7 @@ bool race_filter_shared_write_free(struct chk_race *race, const struct emu_hook_
     struct race_phases *p = phases_of(race, access->at.program);
     if (p == NULL || p->write_free[index] == NOT_WRITE_FREE)
         return false;
-    for (unsigned k = 0; k < access->piece_count; k++) /* generic ones: all of a piece is in one window */
+    for (unsigned k = 0; k < access->piece_count; k++) /* generic addresses: all of a segment is in one window */
         if (!is_shared(access->piece[k].address))
             return false;
     for (LW_EACH_BIT(l, access->piece_count == 0 ? access->at.lanes : 0))

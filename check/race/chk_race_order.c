@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: what is ordered before what. docs/explanation/race-detection.md */
+/* Race checker: happens-before. docs/explanation/race-detection.md */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -17,9 +17,9 @@ static bool begin(void *state)
     race->kinds = race->chk->options.kinds;
     race->order.clock = 1;
     race->batch.log_used = &nothing;
-    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* those need every access */
+    race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* counts of requests need every access */
     race_chunk_choose(race);
-    /* a debugger may move lanes, and then what was read before in their phase matters */
+    /* a debugger may move lanes: then earlier reads in their interval matter */
     race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
     return true;
 }
@@ -138,7 +138,7 @@ static struct race_grid *grid_add(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** A launch of the host while nothing runs: all before it is over, and ordered before it. */
+/** Starts a launch of the host while nothing runs: everything before has ended, and is ordered before it. */
 static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
 {
     enum { LATE = 1 << 30 };
@@ -150,9 +150,9 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race_packed_forget(race);
     race->order.block_id_count = 0;
     race->order.host_launch = sequence;
-    if (race->order.clock >= LATE) { /* clocks are few: none is needed of what is over */
+    if (race->order.clock >= LATE) { /* clocks are limited: none is needed for what has ended */
         race_shadow_forget(&race->shadow, 0, 0);
-        race->shadow.uninit_count = 0; /* who wrote it is forgotten, too */
+        race->shadow.uninit_count = 0; /* its writers are dropped, too */
         spare_forget(race);
         race->order.clock = 1;
     }
@@ -163,7 +163,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     return g;
 }
 
-/** The host queued a launch. Those that are queued while others run are ordered by stream alone. */
+/** Handles a launch queued by the host. Launches queued while others run are ordered by stream alone. */
 static void host_launched(struct chk_race *race, const struct emu_grid *grid)
 {
     const struct race_grid *root = grid_find(race, race->order.host_launch);
@@ -183,7 +183,7 @@ static void host_launched(struct chk_race *race, const struct emu_grid *grid)
         g->vc_floor = base;
 }
 
-/** The first block of a launch of the host: those before it in its stream are over. */
+/** Handles the first block of a host launch: earlier launches in its stream have ended. */
 static void host_begins(struct chk_race *race, struct race_grid *g, const struct emu_grid *grid)
 {
     g->begun = true;
@@ -300,7 +300,7 @@ void race_join(struct chk_race *race, struct race_vclock **into, struct race_vcl
     race_vclock_join(into, other, race->order.clock, &race->chk->short_of_memory);
 }
 
-/** What a thread is ordered after, in addition to the clocks of its block and warp. */
+/** Returns what a thread is ordered after, in addition to the clocks of its block and warp. */
 static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
@@ -310,7 +310,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
         race_join(race, &vclock, w->lane[lane].vclock);
     if (b->vc_warps == NULL && w->vc_lanes == NULL)
         return vclock;
-    /* as race_ordered_before, of one lane: a warp has many, and each has a fence */
+    /* as race_ordered_before for one lane: a warp has many, and each has a fence */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
@@ -332,8 +332,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** What another learns who knows all that a thread did up to @fence; @device: and what its block had
- *  before fences of the device at a barrier. */
+/** Returns what an acquiring thread is ordered after: everything up to @fence; with @device also what the
+ *  block had before fences of the device at a barrier. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -366,7 +366,7 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Does @vclock say that the whole launch of @block_id is over? */
+/** Returns true if @vclock says that the whole launch of @block_id has ended. */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -395,7 +395,7 @@ static bool vclock_covers(const struct chk_race *race, const struct race_vclock 
            launch_over(race, vclock, block_id);
 }
 
-/** Does the thread of @ctx know all that the lanes of its own warp did up to @time? */
+/** Returns true if the thread of @ctx is ordered after the accesses of all lanes of its warp up to @time. */
 static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_warp *w = ctx->warp;
@@ -408,7 +408,7 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** The same of its block, in addition to what the block's barriers say. */
+/** The same for its block, in addition to what the block's barriers order. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {
     const struct race_block *b = ctx->block;
@@ -475,8 +475,9 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
         return RACE_ORDERED;
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
-    /* Who meets knows all up to then. By atomics others may be known up to a time before; of the
-     * two that are kept that is known exactly, and of more it is not asked. */
+    /* After a barrier everything up to it is ordered. By atomics, accesses of others may be ordered up to an
+     * earlier time; for the two accesses in the record that is known exactly, and for more it is not
+     * evaluated. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
@@ -536,7 +537,7 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Does @set have what a thread would release? */
+/** Returns true if @set already includes what a thread would release. */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
@@ -550,7 +551,7 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** @set acquires what a thread did before its fence, or (@replace) is that alone. */
+/** Merges what a thread did before its fence into @set, or (@replace) sets it to that. */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {
@@ -626,7 +627,7 @@ static inline bool wants(void *state, const struct emu_program *program, uint32_
            insn->op == ISA_FREE;
 }
 
-/** After launch.sync all that the block launched is over. */
+/** Handles launch.sync: everything that the block launched has ended. */
 static void launches_over(struct chk_race *race, struct race_block *b, struct race_warp *w,
                           uint64_t lanes)
 {
@@ -642,7 +643,7 @@ static void launches_over(struct chk_race *race, struct race_block *b, struct ra
     }
 }
 
-/** Lanes are about to free objects of malloc. What is refused touches nothing. */
+/** Handles lanes that are about to free objects of malloc. A refused free accesses nothing. */
 static void lanes_free(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -744,13 +745,13 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     race_clock_advance(race);
 }
 
-/** A debugger has moved a lane. */
+/** Handles that a debugger has moved a lane. */
 static void on_pc_edited(void *state)
 {
     struct chk_race *race = state;
 
     race_phases_end(race);
-    for (size_t i = 0; i < race->order.grid_count; i++) /* it may have left what its kernel can reach */
+    for (size_t i = 0; i < race->order.grid_count; i++) /* it may be outside the code that its kernel can reach */
         race->order.grids[i].code.sync_free = false;
     if (race->filter.any_page)
         race_filter_reads_forget(race);
@@ -761,14 +762,14 @@ static void mark_uninitialised(void *state, uint64_t address, uint64_t bytes)
     race_uninit_set(state, address, bytes, true);
 }
 
-/** Whether what a kernel finds in global memory was filled in by somebody. */
+/** Tracks which global memory is uninitialised when a kernel reads it. */
 static void fill_machine_event(struct chk_race *race, const struct emu_machine_event *event)
 {
     struct emu_allocation a;
     bool inside;
 
     switch (event->kind) {
-    case EMU_MACHINE_ALLOC: /* module variables begin as the program says */
+    case EMU_MACHINE_ALLOC: /* module variables have initial values */
         race_uninit_set(race, event->address, event->size_bytes,
                        emu_allocation_at(race->machine, event->address, &a, &inside) && inside &&
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);

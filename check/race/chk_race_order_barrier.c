@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: lanes, warps and blocks that meet at barriers. docs/explanation/race-detection.md */
+/* Race checker: happens-before by barriers of lanes, warps and blocks. docs/explanation/race-detection.md */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/** Lanes that began, whether they have ended or not. */
+/** Returns the lanes that were launched, whether they have exited or not. */
 static uint64_t launched_lanes(const struct race_block *b, const struct race_warp *w)
 {
     struct emu_warp_view view;
@@ -14,7 +14,7 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
 /* ---- release and acquire -------------------------------------------------------------------------- */
 
-/** All that lanes know in addition to the scalars of their block and warp. */
+/** Everything that lanes are ordered after, in addition to the scalar clocks of their block and warp. */
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
@@ -22,8 +22,8 @@ struct sync_clock {
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks; more than those where not all lanes of a warp arrived */
-    uint32_t *row;            /* [warp][warp]: what a warp that arrived whole knew of each, of itself up to then; its
-                                 own is 0: its lanes arrived one by one */
+    uint32_t *row;            /* [warp][warp]: clocks of a warp that arrived as a whole, for each other warp; its
+                               * own is 0, as its lanes arrived one by one */
     uint64_t arrived_lanes[]; /* [warp] */
 };
 
@@ -43,7 +43,7 @@ static void merge_lanes(struct chk_race *race, struct sync_clock *all, const str
     }
 }
 
-/** Into a lane whose clocks are merged in @all. */
+/** Merges @all, the clocks of all lanes, into a lane. */
 static void acquire(struct race_lane *lane, const struct sync_clock *all)
 {
     struct race_vclock *const before[3] = {lane->vclock, lane->pending[0], lane->pending[1]};
@@ -85,7 +85,7 @@ struct race_vclock *race_ordered_before(struct chk_race *race, const struct race
             of_thread[v * width + l] = race->order.clock;
         }
     }
-    /* sorted by key; what the block's barriers made known all know */
+    /* sorted by key; what the block's barriers order is common to all */
     for (unsigned t = 0; t < n * width && of_warp != NULL && entry != NULL; t++)
         if (of_thread[t] > race_max(b->vc_block, of_warp[t / width]))
             entry[count++] = (struct race_entry){
@@ -115,7 +115,8 @@ void race_barriers_free(struct race_block *b)
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
-/** Lanes of a warp have met: each knows the others up to now, and what they know. */
+/** Synchronises lanes of a warp that have arrived: each is ordered after the others up to now, and after what
+ *  they are. */
 static void lanes_arrived(struct chk_race *race, struct race_block *b, struct race_warp *w,
                        uint64_t lanes)
 {
@@ -129,7 +130,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
             acquire(&w->lane[l], &all);
         sync_clock_drop(&all);
     }
-    if ((launched_lanes(b, w) & ~lanes) == 0) { /* what ended has synchronised with no thread */
+    if ((launched_lanes(b, w) & ~lanes) == 0) { /* lanes that have exited have synchronised with no thread */
         w->vc_warp = race->order.clock;
         return;
     }
@@ -137,7 +138,7 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
         w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
     if (w->vc_lanes == NULL) {
         race->chk->short_of_memory = true;
-        w->vc_warp = race->order.clock; /* too much is known: nothing is found that is not there */
+        w->vc_warp = race->order.clock; /* orders too much: there are no false positives */
         return;
     }
     uint32_t most[EMU_MAX_LANES] = {0};
@@ -162,7 +163,7 @@ void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigne
     race_clock_advance(race);
 }
 
-/** What the lanes of a warp did before a fence when they reached a barrier, all that wait there acquire. */
+/** Merges fences: all threads that wait at a barrier acquire what the lanes of a warp did before a fence. */
 static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
@@ -182,7 +183,8 @@ static void fences_arrived(struct chk_race *race, struct race_block *b)
     }
 }
 
-/** All live threads of a block know what all of them did, and what they had learnt of others. */
+/** Synchronises all live threads of a block: they are ordered after what all of them did, and what they were
+ *  ordered after. */
 static void all_arrived(struct chk_race *race, struct race_block *b)
 {
     b->vc_block = race->order.clock;
@@ -198,7 +200,7 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         const uint64_t live = w->lane != NULL ? race_live(b, w) : 0;
         uint32_t fenced = live != 0 ? UINT32_MAX : 0;
 
-        bool bare = true; /* no lane has anything of its own left */
+        bool bare = true; /* no lane has clocks of its own */
 
         if (w->lane == NULL)
             continue;
@@ -225,13 +227,13 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         }
         b->any_lane |= !bare;
     }
-    race_vclock_prune(&b->vclock, b->block_id); /* kb says that */
+    race_vclock_prune(&b->vclock, b->block_id); /* vc_block has it */
     for (unsigned k = 0; k < 2; k++)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** All live threads of a block have met. What they did in memory that the barrier does not order, and what they
- *  acquired from others there, is not released, but for what they did before a fence. */
+/** Handles the arrival of all live threads of a block. Accesses to memory that the barrier does not order,
+ *  and acquisitions there, are not released, except for what was done before a fence. */
 static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
     const struct race_weak weak = {race->order.clock, arrivals->pc};
@@ -248,7 +250,8 @@ static void block_arrives(struct chk_race *race, struct race_block *b, const str
         fences_arrived(race, b);
 }
 
-/** Warps of a block have met, each with all its lanes: those that wait know those that came. */
+/** Synchronises warps of a block that have arrived as a whole: those that wait are ordered after those that
+ *  arrived. */
 static void warps_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -261,7 +264,7 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     if (b->vc_warps == NULL || most == NULL) {
         free(most);
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* too much is known: nothing is found that is not there */
+        b->vc_block = b->vc_shared = race->order.clock; /* orders too much: there are no false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -293,8 +296,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     free(most);
 }
 
-/** The same where some lanes of a warp came and others did not, or not all of them wait: each lane learns it for
- *  itself. */
+/** The same where some lanes of a warp arrived and others did not, or not all of them wait: each lane
+ *  acquires for itself. */
 static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -336,7 +339,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
     free(waits);
 }
 
-/** Do warps reach a barrier whole, or not at all? *@everyone: and all do, and wait. */
+/** Returns true if each warp arrives at a barrier with all lanes, or with none. *@everyone: all warps do, and
+ *  wait. */
 static bool come_whole(const struct race_block *b, const uint64_t *lanes, const struct race_barrier_clock *barrier,
                        bool *everyone)
 {
@@ -366,8 +370,8 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
         return;
     emu_block_barrier_arrivals(core, slot, id, lanes, &arrivals);
     barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
-    /* those that have ended synchronised with no thread at a barrier that did not wait for them; at one for all, ending
-     * counts as an arrival */
+    /* exited lanes synchronised with no thread at a barrier that did not wait for them; at one for all,
+     * exiting counts as an arrival */
     const bool whole =
         (barrier == NULL && arrivals.all && !arrivals.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && arrivals.all) {
@@ -387,7 +391,7 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
     race_clock_advance(race);
 }
 
-/** The CTA barrier that an instruction names; -1: not known here. */
+/** Returns the CTA barrier that an instruction names; -1: not known here. */
 static int barrier_of(const struct emu_hook_site *site)
 {
     const struct isa_insn *insn = site->insn;
@@ -426,7 +430,7 @@ void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_h
     const unsigned n = b->warp_count, index = site->warp;
     const int id = barrier_of(site);
     struct race_warp *w = &b->warp[index];
-    /* a guard names who comes; what exec masks comes, too */
+    /* a guard selects the arriving lanes; lanes that exec masks arrive, too */
     const uint64_t lanes = site->insn->guard == ISA_PT && !site->insn->guard_neg ? site->split_lanes : site->lanes;
 
     if (id < 0 || lanes == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: the plain path of an access, which is the reference: read it first. Each lane by itself checks the
- * records of its cells, in race_access_at(), and leaves its own. All other files find the same, faster. This path alone
- * runs where struct chk_race has not `fast`. docs/explanation/race-detection.md
+ * Race checker: the plain path of an access. It is the reference; read it first. race_access_at() checks each
+ * lane by itself against the records of its cells, and updates them. All other files find the same races,
+ * faster. Only this path runs if struct chk_race.fast is not set. docs/explanation/race-detection.md
  */
 #include "check/race/chk_race_priv.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- an access and a record -------------------------------------------------------------------------- */
 
-/** The level at which two threads are one. */
+/** Returns the lowest level that contains two threads. */
 static inline enum race_level level_between(const struct race_access *ctx, uint32_t self_tid, uint32_t tid)
 {
     if (self_tid >> RACE_THREAD_BITS != tid >> RACE_THREAD_BITS)
@@ -21,7 +21,7 @@ static inline enum race_level level_between(const struct race_access *ctx, uint3
                : RACE_BLOCK;
 }
 
-/** Both accesses are strong, and each is in the other's scope: they cannot race. */
+/** Returns true if both accesses are strong and each is in the other's scope: they cannot race. */
 static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, uint32_t site)
 {
     if (!(ctx->site & site & RACE_STRONG))
@@ -30,8 +30,8 @@ static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid,
            self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
 }
 
-/** An access meets an atomic write that nothing orders before it: nor need it order the weak write
- *  before that. Whoever knows the atomic one knows both. */
+/** Checks the weak write before an atomic one. It need not be ordered if the atomic write is not: a thread
+ *  ordered after the atomic write is ordered after both. */
 static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)
 {
@@ -45,8 +45,8 @@ static void check_weak(struct race_access *ctx, const struct race_page_shadow *c
         race_found(ctx, lane, at, tid, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
 }
 
-/** What PTX calls observation order: the strong write of the cell's record, and with atomics all of the
- *  record, was read by an atomic or strong read that is ordered before what @lane does now. */
+/** Returns true for what PTX calls observation order: the strong write of the cell's record, and with atomics
+ *  all of the record, was read by an atomic or strong read that is ordered before what @lane does now. */
 static bool was_observed(const struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                          unsigned lane)
 {
@@ -59,7 +59,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
 
     if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
         (level == RACE_GRID && site & RACE_CTA))
-        return false; /* not each atomic has read what was before it, or not in its scope */
+        return false; /* some atomic has not read the one before it, or not in its scope */
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;
@@ -70,7 +70,8 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
 }
 
-/** Are two threads of one warp, or block, of which a record's level says that there is another one? */
+/** Returns true if two threads are in the same warp, or block, for which the record's level says that it has
+ *  another one. */
 static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
@@ -80,8 +81,8 @@ static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t t
     return level == RACE_GRID || (self_tid & thread) / ctx->block->width == (tid & thread) / ctx->block->width;
 }
 
-/** An access meets the record @k of a cell, which is not obviously ordered before it. True: nothing
- *  orders them. */
+/** Compares an access with record @k of a cell, which is not obviously ordered before it. Returns true if
+ *  they are unordered. */
 bool race_check_record(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i, unsigned k,
                   unsigned lane, uint64_t at)
 {
@@ -94,12 +95,12 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
         return false;
     if (k == RACE_W && site & RACE_STRONG)
         check_weak(ctx, cells, i, lane, at);
-    /* volatile accesses race in no formal sense, but are reported by kinds of their own */
+    /* volatile accesses do not race formally, but are reported by kinds of their own */
     const bool strong = both_strong(ctx, self_tid, tid, site) && !race_two_sizes(ctx, site);
     const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
         return false;
-    if (race_level_of(site) != RACE_THREAD) { /* which of the two that are kept? */
+    if (race_level_of(site) != RACE_THREAD) { /* which of the two threads in the record? */
         const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
         const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
 
@@ -110,7 +111,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
         }
-        if (is_near(ctx, self_tid, tid, race_level_of(site))) /* it alone, then: the other is in order */
+        if (is_near(ctx, self_tid, tid, race_level_of(site))) /* only this one: the other is ordered */
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
     if (is_reported)
@@ -118,7 +119,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
     return order == RACE_UNORDERED;
 }
 
-/** The record @k of a cell, of reads or strong writes: @self_tid is added, or is all. */
+/** Updates record @k of a cell, of reads or strong writes: adds @self_tid, or replaces it. */
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k,
                  uint32_t self_tid, bool merge)
 {
@@ -134,7 +135,7 @@ void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32
             *race_at(cells, k + RACE_TID_2, i) = *tid;
             *race_at(cells, k + RACE_SITE_2, i) = *site;
         }
-        /* strong is what both are */
+        /* properties that both accesses have */
         how = (ctx->site & ~(uint32_t)RACE_HOW) | (ctx->site & *site & (uint32_t)RACE_HOW) |
               ((ctx->site | *site) & RACE_CTA);
     }
@@ -173,7 +174,7 @@ static void check_write(struct race_access *ctx, struct race_page_shadow *cells,
     }
     if (*race_at(cells, RACE_R + RACE_CLOCK, i) > ctx->vc_floor)
         (void)race_check_record(ctx, cells, i, RACE_R, lane, at);
-    /* an atomic does not stand for what came before it: another's atomic races with that alone */
+    /* an atomic does not replace earlier accesses: another atomic races with these alone */
     const bool strong = (ctx->site & RACE_STRONG) != 0;
     if (strong && !(*race_at(cells, RACE_W + RACE_SITE, i) & RACE_STRONG))
         for (unsigned k = RACE_CLOCK; k <= RACE_SITE; k++)
@@ -193,8 +194,8 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- the cells of an access --------------------------------------------------------------------------- */
 
-/** The shadow of a block's shared memory, the last block's if that will do: what a record has of it is from before
- *  the start of this one. False: no memory. */
+/** Creates the shadow of a block's shared memory. Reuses that of the last block if possible, whose records
+ *  are older than this block's start. Returns false without memory. */
 static bool shared_cells(struct chk_race *race, struct race_block *b)
 {
     struct emu_block_view view;
@@ -203,7 +204,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
         race->chk->short_of_memory = true;
         return false;
     }
-    /* A block that began before the last one ended would take that one's records for its own time's. */
+    /* A block that started before the last one ended could mistake that one's records for its own. */
     if (race->shadow.spare_shared.hot != NULL && race->shadow.spare_shared.shift == 2 && race->shadow.spare_clock <= b->start &&
         race->shadow.spare_shared.count == (view.shared_bytes + 3) / 4) {
         b->shared = race->shadow.spare_shared;
@@ -218,7 +219,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
     return true;
 }
 
-/** The cells of a lane's access. NULL: memory without races, or none for the shadow. */
+/** Returns the cells of a lane's access. NULL: memory without races, or no memory for the shadow. */
 struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, unsigned bytes,
                                    uint32_t *first, uint32_t *count)
 {
@@ -246,13 +247,13 @@ struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, uns
         cells = &b->shared;
         if (cells->hot == NULL && !shared_cells(race, b))
             return NULL;
-        ctx->vc_floor = race_max(b->start, b->vc_shared); /* all that the block's barriers made known */
+        ctx->vc_floor = race_max(b->start, b->vc_shared); /* everything that the block's barriers order */
         ctx->vc_block = b->vc_shared;
     } else {
         return NULL;
     }
     if (cells == NULL || cells->hot == NULL ||
-        (at & (bytes - 1) & 15) != 0) /* misaligned: it faults */
+        (at & (bytes - 1) & 15) != 0) /* misaligned: the access faults */
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
         if (!race_page_shadow_split(cells, &race->shadow.bytes)) {
@@ -284,7 +285,7 @@ void race_access_at(struct race_access *ctx, unsigned lane, uint64_t at)
                          kind != EMU_ACCESS_STORE, ctx->write);
 }
 
-/** The plain form of each_lane and piece. */
+/** Checks @lanes one by one: the plain form of each_lane and piece. */
 void race_access_plain(struct race_access *ctx, uint64_t lanes)
 {
     const struct emu_hook_access *access = ctx->access;

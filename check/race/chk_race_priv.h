@@ -33,71 +33,71 @@
 
 #include "check/race/chk_race_filter_priv.h"
 
-/** Who runs, and what is ordered before what. */
+/** Resident threads and their order. */
 struct race_order_state {
-    uint32_t clock; /* one for all threads, advanced at each synchronisation */
-    struct race_block **blocks; /* those that run */
+    uint32_t clock; /* common to all threads, advanced at each synchronisation */
+    struct race_block **blocks; /* resident blocks */
     size_t block_count, block_capacity;
-    struct race_block *last_block; /* of race_block_at; or NULL */
-    struct race_block_id *block_ids; /* [1..]: what thread ids say of blocks, since the host's last launch */
+    struct race_block *last_block; /* result of the last race_block_at(); or NULL */
+    struct race_block_id *block_ids; /* [1..]: blocks of thread ids, since the host's last launch */
     size_t block_id_count, block_id_capacity;
-    struct race_grid *grids; /* since the host's last launch began */
+    struct race_grid *grids; /* grids since the host's last launch started */
     size_t grid_count, grid_capacity;
-    uint32_t host_launch; /* the host's last launch that began */
-    struct lw_table sync_vars; /* of struct race_sync_var */
-    struct race_code *codes; /* of kernels that were launched */
+    uint32_t host_launch; /* sequence number of the host's last started launch */
+    struct lw_table sync_vars; /* records of type struct race_sync_var */
+    struct race_code *codes; /* code of launched kernels */
     size_t code_count, code_capacity;
 };
-/** Allocations of global memory that are more than a set of pages. */
+/** Allocations of global memory that are handled as a whole, not by pages. */
 struct race_ranges {
     struct race_range *table, *last;
     unsigned count;
 };
-/** Memory of packed shadows. */
+/** State of the packed shadows. */
 struct race_packed_state {
-    struct race_packed_access *access; /* by number; or NULL */
+    struct race_packed_access *access; /* [number]; or NULL */
     unsigned access_count, access_capacity;
-    unsigned range_count; /* allocations with a packed shadow */
-    unsigned begin_count; /* how often one got it */
-    unsigned candidate_count; /* allocations that may get one again */
+    unsigned range_count; /* number of allocations with a packed shadow */
+    unsigned begin_count; /* number of packed shadows begun */
+    unsigned candidate_count; /* number of allocations that may get one again */
 };
-/** Accesses that were made and are not checked yet. */
+/** Logged accesses that have not been checked yet. */
 struct race_batch_state {
-    struct race_batch *log; /* NULL: the interpreter calls for each */
-    const unsigned *log_used; /* words in it; or 0 */
+    struct race_batch *log; /* NULL: the interpreter calls the hook for each access */
+    const unsigned *log_used; /* number of words in the log; or 0 */
     bool is_flushing;
 };
-/** Accesses that the interpreter does not report, as they would change nothing. */
+/** Filters: accesses that the interpreter does not report, because they would change nothing. */
 struct race_filter_state {
-    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: who reads it all over; 0: not filtered */
+    uint32_t *page_stamp[1 << RACE_TABLE_SHIFT]; /* [page]: site of all its readers; 0: not filtered */
     bool any_page;
-    bool threads_diverged; /* so barrier intervals are not known, or each access is checked */
-    uint32_t host_launches; /* while no other was running */
+    bool threads_diverged; /* barrier intervals are not known, or each access is checked */
+    uint32_t host_launches; /* number of host launches while no other was running */
     struct race_phases **phases, *last_phases; /* of programs */
     size_t phases_count, phases_capacity;
 };
-/** Pairs of sites that have a finding. */
+/** Pairs of sites with a finding. */
 struct race_pairs {
-    struct lw_table table; /* of struct race_pair */
-    uint64_t last_key; /* of last_finding, which is of an access before; 0: none */
+    struct lw_table table; /* records of type struct race_pair */
+    uint64_t last_key; /* key of last_finding, which belongs to an earlier access; 0: none */
     int last_finding;
 };
-/** Sites of the program that runs. */
+/** Sites of the running program. */
 struct race_sites {
     const struct emu_program *program, *spin_program;
     uint64_t program_base;
     uint32_t *word; /* [instruction]: its site word, and whether it is known */
     size_t room;
-    uint8_t *spin; /* [instruction] of spin_program: does a loop wait for this load? As far as was asked */
+    uint8_t *spin; /* [instruction] of spin_program: whether a loop waits for this load, as far as it was requested */
 };
 
 struct chk_race {
     struct chk *chk;
     struct emu_machine *machine;
     uint64_t kinds;
-    bool fast; /* lanes are checked together where that may be; false: the reference, each lane by itself */
-    uint64_t access_count, lane_count; /* of checked accesses */
-    race_chunk_fn *chunk[2], *short_chunk[2]; /* [it writes]: of RACE_CHUNK words, of fewer */
+    bool fast; /* lanes are checked together where possible; false: the reference, each lane by itself */
+    uint64_t access_count, lane_count; /* numbers of checked accesses and lanes */
+    race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: for RACE_CHUNK words; for fewer */
     struct race_order_state order;
     struct race_shadow shadow;
     struct race_ranges ranges;
@@ -108,7 +108,7 @@ struct chk_race {
     struct race_pairs pairs;
     struct race_sites sites;
 };
-/** Before anything else is looked at, or happens: look at what is ahead. */
+/** Checks deferred and logged accesses before anything else is evaluated or happens. */
 void race_flush_deferred(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {
@@ -121,23 +121,24 @@ static inline bool race_range_is_deferring(const struct chk_race *race, struct r
         race_range_begins(race, r);
     return r->state == RACE_DEFERRED;
 }
-/** Has what runs no order but that of barriers, and is it one launch? */
+/** Returns true if only barriers order what runs, and it is one launch. */
 static inline bool race_packed_simple(const struct chk_race *race)
 {
     return race->order.grid_count == 1 && race->order.grids[0].code.sync_free && !race->order.grids[0].code.launches;
 }
 static inline void race_clock_advance(struct chk_race *race)
 {
-    race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond: all is in order, nothing is found */
+    race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond the limit everything counts as ordered: no
+                                                               * findings */
 }
-/** The value of `now` after so many more. */
+/** Returns the clock after @count further synchronisations. */
 static inline uint32_t race_clock_after(const struct chk_race *race, uint32_t count)
 {
     return count < RACE_MOST_CLOCK - race->order.clock ? race->order.clock + count : RACE_MOST_CLOCK;
 }
 /* ---- the checker's own -------------------------------------------------------------------------- */
 
-/** Of the hook. */
+/** Implements chk_observer.on_access. */
 void race_on_access(void *state, const struct emu_hook_access *access);
 void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes);
 void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: which kind one is of, and its sentence. */
+/* Race checker: kinds of races, and their messages. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/** The other side: a record, in words. */
+/** The previous access, from its record. */
 struct other {
     uint32_t grid, thread, warp, lane, site;
     uint64_t linear, pc;
     bool same_block, same_warp, same_step, written;
 };
 
-/** Address of a lane of the access; false: it is none of its lanes. */
+/** Gets the address of a lane of the access. Returns false if it is none of its lanes. */
 static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t *at)
 {
     if (!(a->at.lanes >> lane & 1))
@@ -28,7 +28,7 @@ static bool address_of(const struct emu_hook_access *a, unsigned lane, uint64_t 
     return true;
 }
 
-/** What a lane is about to store; 8 bytes at most. */
+/** Returns the value that a lane is about to store; at most 8 bytes. */
 static uint64_t stored(const struct race_access *ctx, unsigned lane)
 {
     const struct emu_hook_site *at = &ctx->access->at;
@@ -88,13 +88,13 @@ static void describe(const struct race_access *ctx, unsigned lane, uint64_t at, 
                      address - at + ctx->access->bytes - 1 < 2 * ctx->access->bytes - 1u;
 }
 
-/** Has anything written what an access of a lane stores to: a kernel, or the host? What is there of shared memory
- *  of a block that is uninitialised, or of a buffer or an object of malloc, is nothing that could be relied on. */
+/** Returns true if a kernel or the host has written the location that a lane's access stores to. The contents
+ *  of uninitialised shared memory, buffers or objects of malloc cannot be relied on. */
 static bool was_written(const struct race_access *ctx, uint64_t at)
 {
     const uint32_t bytes = ctx->access->bytes;
     struct race_page_shadow *cells = &ctx->block->shared;
-    uint32_t before = ctx->block->start; /* such records are another block's */
+    uint32_t before = ctx->block->start; /* earlier records are another block's */
 
     if (at >= ISA_GLOBAL_BASE) {
         if (!race_is_uninitialised(ctx->race, at, bytes))
@@ -113,7 +113,7 @@ static bool was_written(const struct race_access *ctx, uint64_t at)
     return true;
 }
 
-/** The instruction of a site; NULL: not known. */
+/** Returns the instruction of a site; NULL: not known. */
 static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site)
 {
     const uint64_t number = site & lw_mask(RACE_SITE_BITS);
@@ -124,7 +124,7 @@ static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site
                : chk_insn_at(race->sites.program, (uint32_t)index);
 }
 
-/** Bytes of the accesses of a site, a power of two; 0: not known. */
+/** Returns the bytes of the accesses of a site, a power of two; 0: not known. */
 static unsigned bytes_of(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -133,7 +133,7 @@ static unsigned bytes_of(const struct chk_race *race, uint32_t site)
     return (bytes & (bytes - 1)) == 0 ? bytes : 0;
 }
 
-/** Bytes that an atomic of a site changes in one operation; 0: not known. */
+/** Returns the bytes that an atomic of a site changes in one operation; 0: not known. */
 static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -142,7 +142,7 @@ static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
         return 0;
     switch (isa_mod_get(insn, ISA_MOD_ATYPE)) {
     case ISA_ATYPE_F16X2:
-    case ISA_ATYPE_BF16X2: return 2; /* each half by itself */
+    case ISA_ATYPE_BF16X2: return 2; /* each half separately */
     default: return isa_mem_bytes(insn);
     }
 }
@@ -155,7 +155,7 @@ bool race_two_sizes(const struct race_access *ctx, uint32_t site)
     return mine != theirs && mine != 0 && theirs != 0;
 }
 
-/** Is an access of @bytes at @at one that the memory check leaves out? */
+/** Returns true if the memory check skips an access of @bytes at @at. */
 static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, unsigned bytes, bool write)
 {
     const struct emu_hook_site *site = &ctx->access->at;
@@ -170,18 +170,18 @@ static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t a
            (a.flags & EMU_ALLOC_READ_ONLY) != 0;
 }
 
-/** Did one side never happen? */
+/** Returns true if one of the two accesses was skipped. */
 static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, const struct other *other)
 {
     const unsigned mine = ctx->freed != 0 ? 1 : ctx->access->bytes, theirs = bytes_of(ctx->race, other->site);
 
     if (is_left_out(ctx, lane, at, mine, ctx->write || other->written))
         return true;
-    /* a larger one is aligned to its size */
+    /* a larger access is aligned to its size */
     return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
-/** Both write the same, or what is written was there. */
+/** Returns true if both write the same value, or the written value was there before. */
 static bool is_benign(const struct race_access *ctx, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
 {
@@ -216,13 +216,13 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
            (unsigned)kind;
 }
 
-/** The finding of a race of two weak accesses that was reported before this one; NULL: there is none. */
+/** Returns the finding of a race of two weak accesses that was reported before this one; NULL: there is none. */
 static struct chk_finding *reported_before(const struct race_access *ctx, uint32_t site)
 {
     struct chk_race *race = ctx->race;
     const uint64_t key = key_of(ctx->site, site, CHK_RACE);
 
-    if (race->pairs.last_key == key) /* what was reported once is reported for good */
+    if (race->pairs.last_key == key) /* a reported pair remains reported */
         return &race->chk->findings[race->pairs.last_finding];
     const struct race_pair *pair = lw_table_find(&race->pairs.table, sizeof *pair, key);
     if (pair == NULL || pair->key == 0 || pair->finding < 0 || pair->access == race->access_count)
@@ -266,7 +266,8 @@ bool race_stores_same(const struct race_access *ctx, uint64_t lanes)
     return true;
 }
 
-/** A barrier of the block came between an access up to @time and now that does not order the memory at @at; NULL: none. */
+/** Returns a barrier of the block between an access up to @time and now that does not order the memory at
+ *  @at; NULL: none. */
 static const struct isa_insn *weak_barrier(const struct race_access *ctx, const struct other *other, uint64_t at,
                                            uint32_t time, uint64_t *pc)
 {
@@ -278,7 +279,7 @@ static const struct isa_insn *weak_barrier(const struct race_access *ctx, const 
     return *pc != 0 ? emu_program_insn(ctx->access->at.program, *pc) : NULL;
 }
 
-/** Which flag the barrier lacks. */
+/** Prints which flag the barrier lacks. */
 static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, uint64_t at, struct lw_sink *out)
 {
     const bool global = at >= ISA_GLOBAL_BASE, none = isa_mod_get(insn, ISA_MOD_BMEM) == ISA_BMEM_NONE;
@@ -295,7 +296,8 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
               global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
 }
 
-/** What orders the two. @line: both are of one line of the source, such as `*count = *count + 1`. */
+/** Returns what would order the two accesses. @line: both are of one source line, such as `*count = *count +
+ *  1`. */
 static const char *remedy(const struct race_access *ctx, const struct other *other, bool line)
 {
     const bool atomics = ((ctx->site | other->site) & RACE_ATOMIC) != 0;
@@ -315,7 +317,7 @@ static const char *remedy(const struct race_access *ctx, const struct other *oth
                                                 : "order the launches, or use atomics with fences";
 }
 
-/** @mine and @theirs: what was written, where both are known. @weak: see weak_barrier. */
+/** Adds a finding. @mine and @theirs: the written values, where both are known. @weak: see weak_barrier. */
 static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, uint64_t at,
                  const struct other *other, bool values, uint64_t mine, uint64_t theirs,
                  const struct isa_insn *weak, uint64_t weak_pc, struct race_pair *pair)
@@ -332,7 +334,7 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
                     race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
-    if (f.other.kernel[0] == '\0') /* its launch is over and gone */
+    if (f.other.kernel[0] == '\0') /* its launch has left the machine */
         f.other.kernel = f.other.function;
     const bool line = f.location.line != 0 && f.location.line == f.other.line && strcmp(f.location.file, f.other.file) == 0;
     lw_buffer_init(&text);
@@ -386,14 +388,15 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     pair->counted = race->lane_count;
 }
 
-/** Of the same two lanes' accesses: are they of one instruction, or were their lanes together since? */
+/** Returns true if two lanes' accesses are of one instruction, or their lanes have been together since. */
 static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
     return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;
 }
 
-/** Is a race of volatile accesses one like any other? OpenCL C 1.2 promises nothing of them, and orders a work-group by
- *  barriers; between work-groups it has nothing, and locks and flags there are volatile or atomic. */
+/** Returns true if a race of volatile accesses is reported like any other. OpenCL C 1.2 guarantees nothing
+ *  about them, and orders a work-group by barriers. Between work-groups it has no such means, and locks and
+ *  flags there are volatile or atomic. */
 static bool volatile_orders_nothing(const struct race_access *ctx, const struct other *other, uint32_t site)
 {
     struct race_block *b = ctx->block;
@@ -428,7 +431,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         benign = is_benign(ctx, lane, at, &other, &mine, &theirs);
     }
     if (order == RACE_PENDING && strong && !volatiles)
-        return; /* atomics of a small scope: a read in between does for them */
+        return; /* atomics of a small scope: a read in between suffices */
     if (order == RACE_PENDING)
         kind = CHK_MISSING_ACQUIRE;
     else if (benign)
@@ -454,7 +457,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
     if (is_new) {
         const size_t had = race->chk->count;
         report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
-        /* lanes are those of the first time, which was another pair's where it is counted with that */
+        /* lanes are those of the first occurrence, which was another pair's if it is counted with that */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }
@@ -463,7 +466,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         return;
     }
     struct chk_finding *f = &race->chk->findings[pair->finding];
-    /* lanes, not bytes of theirs */
+    /* counts lanes, not their bytes */
     f->count += pair->counted != race->lane_count;
     pair->counted = race->lane_count;
     if (pair->access == race->access_count &&

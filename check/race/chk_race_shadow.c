@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shadow of memory: who last wrote and read each byte. */
+/* Race checker: shadow memory, with the last write and reads of each word. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total)
 #define HOT_BYTES (LARGE_BYTES + REST_BYTES)
 #define SLAB_BYTES (HOT_BYTES + (size_t)RACE_SLAB_PAGES * RACE_PAGE_COLD)
 
-/** Zero, on a boundary of large pages, in such as far as @large; NULL: no memory. */
+/** Allocates zeroed memory aligned to large pages, the first @large bytes in such; NULL: no memory. */
 static void *aligned_make(size_t bytes, size_t large)
 {
     char *at = mmap(NULL, bytes + LARGE_BYTES, PROT_READ | PROT_WRITE,
@@ -76,13 +76,13 @@ static void *aligned_make(size_t bytes, size_t large)
         (void)munmap(at, less);
     if (less != LARGE_BYTES)
         (void)munmap(at + less + bytes, LARGE_BYTES - less);
-    /* places that are far apart are nearer then. Only advice. */
+    /* locations that are far apart need fewer TLB entries. Only a hint. */
     if (large != 0)
         (void)madvise(at + less, large, MADV_HUGEPAGE);
     return at + less;
 }
 
-/** @large: not where a few pages are all. */
+/** Allocates a slab. @large: not for programs that use only a few pages. */
 static uint32_t *slab_make(bool large)
 {
     return aligned_make(SLAB_BYTES, large ? HOT_BYTES : 0);

@@ -2,26 +2,28 @@
 /*
  * Race checker: packed shadow, which is compressed epochs.
  *
- * Large allocations whose words blocks read and write here and there have cells of 16 bytes instead of the nine words
- * of chk_race_shadow.c: who did it and when is the number of an access and a lane, and what belongs to that number is
- * loaded only where it matters. Without it `bfs` takes 1.4 times the time (docs/explanation/race-detection.md); what a
- * packed cell cannot express gets full cells, so findings are the same.
+ * Large allocations with scattered reads and writes have cells of 16 bytes instead of the nine words of
+ * chk_race_shadow.c. Thread and time of a record are the number of an access and a lane; the properties of
+ * that access are loaded only where they matter. Without it `bfs` takes 1.4 times the time
+ * (docs/explanation/race-detection.md). A record that a packed cell cannot express gets full cells, so
+ * findings are the same.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/* Weak accesses of whole words by blocks of which nothing but clocks is known, in a program in which no thread
- * learns of others by fences or launches: nothing orders two such blocks, whatever the time is. So an access by
- * another block is recognised by its number, which is less than those since the own block began, and a site by its
- * number in the allocation. Where that does not say all the cell is looked at as any other, in a place of its
- * own, and is put back. What none of this can say makes the allocation's cells ordinary ones, for good if it
+/* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program
+ * without fences or launches: two such blocks are always unordered. So an access by another block is
+ * recognised by its number, which is less than those since the own block began, and a site by its number in
+ * the allocation. Where that does not suffice the cell is unpacked to a temporary one, checked as any other,
+ * and packed again. If that is impossible, the allocation's cells become ordinary ones, permanently if it
  * happens often. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
-/* A cell: the last read, the one before it in another place (as its level says), the last write, and what they
- * are: 5 bits of site each, 0: there is none; 2 of the level of reads; the rest says when they are good. */
+/* A cell: the last read, an earlier read by another thread (as its level says), the last write, and a word
+ * that describes them: 5 bits for each site, 0: none; 2 bits for the level of reads; the rest is the tag for
+ * which the cell is valid. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
 enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
        SITE_MASK = MOST_SITES - 1 };
@@ -29,19 +31,22 @@ _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 
 struct race_packed {
     uint32_t *cell;        /* [word][CELL] */
-    uint64_t first, end;   /* whole pages of the allocation: the words that have such cells */
-    uint32_t tried;        /* race_shadow's epoch in which they cannot be the allocation's cells */
-    uint32_t tag;          /* of cells that are good */
+    uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
+    uint32_t tried;        /* race_shadow.epoch in which packing was tried and failed */
+    uint32_t tag;          /* tag of valid cells */
     unsigned site_count, left;
-    bool stored, candidate;    /* something was stored in this epoch; in the last one: so it may be in the next */
-    uint64_t lanes, slow;  /* in this epoch */
-    uint32_t site[MOST_SITES];            /* [1..]; [0] is none's */
-    uint8_t near[NEAR_SITES];             /* by site: its number, or of another */
-    int finding_of[MOST_SITES][MOST_SITES];     /* by this and that: the finding that counts it, and 1; 0: not known */
-    uint32_t known_sites[MOST_SITES];           /* by this: bits of that, where the finding is known or there is none */
-    uint32_t times[MOST_SITES];           /* reads_each's, else 0 */
+    bool stored, candidate;    /* stored: a store happened in this epoch; candidate: in the last one, so packing
+                                * may pay in the next */
+    uint64_t lanes, slow;  /* counts in this epoch */
+    uint32_t site[MOST_SITES];            /* [1..]; [0] means none */
+    uint8_t near[NEAR_SITES];             /* [site]: its number, or another site's */
+    int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: finding that counts races of the pair, plus 1;
+                                                 * 0: not known */
+    uint32_t known_sites[MOST_SITES];           /* [number]: bits of the other numbers with a known finding, or
+                                                 * without a race */
+    uint32_t times[MOST_SITES];           /* temporary of reads_each(), else 0 */
 };
-/** An access of a warp: when, and the thread of lane 0. */
+/** An access of a warp: its clock, and the thread of lane 0. */
 struct race_packed_access {
     uint32_t time, self_tid;
 };
@@ -56,7 +61,7 @@ static inline bool is_in(const struct race_packed *b, uint64_t offset)
     return offset >= b->first && offset < b->end;
 }
 
-/** Of the word so many bytes after the first. */
+/** Returns the cell of the word @bytes after the first. */
 static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
@@ -86,13 +91,13 @@ bool race_packed_prefetch(const struct race_range *r, const struct emu_access_re
     for (unsigned k = 0; k < count; k++) {
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
 
-        beyond |= (last - offset) | offset; /* one of them is below zero, or none is a whole word */
-        __builtin_prefetch(cell_of(b, offset), 0, 2); /* no nearer: a host has more of these under way */
+        beyond |= (last - offset) | offset; /* one of them is below zero, or not a whole word */
+        __builtin_prefetch(cell_of(b, offset), 0, 2); /* into L2 only: a host can have more of these in flight */
     }
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
 
-/** The number of a site in the allocation; 0: there are too many. */
+/** Returns the number of a site in the allocation; 0: there are too many. */
 static unsigned number_of(struct race_packed *b, uint32_t site)
 {
     for (unsigned i = 1; i <= b->site_count; i++)
@@ -110,11 +115,11 @@ struct pass {
     struct race_access *ctx;
     struct chk_race *race;
     struct race_packed *b;
-    const struct emu_access_record *entry; /* what ctx->access is to be made of; NULL: it is made */
+    const struct emu_access_record *entry; /* record from which ctx->access is to be decoded; NULL: it has been */
     struct emu_hook_access *access;
-    uint32_t mine;          /* the number of this access, lane 0 */
-    uint32_t first;         /* numbers of the own block, or others', begin */
-    unsigned number;        /* of its site */
+    uint32_t mine;          /* number of this access, with lane 0 */
+    uint32_t first;         /* lowest number of the own block's accesses; lower ones are other blocks' */
+    unsigned number;        /* number of its site */
     uint64_t address[EMU_MAX_LANES];
 };
 
@@ -142,7 +147,7 @@ static inline uint32_t thread_of(const struct pass *p, uint32_t ref)
     return access_of(p, ref)->self_tid + (ref & ((1 << LANE_BITS) - 1));
 }
 
-/** Is @ref one of the own block? */
+/** Returns true if @ref is an access of the own block. */
 static inline bool is_own(const struct pass *p, uint32_t ref)
 {
     return ref >= p->first && access_of(p, ref)->self_tid >> RACE_THREAD_BITS == p->ctx->block->block_id;
@@ -160,7 +165,7 @@ static void record_out(const struct chk_race *race, const struct race_packed *b,
     *race_at(cells, row + RACE_SITE, i) = b->site[number];
 }
 
-/** What @cell, which is good, says, in an ordinary one. */
+/** Unpacks a valid @cell to an ordinary one. */
 static void cell_out(const struct chk_race *race, const struct race_packed *b, const uint32_t *cell,
                      const struct race_page_shadow *cells, uint32_t i)
 {
@@ -179,7 +184,7 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
 
-/** A record of @cells, as a number; @old: those that the cell had. */
+/** Packs a record of @cells to a number; @old: the numbers that the cell had. */
 static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
@@ -218,7 +223,8 @@ static void cell_in(struct pass *p, const struct race_page_shadow *cells, uint32
     cell[CELL_WHAT] = what;
 }
 
-/** @lanes of the access, which are all at @cell, as any other cell is looked at. False: nothing was done. */
+/** Checks @lanes of the access, which are all at @cell, by unpacking the cell. Returns false if nothing was
+ *  done. */
 static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
 {
     uint32_t hot[RACE_HOT] = {0}, rest[RACE_WARM] = {0}, cold[RACE_COLD] = {0};
@@ -242,7 +248,7 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     return true;
 }
 
-/** The finding, and 1, that counts races of this site and another, which were reported before; 0: check in full. */
+/** Returns the finding, plus 1, that counts reported races of this site and another; 0: check in full. */
 static inline int finding_of(struct pass *p, unsigned number)
 {
     int *f = &p->b->finding_of[p->number][number];
@@ -284,10 +290,10 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
     cell[CELL_WHAT] = tag | write << WRITE_SHIFT | p->number << READ_SHIFT | others;
 }
 
-/** What reads() does where nothing more is needed than what is here. */
+/** Values needed by the fast path of reads(). */
 struct quick {
     uint32_t mine, first, tag, number;
-    const int *finding_of;              /* by number of the other site */
+    const int *finding_of;              /* [number of the other site] */
     struct chk_finding *findings;
 };
 static inline struct quick quick_of(const struct pass *p)
@@ -296,7 +302,7 @@ static inline struct quick quick_of(const struct pass *p)
                           p->race->chk->findings};
 }
 typedef uint32_t cell_words __attribute__((vector_size(4 * CELL)));
-/** False: nothing was done. */
+/** Handles a read by the fast path. Returns false if nothing was done. */
 static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned lane)
 {
     const uint32_t what = cell[CELL_WHAT], last = cell[CELL_READ], mine = q->mine | lane;
@@ -317,7 +323,7 @@ static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned
         q->findings[f - 1].count++;
     }
     if (read == q->number && (what >> LEVEL_SHIFT & RACE_GRID) == RACE_GRID)
-        return true; /* the record holds this one already, but for the time */
+        return true; /* the record already includes this read, except for the time */
     const uint32_t others = read != 0 ? read << READ_2_SHIFT | (uint32_t)RACE_GRID << LEVEL_SHIFT : 0;
     cell[CELL_READ_2] = last;
     cell[CELL_READ] = mine;
@@ -325,7 +331,7 @@ static inline bool reads_quickly(const struct quick *q, uint32_t *cell, unsigned
     return true;
 }
 
-/** @same: what @lane stores is there. */
+/** Handles a write. @same: @lane stores the value that is there. */
 static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
 {
     const uint32_t what = cell[CELL_WHAT], tag = p->b->tag << TAG_SHIFT;
@@ -339,7 +345,7 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
         if (read != 0 && is_own(p, cell[CELL_READ])) {
             const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
 
-            /* of the own reads: the one before it in another block, then */
+            /* own reads: the earlier one in another block, then */
             odd |= thread_of(p, cell[CELL_READ]) != self_tid || (level != RACE_THREAD && level != RACE_GRID) ||
                    (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
@@ -359,7 +365,7 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
     cell[CELL_WHAT] = tag | p->number << WRITE_SHIFT;
 }
 
-/** A lane by itself; @k: which one it is of those of the access. */
+/** Handles one lane; @k: its index among the lanes of the access. */
 static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsigned k, unsigned count)
 {
     const uint32_t *value = p->ctx->value;
@@ -374,7 +380,7 @@ static inline void lane_at(struct pass *p, uint32_t *cell, unsigned lane, unsign
                                    ISA_GLOBAL_BASE + p->b->first + (uint64_t)(cell - p->b->cell) / CELL * 4));
 }
 
-/** Reads of consecutive words, as far as nothing is known of them yet: how many. */
+/** Handles first reads of consecutive words, as long as the cells are empty. Returns their number. */
 static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsigned lane, unsigned count)
 {
     const uint32_t mine = q->mine | lane;
@@ -387,7 +393,7 @@ static inline unsigned reads_first(const struct quick *q, uint32_t *cell, unsign
     return k;
 }
 
-/** Reads of @lanes, whose first is at @cell, and the others after it. */
+/** Handles reads of @lanes, whose first is at @cell, the others in the following cells. */
 static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
 {
     const unsigned low = lw_lowest(lanes);
@@ -395,7 +401,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     uint64_t rest = lanes >> low;
 
     for (unsigned l = low; rest != 0; rest >>= 1, l++, cell += CELL) {
-        if ((rest & 3) == 3) { /* most often all, or none, of them are the first reads */
+        if ((rest & 3) == 3) { /* usually all of them are first reads, or none */
             const unsigned count = ~rest != 0 ? lw_lowest(~rest) : 64, k = reads_first(&q, cell, l, count);
 
             cell += (size_t)k * CELL;
@@ -410,7 +416,7 @@ static void reads_run(struct pass *p, uint32_t *cell, uint64_t lanes)
     }
 }
 
-/** @lanes, whose first is at @offset, and the others after it or at the same one. */
+/** Handles @lanes, whose first is at @offset, the others consecutive or at the same word. */
 static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t lanes)
 {
     const unsigned count = lw_popcount(p->ctx->access->at.lanes), low = lw_lowest(lanes);
@@ -427,7 +433,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
         lane_at(p, cell + (l - low) * step / 4 * CELL, (unsigned)l, k++, count);
 }
 
-/** The same of scattered ones, or where not all of them have such a cell. */
+/** The same for scattered lanes, or where not all of them have a packed cell. */
 static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
 {
     const uint64_t all = p->ctx->access->at.lanes;
@@ -461,13 +467,13 @@ static void piece_at(struct pass *p, const struct emu_addr_segment *piece, uint6
 
 /* ---- allocations -------------------------------------------------------------------------------------- */
 
-/** Room for so many accesses, and what is made of their lanes? */
+/** Returns true if there is capacity for @count accesses, and for those made from their lanes. */
 static bool has_capacity(const struct chk_race *race, uint64_t count)
 {
     return race->packed.access_count + count + EMU_MAX_LANES * 4 < race->packed.access_capacity;
 }
 
-/** They are ordinary ones from now on. */
+/** Converts the cells to ordinary ones. */
 static void leave(struct chk_race *race, struct race_range *r)
 {
     struct race_packed *b = r->packed;
@@ -502,7 +508,7 @@ static void leave(struct chk_race *race, struct race_range *r)
     }
 }
 
-/** A record of an ordinary cell, as a number; false: packed ones cannot say it. */
+/** Packs a record of an ordinary cell to a number. Returns false if that is impossible. */
 static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t base, unsigned width,
                       const struct race_page_shadow *cells, uint32_t i, unsigned row, uint32_t *ref, uint32_t *number)
 {
@@ -513,7 +519,7 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_capacity(race, 0))
         return false;
-    while (k > 0 && race->packed.access_count - k < 4 && /* of the word before, most often */
+    while (k > 0 && race->packed.access_count - k < 4 && /* usually that of the word before */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
     if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)
@@ -524,7 +530,7 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     return true;
 }
 
-/** What the ordinary cells of a page say. False: packed ones cannot. */
+/** Packs the ordinary cells of a page. Returns false if that is impossible. */
 static bool page_in(const struct race_access *ctx, struct race_packed *b, uint64_t page)
 {
     struct chk_race *race = ctx->race;
@@ -566,7 +572,7 @@ static bool page_in(const struct race_access *ctx, struct race_packed *b, uint64
     return true;
 }
 
-/** The cells of @r become packed ones. */
+/** Starts the packed shadow of @r. */
 static bool begin(struct race_access *ctx, struct race_range *r)
 {
     struct chk_race *race = ctx->race;
@@ -579,7 +585,7 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     if (b == NULL) {
         b = calloc(1, sizeof *b);
         if (b == NULL)
-            return false; /* its cells are ordinary ones, then */
+            return false; /* then its cells are ordinary ones */
         b->first = first;
         b->end = end;
         b->site[0] = UINT32_MAX;
@@ -602,7 +608,8 @@ static bool begin(struct race_access *ctx, struct race_range *r)
         if (race->packed.access != NULL)
             race_large_wish(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
     }
-    if ((end - first) / 4 > race->packed.access_capacity) /* with them a word takes less than an ordinary cell */
+    if ((end - first) / 4 > race->packed.access_capacity) /* with them a word takes less memory than an ordinary
+                                                           * cell */
         race->packed.access_capacity = (end - first) / 4 < MOST_ACCESSES ? (unsigned)((end - first) / 4) : MOST_ACCESSES;
     if (b->cell == NULL)
         b->cell = race_large_make((size_t)(end - first) * CELL);
@@ -617,8 +624,8 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     b->stored = false;
     race->packed.range_count++;
     race->packed.begin_count++;
-    /* what is kept of the allocation came later than what is kept of its pages: it waits, also where a page's
-     * makes all cells ordinary again */
+    /* the allocation's deferred reads are later than those of its pages: they wait, even if a page makes all
+     * cells ordinary again */
     const struct race_deferred list = r->deferred;
     r->deferred = (struct race_deferred){0};
     race->defer.range_lists -= list.first != NULL;
@@ -662,7 +669,7 @@ void race_packed_forget(struct chk_race *race)
         if (is_packed(r)) {
             b->candidate = b->stored && b->left != MOST_LEFT;
             race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
-            r->epoch = 0; /* its first access says more */
+            r->epoch = 0; /* its first access decides */
         }
         race->packed.candidate_count += b->candidate;
     }
@@ -680,7 +687,7 @@ void race_packed_free(struct chk_race *race)
     lw_release(race->packed.access, MOST_ACCESSES * sizeof *race->packed.access);
 }
 
-/** Some lanes were looked at. Where most of them needed more than a brief look, ordinary cells are better. */
+/** Counts checked lanes. If most of them needed more than the fast path, converts to ordinary cells. */
 static inline void looked(struct race_access *ctx, struct race_range *r, unsigned lanes)
 {
     struct race_packed *b = r->packed;
@@ -693,8 +700,8 @@ static inline void looked(struct race_access *ctx, struct race_range *r, unsigne
     }
 }
 
-/** The number of the access's site, if it is one that @r, whose cells are brief, may have; else 0, and they are no
- *  more. */
+/** Returns the number of the access's site, if packed cells support it; else 0, and the cells of @r become
+ *  ordinary. */
 static unsigned may_look(struct race_access *ctx, struct race_range *r)
 {
     struct chk_race *race = ctx->race;
@@ -703,13 +710,14 @@ static unsigned may_look(struct race_access *ctx, struct race_range *r)
     if (ctx->plain && !ctx->synchronizes && !(ctx->site & RACE_HOW) && ctx->access->bytes == 4 && ctx->freed == 0 &&
         race_packed_simple(race) &&
         has_capacity(race, 0))
-        number = number_of(r->packed, ctx->site); /* a few, most often */
+        number = number_of(r->packed, ctx->site); /* usually there are few */
     if (number == 0)
         leave(race, r);
     return number;
 }
 
-/** Had @r packed cells, so that they were good for something, when the instruction of @site was executed last? */
+/** Returns true if @r had packed cells, and they were useful, when the instruction of @site was executed
+ *  last. */
 static bool was_on(const struct race_range *r, uint32_t site)
 {
     bool known = false;
@@ -786,7 +794,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct pass p;
 
     if (number == 0) {
-        if (on) /* what is read of it by ordinary cells must find it there */
+        if (on) /* reads by ordinary cells must find the records there */
             leave(race, r);
         return false;
     }
@@ -800,8 +808,8 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     return true;
 }
 
-/** What reads() does of the words of @e, @base bytes and more after the first cell's. Which path a lane takes
- *  is as good as random, so that each branch would cost more than the code after it. */
+/** Does what reads() does for the words of @e, which are @base bytes and more after the first cell's. Without
+ *  branches: the path of a lane is practically random, so each branch would cost more than the code after it. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;
@@ -828,7 +836,7 @@ static void reads_each(struct pass *p, const struct emu_access_record *e, uint64
         const uint64_t reads_now = self_tid | (uint64_t)(good ? last : self_tid) << 32;
         const uint64_t rest_now = (good ? wrote : self_tid) |
                                   (uint64_t)(tag | number | (what & SITE_MASK << WRITE_SHIFT) | before) << 32;
-        /* where the record holds this one already, but for the time */
+        /* where the record already includes this read, except for the time */
         uint32_t *to = (what & (others | SITE_MASK)) == steady ? nowhere : cell;
         memcpy(to, &reads_now, sizeof reads_now);
         memcpy(to + CELL_WRITE, &rest_now, sizeof rest_now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Race checker: shadow memory, what is deferred before it exists, and its packed form. */
+/* Race checker: shadow memory, deferred reads before it exists, and its packed form. */
 #ifndef CHK_RACE_SHADOW_PRIV_H
 #define CHK_RACE_SHADOW_PRIV_H
 
@@ -9,10 +9,10 @@ struct chk_race;
 struct race_access;
 struct race_block;
 
-/** Who a record is of: one thread, or several that are not ordered: of a warp, a block, a grid. */
+/** Level of a record: one thread, or several unordered threads of a warp, a block, a grid. */
 enum race_level { RACE_THREAD, RACE_WARP, RACE_BLOCK, RACE_GRID };
 
-/* A record's site word: the instruction (0: not known), how it accessed, and its level. */
+/* Site word of a record: the instruction (0: not known), kind of the access, and level. */
 enum {
     RACE_SITE_BITS = 26,
     RACE_VOLATILE = 1 << 26,
@@ -22,57 +22,59 @@ enum {
     RACE_HOW = RACE_VOLATILE | RACE_ATOMIC | RACE_CTA | RACE_STRONG,
     RACE_LEVEL_SHIFT = 30
 };
-/* Differences of clocks have a sign. */
+/* Differences of clocks are signed. */
 enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
-/* A record's thread: 22 bits of block id (a block of the running launches), 10 of the thread. */
+/* Thread id of a record: 22 bits of block id (a block of the running launches), 10 of the thread. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record, of writes or reads. Of several threads the last is kept, and of those that are in
- * another lane, warp or block (as the level says) than it the last. */
+/* Rows of a record, of writes or reads. Of several threads it has the last one, and the last one among those
+ * in another lane, warp or block (by the level). */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
-       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* one thread's: the weak write before atomic ones */
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* one thread's weak write before atomic ones */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
-/** Reads that are deferred, in their order (chk_race_defer.c). */
+/** List of deferred reads, in their order (chk_race_defer.c). */
 struct race_deferred {
     struct race_deferred_chunk *first, *last; /* NULL: none */
     unsigned chunk_count;
-    uint32_t clock[3]; /* of the last read */
-    uint32_t *repeat;  /* the last read, from its CLOCK on; NULL: it has none of its own */
+    uint32_t clock[3]; /* clocks of the last read */
+    uint32_t *repeat;  /* the last read, from its CLOCK on; NULL: it has no CLOCK */
 };
 enum { RACE_DEFER_SINGLE = 2 };
 /** Memory of deferred reads. */
 struct race_defer {
     struct race_block *replay_block;
     struct race_deferred_chunk *free_list[2]; /* [of an allocation's list] */
-    char **pools; /* of pages' chunks */
-    size_t pool_count, pool_capacity, pool_used; /* used: chunks */
-    struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* an allocation's first ones */
-    unsigned single_count, range_lists; /* range_lists: allocations that have a list */
+    char **pools; /* memory of pages' chunks */
+    size_t pool_count, pool_capacity, pool_used; /* used: number of chunks */
+    struct race_deferred_chunk *single[RACE_DEFER_SINGLE]; /* first chunks of allocations */
+    unsigned single_count, range_lists; /* range_lists: number of allocations with a list */
     struct race_deferred_slab *slabs;
 };
-/** Shadow of a range: `count` cells, each of 4 bytes or of 1. Clock 0 is no record. Hot, warm and cold rows, by how
- *  often a check needs them: hot has of each cell { clock, tid and site of the read, clock of the write }. */
+/** Shadow of a range: `count` cells, each of 4 bytes or of 1. Clock 0 means no record. Rows are hot, warm and
+ *  cold, by how often a check needs them: hot has { clock, tid and site of the read, clock of the write } of
+ *  each cell. */
 struct race_page_shadow {
     uint32_t *hot;  /* 16-byte aligned; NULL: none */
-    uint32_t *warm; /* of each cell RACE_WARM words */
-    uint32_t *cold; /* of each cell RACE_COLD words */
+    uint32_t *warm; /* RACE_WARM words for each cell */
+    uint32_t *cold; /* RACE_COLD words for each cell */
     uint32_t count;
-    uint8_t shift; /* 2 or 0: bytes a cell, as a power of two */
+    uint8_t shift; /* bytes of a cell, as a power of two: 2 or 0 */
     bool in_slab;
-    uint32_t redundant_reads, redundant_launch; /* reads that changed nothing but a clock, in this filter.host_launches */
-    /* of a page, each good in this race_shadow.epoch: its cells are valid; it has deferred reads */
+    uint32_t redundant_reads, redundant_launch; /* number of reads that changed nothing but a clock, in this
+                                                 * filter.host_launches */
+    /* for a page: its cells are valid, and it has deferred reads, in this race_shadow.epoch */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
 
 enum { RACE_HOT_READ, RACE_HOT_TID, RACE_HOT_SITE, RACE_HOT_WRITE, RACE_HOT };
-/** warm: tid and site of the write, and the second record of reads; cold: the second record of writes, and of the weak
- *  write. */
+/** warm: tid and site of the write, and the second record of reads; cold: the second record of writes, and
+ *  the record of the weak write. */
 enum { RACE_WARM_READ_2 = 2, RACE_WARM = 5, RACE_COLD_WEAK = 3, RACE_COLD = 6 };
-/** A row's word of a cell; @row is best a constant. */
+/** Returns a row's word of a cell; @row should be a constant. */
 static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned row, size_t i)
 {
     if (row == RACE_W + RACE_CLOCK)
@@ -88,39 +90,41 @@ static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned r
     return &cells->warm[RACE_WARM * i + RACE_WARM_READ_2 + (row - RACE_R - RACE_CLOCK_2)];
 }
 
-/** Cells for @bytes; false: no memory. */
+/** Creates cells for @bytes. Returns false without memory. */
 bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total);
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total);
-/** One cell a byte from now on. */
+/** Changes to one cell for each byte. */
 bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total);
 
 enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RACE_SLAB_PAGES = 128,
        RACE_PAGES = 1 << 2 * RACE_TABLE_SHIFT, RACE_PAGE_WORDS = 1 << (RACE_PAGE_SHIFT - 2) };
-/** Pages of global memory that were accessed. */
+/** Shadow of global memory: pages that were accessed. */
 struct race_shadow {
-    struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* of 2^12 pages each */
-    uint64_t bytes, most;                              /* of all cells, now and at most */
-    uint32_t **slabs; /* of many pages of whole words: all hot rows, then all warm ones, then the cold ones */
+    struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12] */
+    uint64_t bytes, most;                              /* bytes of all cells, now and limit */
+    uint32_t **slabs; /* slabs for pages of whole words: all hot rows, then all warm ones, then the cold ones */
     size_t slab_count, slab_capacity;
-    unsigned slab_used; /* pages of the last */
-    struct race_page_shadow spare_shared; /* of the shared memory of a block that has ended: of clocks up to */
+    unsigned slab_used; /* pages used of the last slab */
+    struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended, with clocks up
+                                           * to */
     uint32_t spare_clock;                 /* this one */
     struct race_uninit *uninit;           /* sorted, disjoint */
     size_t uninit_count, uninit_capacity;
-    uint32_t epoch; /* advanced where deferred reads are dropped */
-    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: any other. The host gives it memory
-     * where something is written */
+    uint32_t epoch; /* advanced when deferred reads are dropped */
+    /* [RACE_PAGES]: hot rows of pages whose cells are valid, or RACE_VALID; NULL: not valid. The host
+     * allocates memory only where something is written */
     uint32_t **valid_page;
-    size_t valid_first, valid_end; /* pages outside have none */
+    size_t valid_first, valid_end; /* pages outside this range have none */
     struct {
-        uint64_t page; /* and 1 */
+        uint64_t page; /* page number plus 1 */
         struct race_page_shadow *cells;
     } lookup_cache[RACE_LOOKUP_CACHE];
 };
-/** The page at @offset in global memory, made without rows if need be; NULL: no memory, or beyond 64 GiB. */
+/** Returns the page at @offset in global memory, created without rows if needed; NULL: no memory, or beyond
+ *  64 GiB. */
 struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
-/** Rows for a page that has none, in a slab: untouched parts of them take no memory of the host.
- *  False: no memory. */
+/** Creates rows for a page that has none, in a slab: untouched parts take no memory of the host. Returns
+ *  false without memory. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells);
 static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *shadow, uint64_t offset)
 {
@@ -136,24 +140,24 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
     }
     return shadow->lookup_cache[at].cells;
 }
-/** Of a page whose shadow is materialised but not allocated in a slab. */
+/** Value for a page whose shadow is valid but not in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
-/** The hot cells of the page at @offset, if it is materialised and they are in a slab; else
- *  RACE_VALID. NULL: it is not materialised, or there was no memory to say so. */
+/** Returns the hot cells of the page at @offset, if they are valid and in a slab; RACE_VALID if they are
+ *  elsewhere. NULL: the page is not valid, or there was no memory to record that it is. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;
 
     return page < RACE_PAGES ? shadow->valid_page[page] : NULL;
 }
-/** False: no memory. */
+/** Returns false without memory. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
-/** The hot cells of a slab are one large page of the host, the rest are one and a quarter. */
+/** The hot cells of a slab take one large page of the host, the rest one and a quarter. */
 enum { RACE_PAGE_HOT = RACE_PAGE_WORDS * RACE_HOT * 4, RACE_PAGE_WARM = RACE_PAGE_WORDS * RACE_WARM * 4,
        RACE_PAGE_COLD = RACE_PAGE_WORDS * RACE_COLD * 4,
        RACE_SLAB_HOT = RACE_SLAB_PAGES * RACE_PAGE_HOT };
-/** Of a hot cell in a slab: its number in its page, and the rest of that. */
+/** Index of a slab's hot cell in its page, and its warm and cold words. */
 static inline unsigned race_hot_index(const uint32_t *hot)
 {
     return (unsigned)((uintptr_t)hot & (RACE_PAGE_HOT - 1)) / (RACE_HOT * 4);
@@ -165,96 +169,100 @@ static inline uint32_t *race_hot_warm(const uint32_t *hot)
     return (uint32_t *)(slab + RACE_SLAB_HOT +
                         (at - slab) / RACE_PAGE_HOT * RACE_PAGE_WARM);
 }
-/** The cells of the page at @offset say all from now on. */
+/** Marks the cells of the page at @offset as valid. */
 void race_shadow_is_valid(struct race_shadow *shadow, const struct race_page_shadow *cells, uint64_t offset);
-/** No page's do. */
+/** Marks all pages as not valid. */
 void race_shadow_is_invalid(struct race_shadow *shadow);
-/** Forget what was accessed in a range, or (@bytes 0) everywhere. */
+/** Drops records of a range, or (@bytes 0) of all memory. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
-/** Zero, on a boundary of large pages of the host, and in such. NULL: no memory. */
+/** Allocates zeroed memory aligned to large pages of the host, and in such pages. NULL: no memory. */
 void *race_large_make(size_t bytes);
-/** Memory that begins on a page is better in large ones, once it is used: only advice. */
+/** Advises the host to use large pages for memory that begins on a page. */
 void race_large_wish(void *at, size_t bytes);
 void race_large_free(void *at, size_t bytes);
 
 /* ---- deferred reads ---------------------------------------------------------------- */
 
 struct race_access;
-/** A plain read by @lanes of a page that nothing has written, nor strong accesses reached, since the host's last
- *  launch is deferred, until something else reaches the page. Lane l is at @address + (l - first of @lanes) * @step,
- *  or (@each not NULL) each[l]. False: it is not deferred. */
+/** Defers a plain read by @lanes of a page that was neither written nor accessed by strong accesses since the
+ *  host's last launch, until another kind of access reaches the page. Lane l is at @address + (l - first of
+ *  @lanes) * @step, or (@each not NULL) each[l]. Returns false if it is not deferred. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replay the reads of a page; from now on its shadow is valid. Without memory for it it has no rows. */
+/** Replays the deferred reads of a page; from now on its shadow is valid. Without memory for it it has no
+ *  rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
-/** The same of all pages of a range. */
+/** The same for all pages of a range. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
-/** All lists are dropped, and no page's shadow is valid. */
+/** Drops all lists, and marks all pages as not valid. */
 void race_deferred_forget(struct chk_race *race);
 void race_deferred_end(struct chk_race *race);
-/** The reads of @address, as each lane of @ctx had them. */
+/** Replays the reads of @address, by each lane of @ctx. */
 void race_access_replay(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 void race_access_segment(struct race_access *ctx, const struct emu_addr_segment *piece, uint64_t lanes);
-/** Adds a page's deferred reads to @count; false: some are not of 4 bytes a lane. */
+/** Adds the number of a page's deferred reads to @count. Returns false if some are not of 4 bytes for each
+ *  lane. */
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
-/** Words that an allocation's list takes, and those of its last chunk that are free. */
+/** Returns the words that an allocation's list takes, and the free ones of its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
-/** Replay them into the packed shadow of their allocation. */
+/** Replays them into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);
 
-/** Words are copied in batches: so many more than requested may be read, and written, after them. */
+/** Words are copied in batches: this many more than requested may be read, and written, after them. */
 enum { RACE_WORDS_AT_ONCE = 4, RACE_WORDS_BEYOND = RACE_WORDS_AT_ONCE };
 enum { RACE_MOST_RANGES = 64 };
-/** Where the reads and writes of an allocation are: chk_race_state.c draws the transitions. */
+/** State of an allocation's reads and writes: chk_race_state.c draws the transitions. */
 enum race_state { RACE_SHADOWED, RACE_DEFERRED, RACE_PACKED };
 enum race_why { RACE_AT_LAUNCH, RACE_AT_ACCESS, RACE_AT_LIST_FULL, RACE_AT_SCATTERED_STORE, RACE_AT_UNPACKABLE };
 struct race_range;
 void race_transition(const struct chk_race *race, struct race_range *r, enum race_state to, enum race_why why);
-/** An allocation that a kernel has accessed, in global memory. */
+/** An allocation in global memory that a kernel has accessed. */
 struct race_range {
     uint64_t first, end;
-    uint32_t epoch;  /* race_shadow's, in which the state is known */
+    uint32_t epoch;  /* race_shadow.epoch for which the state is valid */
     enum race_state state;
-    bool written;    /* some kernel has written it */
+    bool written;    /* a kernel has written it */
     struct race_deferred deferred;
     struct race_packed *packed; /* or NULL */
 };
-/** The allocation at @offset; NULL: none that is looked at as one. */
+/** Returns the allocation at @offset; NULL: none that is handled as a whole. */
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
-/** Of the reads of @r since the host's last launch. */
+/** Resets the state of @r for the reads since the host's last launch. */
 void race_range_begins(const struct chk_race *race, struct race_range *r);
-/** Memory at @offset is freed, or made anew. */
+/** Handles that memory at @offset is freed or allocated anew. */
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
-/** The read is deferred by its allocation; its first lane is at @at. False: it is not. */
+/** Defers a read in its allocation's list; its first lane is at @at. Returns false if it is not deferred. */
 bool race_defer_allocation(const struct race_access *ctx, uint64_t at);
-/** The same of a read in the batch, at the clock @now. */
+/** The same for a read in the batch, at the clock @now. */
 bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now);
-/** Replay the reads of the allocation at @offset. */
+/** Replays the deferred reads of the allocation at @offset. */
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
-/** The page at @offset gets its shadow: reads of its allocation are deferred no more. */
+/** Handles that the page at @offset gets its shadow: reads of its allocation are no longer deferred. */
 void race_range_page_shadowed(struct chk_race *race, uint64_t offset);
-/** The surrogate of the blocks whose deferred reads are replayed: nothing but their clocks is known. NULL: no memory. */
+/** Creates the replay block, which stands for the blocks of replayed reads: only their clocks are known.
+ *  NULL: no memory. */
 struct race_block *race_replay_block(unsigned width);
 
 /* ---- packed shadow ---------------------------------------------------------------------------------- */
 
-/** An access, if its allocation's cells are packed ones, or become such by it. False: they are ordinary ones now. */
+/** Checks an access if its allocation has packed cells, or gets them by this access. Returns false if the
+ *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** The same of lanes that were kept: those of a piece, or (@piece NULL) at @address. */
+/** The same for lanes of deferred reads: those of a segment, or (@piece NULL) at @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** The same of what was written down in @e, of which race_packed_prefetch was true. @access is ctx's, not made of @e yet;
- *  @simple: race_packed_simple then. */
+/** The same for a logged access @e, for which race_packed_prefetch returned true. @access is ctx's, not
+ *  decoded from @e yet; @simple: result of race_packed_simple. */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
-/** The packed cells of the words of @e, all in @r, whose lanes are scattered, or (of loads) consecutive, are
- *  prefetched. False: not all have one. */
+/** Prefetches the packed cells of the words of @e, all in @r, whose lanes are scattered, or (for loads)
+ *  consecutive. Returns false if not all words have one. */
 bool race_packed_prefetch(const struct race_range *r, const struct emu_access_record *e);
-/** The cells at @offset are ordinary ones from now on. */
+/** Converts the cells at @offset to ordinary ones. */
 void race_packed_leave(struct chk_race *race, uint64_t offset);
-/** The allocation is looked at as one no more. */
+/** Ends the packed shadow of an allocation that is no longer handled as a whole. */
 void race_packed_end(struct chk_race *race, struct race_range *r);
-/** What they say does not matter any more. */
+/** Drops the records of all packed cells. */
 void race_packed_forget(struct chk_race *race);
 void race_packed_free(struct chk_race *race);
 

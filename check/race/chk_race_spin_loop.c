@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Races: loads that a loop waits for. The shortest way round such a loop has no store and no
- * barrier, reads the same location again, and continues or not by what it has read. A thread that waits for another
- * lane in this way does not count on lockstep: in lockstep it would wait for ever.
+ * Race checker: loads that a loop waits for. The shortest path around such a loop has no store and no
+ * barrier, reads the same location again, and is left or repeated depending on the value. A thread that waits
+ * for another lane in this way does not rely on lockstep: in lockstep it would wait for ever.
  */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
 enum { MOST = 96, WORDS = (ISA_REG_NUMBERS + 63) / 64 };
-/** Registers, and what was put in local memory. */
+/** Registers, and values stored in local memory. */
 struct set {
     uint64_t reg[WORDS];
     bool local;
 };
-/** The instructions of a loop, from the load on. */
+/** The instructions of a loop, starting with the load. */
 struct way {
     const struct emu_program *program;
     unsigned count;
@@ -41,7 +41,8 @@ static void set_put(struct set *set, const struct isa_reg_use *use, bool in)
     }
 }
 
-/** The shortest way from an instruction back to it; false: it is in no small loop of its function. */
+/** Finds the shortest path from an instruction back to it. Returns false if it is in no small loop of its
+ *  function. */
 static bool way_find(struct way *way, const struct emu_program *program, uint32_t index)
 {
     const uint64_t text = emu_program_object(program)->text_count;
@@ -87,8 +88,8 @@ static bool way_find(struct way *way, const struct emu_program *program, uint32_
     return last >= 0;
 }
 
-/** Follow @set along the way: what is made of it is in it, too. @begins: what the load reads is. True: a branch asks
- *  for it. */
+/** Propagates @set along the path: values computed from it are added. @begins: the loaded value is in it.
+ *  Returns true if a branch depends on it. */
 static bool follow(const struct way *way, struct set *set, bool begins)
 {
     bool is_tested = false;
@@ -99,7 +100,7 @@ static bool follow(const struct way *way, struct set *set, bool begins)
         const unsigned count = isa_insn_uses(insn, uses);
         enum isa_space space = ISA_SPACE_GLOBAL;
         const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
-        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* others keep what they have */
+        const bool some = insn->guard != ISA_PT || insn->guard_neg; /* other lanes keep their values */
         const bool local = space == ISA_SPACE_LOCAL;
         int64_t target;
         bool in = (k == 0 && begins) || (local && access == ISA_ACCESS_LOAD && set->local);
@@ -115,7 +116,7 @@ static bool follow(const struct way *way, struct set *set, bool begins)
     return is_tested;
 }
 
-/** The way has no store and no barrier. */
+/** Returns true if the path has no store and no barrier. */
 static bool is_idle(const struct way *way)
 {
     for (unsigned k = 0; k < way->count; k++) {
@@ -133,13 +134,13 @@ static bool is_idle(const struct way *way)
     return true;
 }
 
-/** Is the place of the load another one each time round? */
+/** Returns true if the load's address changes in each iteration. */
 static bool moves(const struct way *way)
 {
     struct set written = {{0}, false}, carried = {{0}, false};
     struct isa_reg_use uses[ISA_MAX_USES];
 
-    /* what is read before it is written, and written after that */
+    /* registers that are read before they are written, and written afterwards */
     for (unsigned k = 0; k < way->count; k++) {
         const struct isa_insn *insn = chk_insn_at(way->program, way->at[k]);
         const unsigned count = isa_insn_uses(insn, uses);

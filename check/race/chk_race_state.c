@@ -63,7 +63,7 @@ struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
     if (race->ranges.table == NULL)
         race->ranges.table = malloc(RACE_MOST_RANGES * sizeof *race->ranges.table);
     if (race->ranges.table == NULL)
-        return NULL; /* it is looked at, then */
+        return NULL; /* then it is checked */
     r = &race->ranges.table[race->ranges.count++];
     *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
                              .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};
@@ -90,7 +90,7 @@ void race_range_page_shadowed(struct chk_race *race, uint64_t offset)
         if (page < r->first >> RACE_PAGE_SHIFT || page > (r->end - 1) >> RACE_PAGE_SHIFT)
             continue;
         race_deferred_allocation_flush(race, r->first);
-        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* else its page will say so */
+        if (r->state == RACE_DEFERRED && r->epoch == race->shadow.epoch) /* else its page has the state */
             race_transition(race, r, RACE_SHADOWED, RACE_AT_ACCESS);
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Races: global memory that the host has made and not written, in ranges. */
+/* Race checker: ranges of global memory that the host has allocated and not written. */
 #include "check/race/chk_race_priv.h"
 
-/** The first range that ends past @address. */
+/** Returns the first range that ends past @address. */
 static size_t find(const struct chk_race *race, uint64_t address)
 {
     size_t low = 0, high = race->shadow.uninit_count;
@@ -18,7 +18,7 @@ static size_t find(const struct chk_race *race, uint64_t address)
     return low;
 }
 
-/** False: no memory. */
+/** Inserts a range. Returns false without memory. */
 static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t end)
 {
     if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_capacity, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of what a thread knows of others. */
+/* Race checker: sparse vector clocks. */
 #include "check/race/chk_race_priv.h"
 
 #include <stdlib.h>
 
-/* A larger set becomes "all up to now": what is not found then is little. */
+/* A larger clock becomes "everything up to now", which hides few races. */
 enum { MOST_ENTRIES = 4096 };
 
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock)
@@ -91,7 +91,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     if (kept != 0) {
         out = create(kept, &short_of_memory);
         if (out == NULL)
-            return; /* it does no harm there */
+            return; /* harmless there */
         for (unsigned i = 0; i < a->count; i++)
             if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];
@@ -100,7 +100,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     race_vclock_drop(a);
 }
 
-/** Does @a know all that @b knows? */
+/** Returns true if @a includes everything that @b does. */
 static bool covers(const struct race_vclock *a, const struct race_vclock *b)
 {
     unsigned i = 0;

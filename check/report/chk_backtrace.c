@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who called a compiler's function: frames of a lane by the ABI (docs/reference/abi.md). */
+/* Callers of a compiler's function: frames of a lane by the ABI (docs/reference/abi.md). */
 #include "check/chk_priv.h"
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
@@ -9,7 +9,7 @@ void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot
     (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory callers are not known */
 }
 
-/** Where a block is; NULL: nowhere that is known. */
+/** Returns the slot of a block; NULL: not known. */
 static const struct chk_slot *slot_of(const struct chk *chk, uint32_t sequence, uint64_t block)
 {
     struct emu_block_view view;
@@ -36,8 +36,8 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-/** Is the lane about to execute the instruction at @pc? Where many instructions run in one batch, splits are elsewhere.
- *  */
+/** Returns true if the lane is about to execute the instruction at @pc. Where many instructions run in one
+ *  batch, the splits' pcs are not current. */
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {
@@ -61,7 +61,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
         return 0;
     const struct emu_core *core = is->core;
     const unsigned slot = is->slot;
-    /* what is reported later than it was done is of a stack that is gone */
+    /* for an access reported later the stack no longer exists */
     if (!is_now(chk, core, slot, warp, lane, pc) && (!emu_lane_where(core, slot, warp, lane, &split) || split.pc != pc))
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The findings as a list of suppressions: a run like this one then reports only what is new. */
+/* The findings as a list of suppressions: a run with this list reports only new ones. */
 #include "check/chk_priv.h"
 
-/** A pattern of the shell that only @text fits, quoted; bytes that are no text fit any. */
+/** Prints a quoted shell pattern that matches only @text; invalid bytes match any character. */
 static void put_pattern(const char *key, const char *text, struct lw_sink *out)
 {
     struct lw_buffer pattern;
@@ -37,7 +37,7 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
     char room[ISA_SYMBOL_BYTES];
 
     lw_put(out, "# Suppressed findings of ");
-    lw_put_json(out, run); /* a name may hold a line's end */
+    lw_put_json(out, run); /* a name may contain a newline */
     lw_printf(out, ", by lanewise %s, for --check-suppress; say in a comment why one stays.\n", version);
     if (chk->beyond != 0)
         lw_printf(out, "# Something was found %u more times at other places: --max-findings keeps more.\n",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that a compiler has put into their callers, around a place: what the source calls frames. Of a
- * compiler's own functions that are called, the call, too. */
+/* Inlined calls around a location, which are frames in the source; for a compiler's own functions, executed
+ * calls, too. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static const char *name_or(const char *name, const char *otherwise)
     return name != NULL ? name : otherwise;
 }
 
-/** Those around instruction @insn, innermost first; how many. */
+/** Gets the inlined calls around instruction @insn, innermost first. Returns their number. */
 static unsigned inlined(const struct isa_object *object, uint32_t insn, struct chk_call *out)
 {
     struct chk_call call[CHK_MOST_CALLS];
@@ -64,7 +64,7 @@ static unsigned inlined(const struct isa_object *object, uint32_t insn, struct c
                 name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
                 (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
         }
-        end = debug->dies[i++].end; /* its scopes are all that is left */
+        end = debug->dies[i++].end; /* only its scopes follow */
     }
     for (unsigned i = 0; i < count; i++)
         out[i] = call[count - 1 - i];
@@ -77,13 +77,13 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn)
     const unsigned count = object->debug != NULL ? inlined(object, insn, call) : 0;
     uint64_t key = count;
 
-    for (unsigned i = 0; i < count; i++) /* names and files are one text each */
+    for (unsigned i = 0; i < count; i++) /* each name and file is interned */
         key = (key ^ (uintptr_t)call[i].function ^ (uintptr_t)call[i].file << 16 ^ call[i].line) *
               UINT64_C(0x9E3779B97F4A7C15);
     return key;
 }
 
-/** As the source has it, else as the compiler does. */
+/** Returns the source name, else the symbol. */
 static const char *function_name(const struct isa_object *object, const struct isa_function *f)
 {
     const int64_t die = isa_function_die(object, f);
@@ -91,7 +91,7 @@ static const char *function_name(const struct isa_object *object, const struct i
     return name_or(die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL, f->name);
 }
 
-/** The function that instruction @index calls; NULL: none. A call through a register sets *@anything. */
+/** Returns the function that instruction @index calls; NULL: none. A call through a register sets *@anything. */
 static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -106,7 +106,7 @@ static const struct isa_function *callee_of(const struct emu_program *program, u
     return isa_object_function_at(object, (uint32_t)target);
 }
 
-/** Functions that @kernel may reach, by their number in the object; NULL: no memory, or all. */
+/** Returns the functions that @kernel may reach, by their number in the object; NULL: no memory, or all. */
 static bool *reachable_from(const struct emu_program *program, const char *kernel)
 {
     const struct isa_object *object = emu_program_object(program);
@@ -134,8 +134,8 @@ static bool *reachable_from(const struct emu_program *program, const char *kerne
     return NULL;
 }
 
-/** The only call of @f that @kernel may reach; text_count: there is none, or there are several, or a
- *  call of an address may be one. */
+/** Returns the only call of @f that @kernel may reach; text_count: there is none, or there are several, or an
+ *  indirect call may be one. */
 static uint32_t only_call(const struct emu_program *program, const struct isa_function *f,
                           const char *kernel)
 {
@@ -180,7 +180,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file
                                   : file_of(object, isa_object_line_at(object, insn));
-    /* out of functions, as far as it is known who called them: of the first time */
+    /* out of functions, as far as their callers are known: those of the first occurrence */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);
@@ -191,7 +191,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
             break;
         if (!walked)
             frames = chk_frames(chk, location, frame, CHK_MOST_FRAMES);
-        if (own && location->caller != 0 && !walked) /* the first call by somebody else */
+        if (own && location->caller != 0 && !walked) /* the first call by other code */
             while (at < frames && frame[at] != location->caller)
                 at++;
         insn = at < frames ? (uint32_t)((frame[at++] - emu_program_base(program)) / ISA_WORD_BYTES)

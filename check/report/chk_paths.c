@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How findings and their reports name files of the source. */
+/* Names of source files in findings and reports. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A name that was given, what it is without "." and "..", and in reports (NULL: not asked yet). */
+/** A given name, its form without "." and "..", and in reports (NULL: not requested yet). */
 struct known {
     const char *given, *plain, *report;
 };
@@ -33,18 +33,19 @@ void chk_files_destroy(struct chk_files *files)
     free(files);
 }
 
-/** Are there "//", "/./" or "/../" in @file, or one of them at its begin? */
+/** Returns true if @file has "//", "/./" or "/../", or begins with "./" or "../". */
 static bool has_dots(const char *file)
 {
     return strstr(file, "//") != NULL || strstr(file, "/./") != NULL || strstr(file, "/../") != NULL ||
            strncmp(file, "./", 2) == 0;
 }
 
-/** @file without "//", "." and "..", where that needs nothing but its text, into @out, which is as large. */
+/** Copies @file without "//", "." and "..", as far as the text alone permits, to @out, which has the same
+ *  size. */
 static void simplify(const char *file, char *out)
 {
     const bool rooted = file[0] == '/';
-    size_t size = 0, fixed = 0; /* fixed: nothing of it can be taken away: "/", "../.." */
+    size_t size = 0, fixed = 0; /* fixed: length of the part that cannot be shortened: "/", "../.." */
 
     if (rooted)
         out[size++] = '/', fixed = 1;
@@ -73,7 +74,7 @@ static void simplify(const char *file, char *out)
     out[size] = '\0';
 }
 
-/** Do both name one file, or is that not known? */
+/** Returns true if both names refer to one file, or that is not known. */
 static bool are_one(const char *a, const char *b)
 {
     struct stat x, y;
@@ -81,7 +82,7 @@ static bool are_one(const char *a, const char *b)
     return stat(a, &x) != 0 || (stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-/** What is known of @file; NULL: no memory. */
+/** Returns the record of @file; NULL: no memory. */
 static struct known *known_of(struct chk_files *files, const char *file)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -103,10 +104,10 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
 {
     const struct known *k = has_dots(file) ? known_of(chk->files, file) : NULL;
 
-    return k != NULL ? k->plain : file; /* without memory it is the same file */
+    return k != NULL ? k->plain : file; /* without memory the name is unchanged */
 }
 
-/** The part of @file, which is not relative, after the base; NULL: it is not below that. */
+/** Returns the part of the absolute @file after the base; NULL: it is not in that folder. */
 static const char *below_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);

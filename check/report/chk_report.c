@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a list of known ones: chk_baseline.c. */
+/* Findings as text, JSON, JUnit XML and SARIF 2.1.0; as a baseline: chk_baseline.c. */
 #include "check/chk_priv.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-/** Text of an XML attribute or element. What XML 1.0 cannot hold becomes "?". */
+/** Prints text of an XML attribute or element. Characters that XML 1.0 cannot represent become "?". */
 static void put_xml(struct lw_sink *out, const char *text)
 {
     while (*text != '\0') {
@@ -31,7 +31,7 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-/** @whole: of one warp; else of all that ran it. */
+/** Prints a location. @whole: of one warp; else of all warps that executed it. */
 static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -53,7 +53,7 @@ static void put_location(const struct chk_location *p, const char *other, bool w
         lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
-/** One finding in a line, without its place in the source; no newline. */
+/** Prints a finding in one line, without its location in the source; no newline. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
@@ -69,7 +69,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
     if (f->location.line != 0)
         lw_printf(out, "%s:%u: ", f->location.file, f->location.line);
-    else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* a step of the host that has no line */
+    else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* a host step that has no line */
         lw_printf(out, "%s: ", f->location.file);
     put_line(f, out);
 }
@@ -110,7 +110,7 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out)
     put_text(chk, run, false, out);
 }
 
-/** A sentence, in which files have the same names, in the form that @put writes. */
+/** Prints a message, with files named as in reports, by @put. */
 static void put_message(const struct chk *chk, const char *text, void (*put)(struct lw_sink *, const char *), struct lw_sink *out)
 {
     struct lw_buffer room;
@@ -121,7 +121,7 @@ static void put_message(const struct chk *chk, const char *text, void (*put)(str
     lw_buffer_fini(&room);
 }
 
-/** The same of a finding, as chk_print, without its place. */
+/** Prints a finding as chk_print, without its location. */
 static void put_finding(const struct chk *chk, const struct chk_finding *f, void (*put)(struct lw_sink *, const char *),
                         struct lw_sink *out)
 {
@@ -133,7 +133,7 @@ static void put_finding(const struct chk *chk, const struct chk_finding *f, void
     lw_buffer_fini(&text);
 }
 
-/** Of a function by the compiler's name, and by the one that people write. */
+/** Prints the symbol and the readable name of a function. */
 static void json_name(const char *key, const char *name, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -225,7 +225,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
     lw_put(out, "\n  ]\n}\n");
 }
 
-/* Checks of the host, a test case each. */
+/* Prints the host's checks, each as a test case. */
 static void junit_checks(const struct chk *chk, struct lw_sink *out)
 {
     for (size_t i = 0; i < chk->check_count; i++) {
@@ -255,8 +255,8 @@ static unsigned count_checks(const struct chk *chk, bool failed, bool came)
     return n;
 }
 
-/** The place of @location that is shown first: its own line or, of a foreign header, the innermost call's
- *  in another file. */
+/** Returns the location that is shown first: its own line or, in a foreign header, the innermost call's in
+ *  another file. */
 static struct chk_call shown(const struct chk_location *location)
 {
     if (location->line == 0 || chk_is_foreign(location->file))
@@ -274,7 +274,7 @@ struct chk_call chk_report_location(const struct chk *chk, const struct chk_loca
     return at;
 }
 
-/** A finding of a report, and which it is of those of the same kind, kernel and place, from 0. */
+/** A finding of a report, and its index, from 0, among those of the same kind, kernel and location. */
 struct numbered {
     const struct chk_finding *f;
     unsigned index, number;
@@ -304,7 +304,7 @@ static int by_index(const void *a, const void *b)
 
     return (x->index > y->index) - (x->index < y->index);
 }
-/** All findings, in their order; the caller frees them. NULL: no memory. */
+/** Returns all findings in their order; the caller frees them. NULL: no memory. */
 static struct numbered *numbers_of(const struct chk *chk)
 {
     struct numbered *all = malloc((chk->count + 1) * sizeof *all);
@@ -320,8 +320,8 @@ static struct numbered *numbers_of(const struct chk *chk)
     return all;
 }
 
-/* A test case for each finding, which fails, and one for each kind that was enabled and not
- * found: a case may have one failure only. */
+/* Writes a failed test case for each finding, and a passed one for each enabled kind without findings: a case
+ * may have one failure only. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
 {
@@ -348,7 +348,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     for (LW_EACH_BIT(k, without_finding))
         lw_printf(out, "    <testcase classname=\"%s\" name=\"%s\"/>\n",
                   chk_class_names[chk_kinds[k].group], chk_kinds[k].name);
-    /* readers keep one case of a name */
+    /* readers merge cases with one name */
     struct numbered *all = numbers_of(chk);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         char room[ISA_SYMBOL_BYTES];
@@ -380,7 +380,7 @@ static void write_junit(const struct chk *chk, const char *run, const char *vers
     lw_put(out, "  </testsuite>\n</testsuites>\n");
 }
 
-/** A file's name as a URI reference (RFC 3986): what is not unreserved or "/" is escaped. */
+/** Prints a file's name as a URI reference (RFC 3986): all but unreserved characters and "/" are escaped. */
 static void put_uri(struct lw_sink *out, const char *path)
 {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
@@ -402,19 +402,19 @@ static void put_physical(const struct chk *chk, const char *file, uint32_t line,
     lw_printf(out, "}, \"region\": {\"startLine\": %u}}", line);
 }
 
-/** The location in @one, which becomes empty, after those that are written; a location is written once, as the standard
- *  has it. */
+/** Appends the location in @one, which becomes empty, unless it is there already: the standard requires
+ *  unique locations. */
 static void put_new(struct lw_buffer *one, struct lw_buffer *related)
 {
     const bool any = related->text != NULL && related->text[0] != '\0';
 
-    /* an object's text is no part of another's: names in it are quoted */
+    /* the text of one object cannot be part of another's: names in it are quoted */
     if (one->text != NULL && (!any || strstr(related->text, one->text) == NULL))
         lw_printf(&related->sink, "%s%s", any ? ", " : "", one->text);
     lw_buffer_fini(one);
 }
 
-/** Its line, which is @what. */
+/** Adds the location's line, with the message @what. */
 static void add_line(const struct chk *chk, const struct chk_location *location, const char *what,
                      struct lw_buffer *related)
 {
@@ -428,7 +428,7 @@ static void add_line(const struct chk *chk, const struct chk_location *location,
     put_new(&one, related);
 }
 
-/** Inlined calls around it. */
+/** Adds the inlined calls around a location. */
 static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < location->call_count; i++) {
@@ -449,7 +449,7 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
     }
 }
 
-/** The other side of a race, and inlined calls around either. */
+/** Prints the previous access of a race, and inlined calls around both. */
 static void put_related(const struct chk *chk, const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer related;
@@ -500,7 +500,7 @@ static void write_sarif(const struct chk *chk, const char *run, const char *vers
         lw_put(out, "}},\n");
         lw_buffer_fini(&folder);
     }
-    /* of several files of a commit each is of a category: all but the last part */
+    /* several files of a commit need different categories: all but the last part */
     lw_put(out, "    \"automationDetails\": {\"id\": ");
     lw_printf_json(out, "lanewise/%s/", chk_report_file(chk, run));
     lw_put(out, "},\n");

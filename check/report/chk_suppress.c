@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Suppressions: a YAML list of patterns of findings. */
+/* Suppressions: a YAML list of patterns for findings. */
 #include "check/chk_priv.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A member that is NULL (line: 0) holds for every finding. */
+/** A suppression. A member that is NULL (line: 0) matches every finding. */
 struct suppression {
-    const char *kind, *kernel, *file, *allocation; /* patterns of the shell */
+    const char *kind, *kernel, *file, *allocation; /* shell patterns */
     uint64_t line;
     const char *list; /* the file that contains it */
     unsigned list_line;
@@ -79,7 +79,7 @@ void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, c
         }
 }
 
-/** An empty file, or one of comments, is where lists begin: it suppresses nothing. */
+/** Returns true for an empty file, or one of comments: it is valid and suppresses nothing. */
 static bool holds_nothing(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
@@ -130,7 +130,7 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         s->rows[s->count++] = row;
     }
     if (status == LW_OK)
-        *list = s; /* the caller's */
+        *list = s; /* owned by the caller now */
     else
         s->count = before;
 cleanup:
@@ -155,7 +155,7 @@ static bool fits(const char *pattern, const char *text)
     return pattern == NULL || fnmatch(pattern, text, 0) == 0;
 }
 
-/** A symbol, or its name as people write it: with its scope, with the arguments of templates or without. */
+/** Matches a symbol, or its readable name: with its scope, with or without template arguments. */
 static bool fits_symbol(const char *pattern, const char *symbol)
 {
     char name[ISA_SYMBOL_BYTES];
@@ -170,7 +170,7 @@ static bool fits_symbol(const char *pattern, const char *symbol)
     return fits(pattern, name);
 }
 
-/** The whole path, or what reports name it; of a pattern without "/" its last part. */
+/** Matches the whole path, or its name in reports; a pattern without "/" matches the last part. */
 static bool fits_file(const struct chk *chk, const char *pattern, const char *file)
 {
     const char *last = strrchr(file, '/');
@@ -179,7 +179,7 @@ static bool fits_file(const struct chk *chk, const char *pattern, const char *fi
            (last != NULL && strchr(pattern, '/') == NULL && fits(pattern, last + 1));
 }
 
-/** The finding's own line, or that of a call that its line was put into. */
+/** Matches the finding's own line, or that of an inlined call around it. */
 static bool fits_line(const struct chk *chk, const struct suppression *s, const struct chk_finding *finding,
                       const struct chk_call *call, unsigned count)
 {
@@ -191,7 +191,7 @@ static bool fits_line(const struct chk *chk, const struct suppression *s, const 
     return fit;
 }
 
-/** A pattern may have been written for the former name. */
+/** Matches the kind's name; the pattern may have its former name. */
 static bool fits_kind(const struct suppression *s, unsigned kind)
 {
     return fits(s->kind, chk_kinds[kind].name) || (chk_former_names[kind] != NULL && fits(s->kind, chk_former_names[kind]));
@@ -217,7 +217,7 @@ bool chk_suppressed(const struct chk *chk, const struct chk_finding *finding)
     return false;
 }
 
-/* All that fits a row is kept, whatever the most findings are. */
+/* All findings that match a suppression are recorded, whatever max_findings is. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
 {
     const struct chk_suppressions *suppressions = chk->options.suppressions;

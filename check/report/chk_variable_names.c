@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of the source in words: which is where, and which of its elements. */
+/* Source variables in messages: which variable, and which of its elements. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ const char *chk_own_name(const char *name)
     return name;
 }
 
-/** Is a compiler's name of a shared variable one of a function's own: kernel_$_s, _ZZ6kernelPiE1s? */
+/** Returns true if a compiler's name of a shared variable belongs to a function: kernel_$_s, _ZZ6kernelPiE1s. */
 static bool is_of(const char *name, const char *function)
 {
     const size_t n = strlen(function);
@@ -34,7 +34,7 @@ static bool is_of(const char *name, const char *function)
     return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
 }
 
-/** Does a kernel, or what the compiler has put into it, access a variable? */
+/** Returns true if a kernel, or code inlined into it, accesses a variable. */
 static bool accesses(const struct isa_object *object, const struct isa_function *kernel, unsigned variable)
 {
     for (unsigned i = 0; i < object->bound_count; i++) {
@@ -53,7 +53,7 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     bool several = false;
 
     if (kernel != NULL && offset >= kernel->shared_bytes)
-        return NULL; /* dynamic: that other kernels have variables there says nothing */
+        return NULL; /* dynamic shared memory: variables of other kernels do not apply */
     for (unsigned i = 0; i < object->variable_count; i++) {
         const struct isa_variable *v = &object->variables[i];
         bool foreign = false;
@@ -74,7 +74,8 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     return !several ? found : named;
 }
 
-/* Of several at one place that of the kernel, or else of the same name. */
+/* Returns the entry of a variable. Of several at one address the kernel's is chosen, or else one of the same
+ * name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel)
 {
@@ -129,8 +130,8 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
         lw_printf(out, ", declared in line %llu", (unsigned long long)decl->value);
 }
 
-/** The variable of a function's, or of what is inlined into it, that is at @address, of the debugger's
- *  space (docs/reference/object.md): while instruction @index runs, or from it on. */
+/** Returns the variable of a function, or of code inlined into it, that is at @address, a debug address
+ *  (docs/reference/object.md), while instruction @index runs, or from it on. */
 static int64_t die_at(const struct isa_object *object, const struct isa_function *f, uint32_t index,
                       bool from_it_on, uint64_t address, uint64_t *inside)
 {
@@ -143,7 +144,7 @@ static int64_t die_at(const struct isa_object *object, const struct isa_function
     for (uint32_t i = (uint32_t)owner + 1; i < d->dies[owner].end; i++) {
         const struct isa_attr *location = isa_die_attr(d, i, ISA_AT_LOCATION);
         const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
-        const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* of what is inlined */
+        const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* entry of the inlined function */
 
         if (location == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL)
             continue;
@@ -168,7 +169,7 @@ int64_t chk_local_die(const struct isa_object *object, const struct isa_function
     return die_at(object, kernel, index, false, ISA_LOCAL_BASE + offset, inside);
 }
 
-/* Registers lie in windows of the debugger's space, 4 bytes each. */
+/* Registers are in debug address ranges, 4 bytes each. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number)
 {
     const struct isa_function *f = isa_object_function_at(object, index);
@@ -179,7 +180,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
     if (f == NULL || object->debug == NULL)
         return ISA_NO_DIE;
     die = die_at(object, f, index, false, address + 4 * (uint64_t)number, &inside);
-    /* where ways meet, the copies made for that are before the variable's location */
+    /* at joins, copies of registers precede the variable's location */
     return die != ISA_NO_DIE ? die
                              : die_at(object, f, index + 1, true, address + 4 * (uint64_t)number, &inside);
 }

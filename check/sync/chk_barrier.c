@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers of a block that complete, but not as OpenCL C and CUDA want it: lanes reached it at
- * different instructions, or lanes had ended and never came; and members of a mask that meet at
- * different cross-lane operations, of which none sees the others (MACHINE 2). A barrier that does not
- * complete is a hang, and the hang report describes it.
+ * Barriers of a block that complete in ways that OpenCL C and CUDA do not allow: lanes reached them at
+ * different instructions, or lanes had exited before. Also members of a mask that arrive at different
+ * cross-lane operations, which then do not see each other (MACHINE 2). A barrier that does not complete is a
+ * hang, and the hang report describes it.
  */
 #include "check/sync/chk_barrier_priv.h"
 
@@ -15,28 +15,28 @@ struct warp_arrivals {
     unsigned count;
     struct {
         struct chk_arrival arrival;
-        bool cross; /* no warpsync */
-    } at[8]; /* more places at a time: the oldest is forgotten */
+        bool cross; /* false: a warpsync */
+    } at[8]; /* limit of instructions at one time: the oldest is dropped */
 };
-/** A resident block. */
+/** State of a resident block. */
 struct state {
     struct chk_slot is;
-    uint64_t ended; /* lanes */
-    struct chk_arrival end; /* of the first that ended */
+    uint64_t ended; /* lane masks */
+    struct chk_arrival end; /* location of the first that exited */
     struct {
         bool used, counted, differs;
         struct chk_arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT];
     struct warp_arrivals *arrivals; /* [warp]; owned */
     size_t arrivals_capacity;     /* elements */
-    /* where branches that decide about barriers are looked at; owned, kept for the slot's next block */
+    /* decisions of branches that control barriers; owned, kept for the slot's next block */
     struct chk_paths *paths;
-    bool follows, lost; /* follows: paths is of this block; lost: it says nothing any more */
+    bool follows, lost; /* follows: paths is of this block; lost: it is no longer valid */
     struct chk_arrivals came, left; /* since the last barrier that waited for all */
 };
 struct chk_barrier {
     struct chk *chk;
-    struct chk_slots states; /* of struct state */
+    struct chk_slots states; /* records of type struct state */
     struct chk_regions **regions; /* of programs */
     size_t region_count, region_capacity;
     const struct chk_regions *regions_last;
@@ -61,7 +61,7 @@ static void end(void *state)
     free(barrier->states.at);
 }
 
-/** What instructions of a program do; NULL: no memory. */
+/** Returns the analysis of a program; NULL: no memory. */
 static const struct chk_regions *regions_find(struct chk_barrier *b, const struct emu_program *program)
 {
     for (size_t i = 0; i < b->region_count; i++)
@@ -96,7 +96,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
                           (kinds & (UINT64_C(1) << CHK_BARRIER_LOCATIONS | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
 }
 
-/** NULL: no memory. */
+/** Returns the state of a block; NULL: no memory. */
 static struct state *state_of(struct chk_barrier *b, const struct emu_core *core, unsigned slot)
 {
     struct state *s = chk_slot_at(&b->states, core, slot, sizeof *s);
@@ -118,7 +118,8 @@ static void on_block(void *state, struct emu_core *core, unsigned slot, bool beg
         memset(s->arrivals, 0, s->arrivals_capacity * sizeof *s->arrivals);
 }
 
-/** @now reached an instruction of its warp: it is at no other one any more. @cross: it is no warpsync. */
+/** Records the arrival @now of lanes at an instruction; they have left all others. @cross: it is not a
+ *  warpsync. */
 static void come(struct chk_barrier *barrier, struct state *s, bool cross, const struct chk_arrival *now)
 {
     const size_t had = s->arrivals_capacity;
@@ -153,7 +154,7 @@ static void come(struct chk_barrier *barrier, struct state *s, bool cross, const
     m->count = at + 1;
 }
 
-/** The barrier that a lane names. That all lanes name the same one, the machine sees to. */
+/** Returns the barrier that a lane names. The machine ensures that all lanes name the same one. */
 static uint64_t barrier_of(const struct emu_hook_site *site, unsigned lane)
 {
     const uint32_t x = site->insn->x;
@@ -184,7 +185,7 @@ static void keep(struct chk_barrier *barrier, struct chk_arrivals *list, const s
         list->at[list->count++] = *now;
 }
 
-/** A region of a branch begins, or is over. */
+/** Tracks the start or end of a branch's region. */
 static void follow(struct chk_barrier *barrier, struct state *s, const struct chk_regions *r, const struct emu_hook_site *site)
 {
     if (!s->follows && !s->lost) {
@@ -196,7 +197,7 @@ static void follow(struct chk_barrier *barrier, struct state *s, const struct ch
         chk_paths_insn(s->paths, site);
 }
 
-/** Barriers, branches that decide about them, cross-lane operations and exits. */
+/** Observes barriers, branches that control them, cross-lane operations and exits. */
 static void on_insn(void *state, const struct emu_hook_site *site)
 {
     struct chk_barrier *barrier = state;
@@ -253,7 +254,8 @@ static void find(struct chk *chk, enum chk_kind kind, const char *message,
     (void)chk_add(chk, &f);
 }
 
-/** Of a barrier with a count, who comes is the program's own business: there only places differ. */
+/** Handles a completed barrier. At a barrier with a count the program decides which lanes arrive: there only
+ *  the instructions are compared. */
 static void on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id, const uint64_t *all)
 {
     struct chk_barrier *barrier = state;
@@ -295,7 +297,7 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang)
     return reported;
 }
 
-/** A debugger has moved a lane: what blocks that run have done says nothing any more of branches. */
+/** Handles that a debugger has moved a lane: the branches taken by resident blocks are no longer valid. */
 static void on_pc_edited(void *state)
 {
     struct chk_barrier *barrier = state;
@@ -304,7 +306,7 @@ static void on_pc_edited(void *state)
         ((struct state *)barrier->states.at[i])->lost = true;
 }
 
-/** Lanes of a warp, each other's members, have met. */
+/** Handles lanes of a warp, each other's members, that have synchronised. */
 static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigned warp, uint64_t lanes)
 {
     struct chk_barrier *barrier = state;
@@ -313,7 +315,7 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
     if (s == NULL || warp >= s->arrivals_capacity)
         return;
     const struct warp_arrivals *m = &s->arrivals[warp];
-    unsigned last = m->count; /* the operation that was reached last: it is reported, with each other one */
+    unsigned last = m->count; /* the operation reached last: it is reported with each other one */
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which way the threads of a block took the branches that decide who reaches a CTA barrier.
+ * Branches taken by the threads of a block, of those that decide which threads reach a CTA barrier.
  *
- * A lane is in the region of a branch from the time it executes that until it reaches the place where its sides meet. Of
- * each region it keeps what it decided there since the block's last barrier. When a barrier that waits for all live
- * threads completes, all of them must be in the same regions and have decided the same: else one of them waits
- * inside of a region that others were sent past, have left, or go through another time. A thread that has ended since
- * the last barrier counts, too, unless a branch sent it to its end whose sides meet nowhere: an early return.
+ * A lane is in the region of a branch from the branch on until it reaches the instruction where the sides
+ * reconverge. For each region its decisions since the block's last barrier are recorded. When a barrier for
+ * all live threads completes, all of them must be in the same regions with the same decisions. Else one of
+ * them waits inside a region that others bypassed, have left, or execute in another iteration. A thread that
+ * has exited since the last barrier counts, too, unless a branch whose sides do not reconverge sent it to its
+ * exit: an early return.
  */
 #include "check/sync/chk_barrier_priv.h"
 
 #include <stdlib.h>
 
-/** A branch, as a warp took it. */
+/** A branch, as taken by a warp. */
 struct path {
-    uint64_t open, taken; /* lanes: in its region; that took it the last time */
+    uint64_t open, taken; /* open: lanes in its region; taken: lanes that took it last time */
     uint64_t came;        /* lanes that reached it since the last barrier */
-    uint32_t value;       /* of the lanes in its region: what they decided since the last barrier */
-    uint32_t sequence;    /* of the time that the first of them came into it */
-    uint32_t generation;  /* in which value is right */
+    uint32_t value;       /* hash of the decisions since the last barrier of the lanes in its region */
+    uint32_t sequence;    /* number of the time when the first of them entered it */
+    uint32_t generation;  /* number of the barrier for which value is valid */
     bool differs;         /* lanes have values of their own */
     uint32_t *each;       /* [lane]; or NULL */
-    /* how often lanes have reached the place where the sides meet since the last barrier */
+    /* how often lanes have reached the reconvergence point since the last barrier */
     uint64_t left;         /* lanes: left_count times, the others never; unless left_each counts */
     uint32_t left_count;
     bool left_differs;
@@ -103,7 +104,7 @@ static struct path *path_of(struct chk_paths *p, unsigned warp, uint32_t region)
     return &p->path[(size_t)warp * p->count + (region - p->first)];
 }
 
-/** Lanes have values of their own from now on. */
+/** Gives lanes values of their own. */
 static bool apart(struct chk_paths *p, struct path *path)
 {
     if (path->differs)
@@ -119,7 +120,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** After a barrier only the last decision matters. */
+/** Drops decisions before the last barrier, except for the last one. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)
@@ -138,7 +139,7 @@ static void renew(struct chk_paths *p, struct path *path)
     }
 }
 
-/** Lanes @all of a warp reached a branch, @taken of them took it. */
+/** Records that lanes @all of a warp reached a branch, and @taken of them took it. */
 static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_t taken)
 {
     renew(p, path);
@@ -162,7 +163,7 @@ static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_
     path->open |= all;
 }
 
-/** Lanes @over, all of the region, reach the place where its sides meet. */
+/** Records that lanes @over of the region reach the reconvergence point. */
 static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 {
     renew(p, path);
@@ -187,7 +188,7 @@ static void leave(struct chk_paths *p, struct path *path, uint64_t over)
         path->left_each[l]++;
 }
 
-/** Lanes of @site that take the branch. */
+/** Returns the lanes of @site that take the branch. */
 static uint64_t taken_by(const struct emu_hook_site *site)
 {
     uint64_t low = 0, high = 0;
@@ -218,16 +219,16 @@ void chk_paths_insn(struct chk_paths *p, const struct emu_hook_site *site)
 
 /* ---- a barrier completes ---------------------------------------------------------------------------- */
 
-/** One thread. */
+/** One thread, and its position relative to the barrier. */
 enum stands { AT_BARRIER, ENDED, ELSEWHERE };
 struct thread {
     unsigned warp, lane;
     enum stands stands;
 };
-/** Threads that a barrier that waits for all is about. */
+/** Threads involved in a barrier that waits for all. */
 struct barrier_arrivals {
     const struct chk_arrivals *came, *ended; /* ended: since the last such barrier */
-    uint64_t *present;                       /* [warp] lanes: those, and others that live */
+    uint64_t *present;                       /* [warp] lanes: those, and other live ones */
 };
 
 static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)
@@ -243,14 +244,14 @@ static uint32_t value_of(struct chk_paths *p, struct thread w, uint32_t region)
     return path->differs ? path->each[w.lane] : path->value;
 }
 
-/** Did two threads do the same in a region? */
+/** Returns true if two threads made the same decisions in a region. */
 static bool same(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     return is_in(p, a, region) == is_in(p, b, region) &&
            (!is_in(p, a, region) || value_of(p, a, region) == value_of(p, b, region));
 }
 
-/** Have all @present lanes of all warps done what @a did in all regions? */
+/** Returns true if all @present lanes of all warps made the same decisions as @a in all regions. */
 static bool all_same(struct chk_paths *p, struct thread a, const uint64_t *present)
 {
     for (unsigned w = 0; w < p->warps; w++) {
@@ -273,7 +274,7 @@ static bool all_same(struct chk_paths *p, struct thread a, const uint64_t *prese
     return true;
 }
 
-/** Has a thread reached a branch since the last barrier? */
+/** Returns true if a thread has reached a branch since the last barrier. */
 static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -282,7 +283,7 @@ static bool has_reached(struct chk_paths *p, struct thread w, uint32_t region)
     return (path->came >> w.lane & 1) != 0;
 }
 
-/** How often has it reached the place where the sides meet since then? */
+/** Returns how often it has reached the reconvergence point since then. */
 static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region)
 {
     struct path *path = path_of(p, w.warp, region);
@@ -293,16 +294,17 @@ static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region
     return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
 }
 
-/** The side of the branch that the thread took last. */
+/** Returns the side of the branch that the thread took last. */
 static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
 }
 
 /**
- * @a waits at a barrier. Has the branch sent @b, which does otherwise in its region, past that? A thread that does not
- * wait has gone past only if it reached the branch, and where @a waits in the region, has left that once more than @a:
- * else it has returned before, or is still on its way. One that ended in the region has returned, too.
+ * @a waits at a barrier. Returns true if the branch of a region, in which @b differs, has sent @b past the
+ *    barrier. A thread that does not wait has bypassed it only if it reached the branch and, if @a waits in
+ *    the region, has left the region once more than @a: else it has returned before, or is still on its way.
+ *    One that exited in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
@@ -316,8 +318,8 @@ static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, 
 }
 
 /**
- * The outermost region in which two threads differ; -1: none, or @b has ended by an early return. One whose sides they took
- * differently goes before those around it that @b has only left since.
+ * Returns the outermost region in which two threads differ; -1: none, or @b has exited by an early return. A
+ * region whose sides they took differently takes precedence over enclosing ones that @b has only left since.
  */
 static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
 {
@@ -339,7 +341,7 @@ static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
     return outer;
 }
 
-/** The arrival of a thread among several; NULL: it is not among them. */
+/** Returns the arrival of a thread among several; NULL: it is not among them. */
 static const struct chk_arrival *arrival_of(const struct chk_arrivals *list, struct thread w)
 {
     for (size_t i = list->count; i-- > 0;)
@@ -363,7 +365,7 @@ static void put_threads(unsigned count, struct lw_sink *out)
     lw_printf(out, "%u thread%s", count, count == 1 ? "" : "s");
 }
 
-/** Lanes of a warp, as who. */
+/** Returns a lane of a warp as a thread with its position. */
 static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, unsigned lane)
 {
     struct thread w = {warp, lane, AT_BARRIER};
@@ -373,7 +375,7 @@ static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, 
     return w;
 }
 
-/** What @count threads that are not in a region do instead. */
+/** Prints what @count threads that are not in a region do instead. */
 static void put_others(const struct chk_paths *p, const struct barrier_arrivals *m, struct thread other, unsigned count,
                        const struct chk_location *from, struct lw_sink *out)
 {
@@ -391,7 +393,7 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
     }
 }
 
-/** @inside waits in a region in which @outside does not, or at another time. */
+/** Reports that @inside waits in a region in which @outside does not, or in another iteration. */
 static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
     struct chk_finding f = chk_finding_of(CHK_BARRIER_DIVERGENCE, 1);
@@ -443,7 +445,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
     (void)chk_add_text(p->chk, &f, &text);
 }
 
-/** Of what was reported when a barrier completed: more is more of the same. */
+/** Findings reported at one barrier: further ones of the same kind are not added. */
 struct reported {
     unsigned count;
     struct {
@@ -464,7 +466,8 @@ static bool is_new(struct reported *reported, uint32_t region, uint64_t pc)
     return true;
 }
 
-/** *@explained: @m->came are at several barriers for what was reported. True: something was. */
+/** Compares the threads. *@explained: the findings explain why @m->came are at several barriers. Returns true
+ *  if something was reported. */
 static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool *explained)
 {
     const struct thread a = {m->came->at[0].warp, lw_lowest(m->came->at[0].lanes), AT_BARRIER};
@@ -479,7 +482,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
 
             if (j < 0)
                 continue;
-            /* of two that are both inside the one that came first stands for the place */
+            /* of two threads inside, the one that arrived first gives the location */
             const struct thread inside = is_in(p, a, (uint32_t)j) ? a : b;
             const struct chk_arrival *here = arrival_of(m->came, inside);
             if (here == NULL)
@@ -492,7 +495,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
     return reported.count != 0;
 }
 
-/** NULL: no memory. */
+/** Returns the lanes of each warp; NULL: no memory. */
 static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
 {
     uint64_t *present = calloc(p->warps, sizeof *present);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Branches that decide who reaches a CTA barrier, of a loaded program.
+ * Branches that decide which threads reach a CTA barrier, in a loaded program.
  *
  * The region of a branch is the code between it and its immediate post-dominator, where its sides reconverge.
- * Branches without a barrier in their region decide nothing about barriers, and are not observed. Of a kernel
- * paths to its end meet nowhere: a side that does nothing but end the thread is an early return, and so is one that
- * stores something and ends, if no barrier can be reached on it. Such edges are left out before post-dominators are
- * computed; then the other side is what the kernel does, and no region.
+ * Branches without a barrier in their region are irrelevant to barriers, and are not observed. In a kernel,
+ * paths to its end do not reconverge: a side that only ends the thread is an early return, and so is one that
+ * stores something and ends, if no barrier can be reached on it. Such edges are removed before
+ * post-dominators are computed; the other side is then the kernel's main path, and no region.
  */
 #include "check/sync/chk_barrier_priv.h"
 
@@ -18,10 +18,10 @@ enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 struct block {
     uint32_t first, end; /* instructions */
     uint32_t next[2];    /* NO_BLOCK: none */
-    bool barrier;        /* it has a barrier, or calls what has one */
-    bool reaches;        /* one can be reached from it, and in it */
-    bool ends;           /* it does nothing but end the thread */
-    bool leaves;         /* it goes to the virtual exit */
+    bool barrier;        /* it has a barrier, or calls a function with one */
+    bool reaches;        /* a barrier can be reached from it, or in it */
+    bool ends;           /* it only ends the thread */
+    bool leaves;         /* it continues to the virtual exit */
 };
 
 struct build {
@@ -31,12 +31,13 @@ struct build {
     size_t room;
     bool *join; /* [function] it may reach a barrier */
     bool any_function_synchronises;
-    /* of the function at hand */
+    /* of the current function */
     const struct isa_function *function;
     struct block *block;
     uint32_t count;
     uint32_t *block_of; /* [instruction of the function] */
-    uint32_t *order, *number; /* of a walk from the virtual exit against the edges: post-order; [block] its number, or NO_BLOCK */
+    uint32_t *order, *number; /* of a walk from the virtual exit against the edges: post-order; [block] its number,
+                               * or NO_BLOCK */
     uint32_t *idom;           /* [block] immediate post-dominator */
     uint32_t *stack, *seen, stamp;
     uint32_t *from_first, *from; /* predecessors */
@@ -72,7 +73,7 @@ static unsigned function_number(const struct build *b, const struct isa_function
     return (unsigned)(f - b->object->functions);
 }
 
-/** May the call reach a barrier? */
+/** Returns true if the call may reach a barrier. */
 static bool call_synchronises(const struct build *b, const struct isa_insn *insn, uint32_t index)
 {
     int64_t target;
@@ -89,7 +90,7 @@ static bool insn_synchronises(const struct build *b, const struct isa_insn *insn
            ((isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL) != 0 && call_synchronises(b, insn, index));
 }
 
-/** Which functions may reach a barrier. False: none does. */
+/** Finds the functions that may reach a barrier. Returns false if none does. */
 static bool find_functions(struct build *b)
 {
     bool changed = true, any = false;
@@ -111,13 +112,13 @@ static bool find_functions(struct build *b)
 
 /* ---- the flow graph of a function ------------------------------------------------------------------ */
 
-/** Does a block end after this instruction? */
+/** Returns true if a block ends after this instruction. */
 static bool ends_block(const struct isa_insn *insn)
 {
     return insn->op == ISA_BRA || insn->op == ISA_BRX || isa_insn_ends(insn);
 }
 
-/** The target of a branch inside of the function, as an index in it; -1: none. */
+/** Returns the target of a branch inside the function, as an index in it; -1: none. */
 static int64_t target_of(const struct build *b, uint32_t index)
 {
     int64_t target;
@@ -128,7 +129,7 @@ static int64_t target_of(const struct build *b, uint32_t index)
     return target - b->function->first;
 }
 
-/** False: flow may go anywhere. */
+/** Divides the function into blocks. Returns false if control flow may lead anywhere. */
 static bool make_blocks(struct build *b)
 {
     const struct isa_function *f = b->function;
@@ -176,8 +177,8 @@ static const struct isa_line *line_at(const struct build *b, uint32_t index)
     return isa_object_line_at(b->object, index);
 }
 
-/** Has an instruction no line but that of the thread's end? What an optimiser has merged of two returns has none of
- *  its own. */
+/** Returns true if an instruction has the line of the thread's end, or none. Code that an optimiser has
+ *  merged from two returns has none. */
 static bool is_of_the_end(const struct build *b, uint32_t index, const struct isa_line *end)
 {
     const struct isa_line *line = line_at(b, index);
@@ -186,7 +187,7 @@ static bool is_of_the_end(const struct build *b, uint32_t index, const struct is
            line->line == end->line && line->column == end->column;
 }
 
-/** Blocks that do nothing but end the thread. */
+/** Finds blocks that only end the thread. */
 static void find_ends(struct build *b)
 {
     bool changed = b->function->kernel;
@@ -228,7 +229,7 @@ static void find_reaches(struct build *b)
     }
 }
 
-/** Leave the edge @k of a block out. */
+/** Removes the edge @k of a block. */
 static void cut(struct block *x, unsigned k)
 {
     x->next[k] = x->next[1];
@@ -265,7 +266,7 @@ static void predecessors(struct build *b)
     b->from_first[exit + 1] = all;
 }
 
-/** Number what reaches @root, after what is numbered; post-order. */
+/** Numbers the blocks that reach @root, after those already numbered, in post-order. Returns the new count. */
 static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
 {
     uint32_t depth = 0;
@@ -274,7 +275,7 @@ static uint32_t walk_back(struct build *b, uint32_t root, uint32_t numbered)
         return numbered;
     b->seen[root] = b->stamp;
     b->stack[depth++] = root;
-    b->idom[root] = b->from_first[root]; /* while it is on the stack: the next edge to look at */
+    b->idom[root] = b->from_first[root]; /* while on the stack: the next edge to visit */
     while (depth != 0) {
         const uint32_t x = b->stack[depth - 1];
 
@@ -319,7 +320,7 @@ static void post_dominators(struct build *b)
         b->stamp++;
         numbered = walk_back(b, exit, 0);
         uint32_t all = numbered;
-        for (uint32_t i = 0; i < b->count; i++) /* a path that ends in a trap counts for nothing */
+        for (uint32_t i = 0; i < b->count; i++) /* a path that ends in a trap is ignored */
             if (b->block[i].next[0] == NO_BLOCK)
                 all = walk_back(b, i, all);
         for (uint32_t i = 0; i < b->count; i++)
@@ -327,7 +328,7 @@ static void post_dominators(struct build *b)
                 endless = i;
         if (endless == NO_BLOCK)
             break;
-        b->block[endless].leaves = true; /* a loop without end: as if it ended after its last block */
+        b->block[endless].leaves = true; /* an endless loop: as if it ended after its last block */
     }
     for (uint32_t i = 0; i < b->count; i++)
         b->idom[i] = NO_BLOCK;
@@ -357,7 +358,7 @@ static bool is_decision(const struct block *x)
     return x->next[0] != NO_BLOCK && x->next[1] != NO_BLOCK;
 }
 
-/** Sides of branches that end the thread without another barrier, while the other side may reach one. */
+/** Removes sides of branches that end the thread without another barrier, while the other side may reach one. */
 static void cut_returns(struct build *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {
@@ -366,7 +367,7 @@ static void cut_returns(struct build *b)
         if (is_decision(x) && b->block[x->next[0]].ends != b->block[x->next[1]].ends)
             cut(x, b->block[x->next[0]].ends ? 0 : 1);
         else if (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK && b->block[x->next[0]].ends) {
-            cut(x, 0); /* returns of a compiler that has one end for all of them: no reconvergence there */
+            cut(x, 0); /* returns compiled to one common end: not a reconvergence point */
             x->leaves = true;
         }
     }
@@ -388,7 +389,8 @@ static void cut_returns(struct build *b)
     post_dominators(b);
 }
 
-/** Is there a barrier on a way from block @i to where its sides meet? *@loops: is there one back to it? */
+/** Returns true if a barrier is on a path from block @i to its reconvergence point. *@loops: a path leads
+ *  back to @i. */
 static bool has_barrier(struct build *b, uint32_t i, bool *loops)
 {
     const uint32_t end = b->idom[i];
@@ -456,7 +458,8 @@ static void find_regions(struct build *b, unsigned number)
     b->out->function[number].count = b->out->region_count - first;
 }
 
-/** The first instruction of @f from @index on that is none of memory: those have no hook here. */
+/** Returns the first instruction of @f from @index on that is not a memory instruction: those have no hook
+ *  here. */
 static uint32_t past_memory(const struct build *b, const struct isa_function *f, uint32_t index)
 {
     while (index + 1 < f->first + f->count && (isa_op_info((enum isa_op)at(b, index)->op)->flags & ISA_F_MEMORY) != 0)
@@ -464,7 +467,7 @@ static uint32_t past_memory(const struct build *b, const struct isa_function *f,
     return index;
 }
 
-/** Instructions at which something is to be done. False: no memory. */
+/** Builds the tables by instruction. Returns false without memory. */
 static bool index_regions(struct build *b)
 {
     struct chk_regions *r = b->out;
@@ -500,7 +503,7 @@ static bool index_regions(struct build *b)
 
             if (at(b, i)->op != ISA_RET)
                 continue;
-            while (*list != 0) /* a return may be where others meet: they are those of all returns, too */
+            while (*list != 0) /* a return may be a reconvergence point: regions that end there end at all returns */
                 list = &r->region[*list - 1].next;
             *list = returned;
             r->does[i] |= CHK_DOES_REGION;
@@ -552,7 +555,7 @@ struct chk_regions *chk_regions_make(const struct emu_program *program, bool bra
         b.stack = room != NULL ? room + 4 * n : NULL;
         b.seen = room != NULL ? room + 5 * n : NULL;
         b.from_first = room != NULL ? room + 6 * n : NULL;
-        b.from = room != NULL ? room + 7 * n : NULL; /* three a block at most */
+        b.from = room != NULL ? room + 7 * n : NULL; /* at most three for each block */
         for (unsigned k = 0; k < b.object->function_count && !b.bad; k++) {
             b.function = &b.object->functions[k];
             if (b.join[k])
