@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What checks have found, as records. */
+/* Findings of checks as records. */
 #include "host/host_priv.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ void host_check_end(struct lanewise_machine *m)
     m->base = m->here = NULL;
 }
 
-/** Those that are not suppressed. */
+/** Returns finding @index, without counting suppressed ones. */
 static const struct chk_finding *finding_at(const struct lanewise_machine *m, unsigned index)
 {
     const struct chk_finding *f = NULL;
@@ -115,7 +115,7 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
                              .count = f->count,
                              .call_count = f->location.call_count,
                              .other_call_count = f->other.call_count};
-    memset(out, 0, out_bytes); /* what a later version's program has more */
+    memset(out, 0, out_bytes); /* zeroes members of later versions */
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
     return LANEWISE_OK;
 }

@@ -109,7 +109,7 @@ void lanewise_print(lanewise_machine *m,
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
-/** @object and @source become a module's, or are freed. */
+/** Adds a module, which takes ownership of @object and @source; on an error they are freed. */
 static int add_module(struct lanewise_machine *m, char *source, struct isa_object *object,
                       lanewise_module **out)
 {
@@ -153,7 +153,7 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
-/** The message, and after it all that a compiler said; ends @words. */
+/** Stores the message and after it all output of a compiler; frees @words. */
 static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
                      struct lw_buffer *words)
 {
@@ -197,7 +197,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     struct lw_buffer words;
     struct lw_error err;
     enum lw_status status;
-    char *copy = NULL; /* readers of text need a terminator after it */
+    char *copy = NULL; /* readers of text need a terminator */
 
     if (out != NULL)
         *out = NULL;

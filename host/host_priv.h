@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside host/: what the handles of lanewise.h stand for. */
+/* Internal interface of host/: the structures of lanewise.h's handles. */
 #ifndef HOST_PRIV_H
 #define HOST_PRIV_H
 
@@ -10,7 +10,7 @@
 
 enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
 
-/** A kernel with the module it is of: handles that users hold. */
+/** A kernel and its module: a handle for users. */
 struct lanewise_kernel {
     struct lanewise_module *module;
     const struct isa_function *function; /* of the program */
@@ -26,25 +26,25 @@ struct lanewise_module {
     unsigned kernel_count;
 };
 
-/** Text of kernels on its way to the user's function. */
+/** Sink that passes text of kernels to the user's function. */
 struct host_print {
     struct lw_sink sink;
     void (*print)(void *context, const char *text, size_t size);
     void *context;
 };
 
-/** The settings of lanewise_set; texts are owned. */
+/** Settings of lanewise_set; texts are owned. */
 struct host_settings {
     char *timing, *compiler, *mechanisms, *timing_profile;
-    char *sets[HOST_MAX_SETS]; /* KEY=VALUE of the timing machine */
+    char *sets[HOST_MAX_SETS]; /* KEY=VALUE settings of the GPU model */
     unsigned set_count, threads;
     bool reference;
-    bool warp, reconv, push_order, tags; /* were given: a timing machine has its own */
+    bool warp, reconv, push_order, tags; /* set by the user: a GPU model has its own */
     struct emu_config config;
-    bool check;                /* was given: */
+    bool check;                /* set by the user */
     uint64_t kinds;
-    char *base, *run;          /* NULL: not given */
-    unsigned max_findings;     /* 0: not given */
+    char *base, *run;          /* NULL: not set */
+    unsigned max_findings;     /* 0: not set */
     uint32_t read_poison;
     unsigned coverage, profile, by_launch; /* 1: requested */
     struct lnc_limits limits;
@@ -59,31 +59,30 @@ struct lanewise_machine {
     struct lanewise_module *modules;
     struct host_print print;
     struct lw_buffer error;
-    unsigned buffers; /* named so far */
-    bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing runs any more */
+    unsigned buffers; /* number of buffers named so far */
+    bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing can run any more */
     struct chk *chk;  /* NULL: no checks are enabled */
-    char *base, *here; /* that findings name files from, owned; or NULL */
-    struct emu_stop stop;           /* where it is */
-    double seconds;   /* that it has run */
-    unsigned reported_count;                  /* findings that a wait has reported */
+    char *base, *here; /* folders for file names of findings, owned; or NULL */
+    struct emu_stop stop;           /* the last stop */
+    double seconds;   /* seconds of execution so far */
+    unsigned reported_count;                  /* number of findings that a wait has reported */
     bool finished;
 };
 
-/** Keep the sentence of @err; LANEWISE_ERROR. */
+/** Stores the message of @err. Returns LANEWISE_ERROR. */
 int host_fail(struct lanewise_machine *m, const struct lw_error *err);
-/** LANEWISE_ERROR with a sentence of our own. */
+/** Stores a formatted message. Returns LANEWISE_ERROR. */
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
-/** LANEWISE_ERROR for the caller of @function, who gave NULL where @what must be given; @m may be it. */
+/** Returns LANEWISE_ERROR for a caller of @function that passed NULL for @what; @m may be NULL. */
 int host_missing(struct lanewise_machine *m, const char *function, const char *what);
-/** The machine itself, made at the first use. */
+/** Creates the emulator's machine at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
-/** Create the checker, if checks are enabled: the machine is new. */
+/** Creates the checker if checks are enabled; the machine must be new. */
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 void host_check_end(struct lanewise_machine *m);
-/** LANEWISE_FINDING with a message, if there is a finding that was not reported; else
- *  LANEWISE_OK. */
+/** Returns LANEWISE_FINDING with a message, if there is a finding that was not reported; else LANEWISE_OK. */
 int host_check_report(struct lanewise_machine *m);
-/** Free what lanewise_set and host_begin made. */
+/** Frees what lanewise_set and host_begin allocated. */
 void host_settings_fini(struct host_settings *settings);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches, waiting, and what happened. */
+/* Launches, waiting, and results. */
 #include "host/host_priv.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Parameters by value into @params; pieces of __local memory after the static and the dynamic
- *  shared memory, each on 16 bytes (as launch files do). */
+/** Copies parameters by value into @params; pieces of __local memory follow the static and the dynamic shared
+ *  memory, each aligned to 16 bytes (as in launch files). */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)
 {
@@ -89,7 +89,7 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     return result;
 }
 
-/** Interrupts an engine when the time is over, unless somebody has said before that it need not. */
+/** Timer that interrupts an engine when the time is over, unless it was stopped before. */
 struct alarm {
     struct emu_engine *engine;
     pthread_mutex_t mutex;
@@ -111,7 +111,7 @@ static void *alarm_main(void *argument)
     return NULL;
 }
 
-/** Run with the machine's limits; the time of all waits counts. */
+/** Runs within the machine's limits; the time of all waits counts. */
 static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *stop, struct lw_error *err)
 {
     const struct lnc_limits *l = &m->settings.limits;
@@ -149,7 +149,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
     m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;
     status = ops->run(m->engine, stop, err);
     if (status == LW_OK && stop->kind == EMU_STOP_COUNT && ops->warp_count(m->engine) == 0) {
-        m->engine->stop_at = UINT64_MAX; /* all has run: it only has to be said */
+        m->engine->stop_at = UINT64_MAX; /* everything has run: it only has to be reported */
         status = ops->run(m->engine, stop, err);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
@@ -301,9 +301,9 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
 
 static const struct {
     const char *kind;
-    bool timed; /* is of the timing model */
-    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, or what was counted */
-    const char *suffix;                                           /* in the form of such a file */
+    bool timed; /* needs the timing model */
+    void (*put)(struct lanewise_machine *m, struct lw_sink *out); /* NULL: findings, or counts */
+    const char *suffix;                                           /* format of a findings file */
 } reports[] = {
     {"statistics", false, put_statistics, NULL},
     {"timing", true, put_timing, NULL},
@@ -314,7 +314,8 @@ static const struct {
     {"findings-junit", false, NULL, ".xml"},
 };
 
-/** "coverage" or "profile"; LANEWISE_ERROR for others, too, with no sentence: *is says whether it was one. */
+/** Writes "coverage" or "profile". Returns LANEWISE_ERROR for other kinds, without a message; *@is is false
+ *  for these. */
 static int report_counts(struct lanewise_machine *m, const char *kind, char **out, bool *is)
 {
     const bool profile = strcmp(kind, "profile") == 0;

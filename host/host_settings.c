@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise_set: what a machine is to be, by the names of the command line's options. */
+/* lanewise_set: configuration of a machine, by the names of the command line's options. */
 #include "host/host_priv.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct key {
                           struct lw_error *err);
 };
 
-/** Position of @value among @names, which NULL ends. */
+/** Gets the index of @value among @names, which NULL terminates. */
 static enum lw_status choose(const char *value, const char *const *names, unsigned *out,
                              struct lw_error *err)
 {
@@ -73,7 +73,7 @@ static enum lw_status set_warp(struct host_settings *s, const struct key *key, c
     return LW_OK;
 }
 
-/** Names that the machine keeps as pointers into its own lists. */
+/** Sets names that the machine stores as pointers into its own lists. */
 static enum lw_status set_name(struct host_settings *s, const struct key *key, const char *value,
                                struct lw_error *err)
 {
@@ -305,7 +305,7 @@ void host_settings_fini(struct host_settings *s)
         free(s->sets[i]);
 }
 
-/** The timing machine; what was asked of the functional one must not contradict it. */
+/** Loads the GPU model; functional settings by the user must not contradict it. */
 static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config *config,
                                    struct lw_error *err)
 {
@@ -342,7 +342,7 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
-    if (status == LW_OK && s->tags) /* how they are kept is not the machine's */
+    if (status == LW_OK && s->tags) /* tags are not part of the GPU model */
         config->tags = s->config.tags;
     return status;
 }
@@ -372,7 +372,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                      : emu_engine_functional_create(m->machine, &m->engine, err);
     if (status == LW_OK)
         status = host_check_begin(m, err);
-    if (status != LW_OK) { /* it may be set differently and tried again */
+    if (status != LW_OK) { /* the user may change settings and try again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
         m->engine = NULL;

@@ -2,12 +2,11 @@
 /*
  * lanewise.h: run GPU kernels from a program of your own, on any machine, without a GPU.
  *
- * A machine is made, configured (lanewise_set), gets programs and buffers, and runs
- * what is launched on it. Every function that can fail returns one of the values below; what went
- * wrong is then a message in lanewise_error(). Machines share nothing: several may live in one
- * process, each used by one thread at a time. No function exits, aborts or prints, but what
- * kernels print goes to the standard output unless lanewise_print() says where. A NULL argument where a
- * value is required is an error like any other.
+ * A machine is created, configured (lanewise_set), gets programs and buffers, and executes the kernels
+ * launched on it. Every function that can fail returns one of the values below; lanewise_error() then has a
+ * message. Machines share nothing: several may exist in one process, each used by one thread at a time. No
+ * function exits, aborts or prints; text that kernels print goes to the standard output unless
+ * lanewise_print() redirects it. A NULL argument where a value is required is an error like any other.
  *
  * docs/howto/use-from-c-or-python.md is the guide; examples/saxpy.c and examples/saxpy.py are whole programs.
  */
@@ -27,14 +26,14 @@ extern "C" {
 #define LANEWISE_API
 #endif
 
-/** What functions return: the exit statuses of `lanewise run`, and one more. */
+/** Results of functions: the exit statuses of `lanewise run`, and one more. */
 enum lanewise_result {
     LANEWISE_OK = 0,
-    LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check found something */
-    LANEWISE_ERROR = 2,       /* refused, nothing was changed: input, names, sizes, memory */
-    LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel did what the machine forbids */
+    LANEWISE_FINDING = 1,     /* lanewise_wait, lanewise_finish: done, and a check has a finding */
+    LANEWISE_ERROR = 2,       /* refused (input, names, sizes, memory); nothing was changed */
+    LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel faulted */
     LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit is reached */
-    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: by lanewise_interrupt; wait again to continue */
+    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: stopped by lanewise_interrupt; wait again to continue */
 };
 
 typedef struct lanewise_machine lanewise_machine;
@@ -46,9 +45,9 @@ LANEWISE_API const char *lanewise_version(void);
 
 /* ---- machine ------------------------------------------------------------------------------- */
 
-/** A machine as `lanewise run` has it without options. NULL: the host has no memory left. */
+/** Creates a machine as `lanewise run` has it without options. Returns NULL if the host has no memory left. */
 LANEWISE_API lanewise_machine *lanewise_create(void);
-/** Destroys it with its modules and buffers; NULL: nothing happens. */
+/** Destroys a machine with its modules and buffers; NULL is ignored. */
 LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 /**
  * Sets an option of the machine, before anything is loaded or allocated on it.
@@ -62,49 +61,51 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * @value  as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
-/** The keys that lanewise_set takes: 0, 1, ... until NULL. */
+/** Returns key @index of lanewise_set: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_key(unsigned index);
-/** The last failure's message, "" if nothing has failed. Valid until the next call. After a fault
- *  or a hang: its report, in several lines; of a source that did not compile: the message, then a
- *  line break and all that the compiler said. */
+/** Returns the last failure's message, "" if nothing has failed. Valid until the next call. After a fault or
+ *  a hang: its report, in several lines; for a source that did not compile: the message, then a line break
+ *  and all output of the compiler. */
 LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
-/** Where the text of printf in kernels goes; @print NULL drops it. @size bytes, which may hold any
- *  value, and no terminator. */
+/** Redirects the text of printf in kernels; @print NULL drops it. It gets @size bytes, which may have any
+ *  value, without terminator. */
 LANEWISE_API void lanewise_print(lanewise_machine *machine,
                                  void (*print)(void *context, const char *text, size_t size),
                                  void *context);
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/** Loads a file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
- *  @options  of the compiler, such as "-DN=3", ended by NULL; may be NULL */
+/**
+ * Loads a file, by its suffix: .cl .cu (compiled by clang or nvcc), .ptx, .s or .lwo.
+ * @options  of the compiler, such as "-DN=3", terminated by NULL; may be NULL
+ */
 LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
                                const char *const *options, lanewise_module **out);
-/** The same of text in memory. @name appears in messages, and its suffix says what it is. */
+/** Loads a program from text in memory. @name appears in messages, and its suffix gives the language. */
 LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name, const void *text,
                                     size_t size, const char *const *options,
                                     lanewise_module **out);
-/** Kernels by number, in the file's order; NULL past the last. */
+/** Returns kernel @index, in the file's order; NULL past the last. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
-/** A kernel by name, also as C++ people write it: "reduce<float, 256>". NULL: there is none, and
- *  lanewise_error() lists the kernels that there are. */
+/** Returns a kernel by name, which may have the form of C++: "reduce<float, 256>". NULL: there is none, and
+ *  lanewise_error() lists the existing kernels. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name);
 LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
-/** Bytes of parameter @index; 0: a piece of __local memory, whose argument is its size. */
+/** Returns the bytes of parameter @index; 0: a piece of __local memory, whose argument is its size. */
 LANEWISE_API size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index);
-/** Address and size of a variable of the module (__device__, __constant__). */
+/** Gets address and size of a variable of the module (__device__, __constant__). */
 LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                                    uint64_t *bytes);
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/** Zeroed global memory. @name appears in reports; NULL: "buffer 1" and so on. */
+/** Allocates zeroed global memory. @name appears in reports; NULL: "buffer 1" and so on. */
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
-/** Copies to and from the machine's memory; all bytes must be in one allocation. Kernels
- *  that were launched but not waited for have not run. */
+/** Copy to and from the machine's memory; all bytes must be in one allocation. Kernels that were launched but
+ *  not waited for have not run yet. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
@@ -113,33 +114,32 @@ LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void
 /* ---- running --------------------------------------------------------------------------------- */
 
 /**
- * Queue a kernel after those that were launched before it.
- *
- * @grid, @block   blocks of the grid, threads of a block: x, y, z, all at least 1
+ * Queues a kernel after those that were launched before.
+ * @grid, @block blocks of the grid, threads of a block: x, y, z, all at least 1
  * @shared_bytes   of dynamic shared memory (extern __shared__)
- * @arguments      one pointer for each parameter, to its value (copied now): the address of a
+ * @arguments      one pointer for each parameter, to its value (copied by this call): the address of a
  *                 buffer is a uint64_t; for __local memory the size in bytes, as a uint64_t
  */
 LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kernel *kernel,
                                  const uint32_t grid[3], const uint32_t block[3],
                                  uint32_t shared_bytes, const void *const *arguments);
-/** Run all that was launched to its end. After a fault or a hang memory can be read, nothing can be
- *  launched any more. LANEWISE_FINDING: it has reached its end, and there is a finding at a location
- *  that was not reported before; lanewise_error() has the message of the first. */
+/** Runs everything that was launched to its end. After a fault or a hang memory can be read, but nothing can
+ *  be launched. LANEWISE_FINDING: the end was reached, and there is a finding at a location that was not
+ *  reported before; lanewise_error() has the message of the first. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
 /** Makes lanewise_wait return soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */
 
-/** Where something happened. Strings are "" where nothing is known, and live as long as the machine. */
+/** Location of an event. Strings are "" where nothing is known, and are valid as long as the machine. */
 typedef struct lanewise_location {
     const char *kernel, *function, *file;
     uint32_t line;     /* 0: not known */
     uint32_t block[3];
-    uint32_t warp;     /* in the block */
-    uint32_t launch;   /* 1, 2, ... in the order of the launches */
-    uint64_t lanes;    /* a mask */
+    uint32_t warp;     /* index in the block */
+    uint32_t launch;   /* number of the launch: 1, 2, ... */
+    uint64_t lanes;    /* lane mask */
     uint64_t pc;
 } lanewise_location;
 /** A finding at one location; location and message are those of the first occurrence. */
@@ -147,51 +147,50 @@ typedef struct lanewise_finding {
     const char *kind;       /* "race", as `lanewise explain` lists them */
     const char *message;    /* no full stop */
     lanewise_location location;
-    lanewise_location other; /* the previous access of a race; its kernel is "" where there is none */
+    lanewise_location other; /* previous access of a race; its kernel is "" if there is none */
     uint64_t address;       /* 0: none */
-    const char *allocation; /* name of the buffer at or below it */
-    uint64_t count;         /* of lanes, over all occurrences */
-    unsigned call_count;       /* calls that the compiler has inlined around location */
-    unsigned other_call_count; /* and around other: see lanewise_finding_call */
+    const char *allocation; /* name of the nearest buffer at or below address */
+    uint64_t count;         /* number of lanes, over all occurrences */
+    unsigned call_count;       /* inlined calls that contain location */
+    unsigned other_call_count; /* inlined calls that contain other: see lanewise_finding_call */
 } lanewise_finding;
-/** A call of @function that the compiler has inlined. Strings as above. */
+/** An inlined call of @function. Strings as above. */
 typedef struct lanewise_call {
     const char *function;
-    const char *file; /* of the call */
+    const char *file; /* position of the call */
     uint32_t line;    /* 0: not known */
 } lanewise_call;
-/** Findings so far, in the order in which they were found; suppressed ones (check-suppress) are left out. */
+/** Returns the number of findings so far, without suppressed ones (check-suppress). They are indexed in the
+ *  order in which they were found. */
 LANEWISE_API unsigned lanewise_finding_count(const lanewise_machine *machine);
-/** Finding @index, from 0, into @out, which has @out_bytes: sizeof *out. Later versions may have more
- *  members at its end. */
+/** Gets finding @index, from 0. @out_bytes is sizeof *out: later versions may have more members at its end. */
 LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
                                       lanewise_finding *out, size_t out_bytes);
-/** Call @number, from 0, the innermost first, around the location of finding @index or (@other not 0) around
- *  that of the previous access, into @out, which has @out_bytes: sizeof *out. */
+/** Gets inlined call @number, from 0, the innermost first, around the location of finding @index or (@other
+ *  not 0) around that of the previous access. @out_bytes is sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
-/** Nothing more will be launched: the checks of the end of a run ("heap-leak", "performance", and
- *  what ended it) are made now, and findings are sorted by file and line. LANEWISE_FINDING: there
- *  are some, reported before or not. */
+/** Finishes the machine, on which nothing more is launched: makes the checks of the end of a run
+ *  ("heap-leak", "performance", and what ended it), and sorts findings by file and line. LANEWISE_FINDING:
+ *  there are findings, reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);
 
 /* ---- what happened --------------------------------------------------------------------------- */
 
-/** A count by name: "thread_instructions", "loads" ..., with a timing model "cycles". */
+/** Gets a count by name: "thread_instructions", "loads" ..., with a timing model "cycles". */
 LANEWISE_API int lanewise_statistic(lanewise_machine *machine, const char *name, uint64_t *value);
-/** Names of counts: 0, 1, ... until NULL. */
+/** Returns the name of count @index: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_statistic_name(unsigned index);
 /**
- * A report as text, to be freed by lanewise_report_free.
- *
+ * Writes a report as text, to be freed by lanewise_report_free.
  * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the timing model;
  *        "timing-json": its object; "findings": a line each; "findings-json", "findings-sarif",
- *        "findings-junit"; "coverage": a tracefile of lcov, and "profile": the source with the cost of each line, of all
- *        that ran so far
+ *        "findings-junit"; "coverage": a tracefile of lcov, and "profile": the source with the cost of
+ *        each line, of everything that ran so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);
-/** A hash over the machine's allocations and printed text: equal results are equal here. */
+/** Returns a hash over the machine's allocations and printed text: equal results have equal hashes. */
 LANEWISE_API uint64_t lanewise_hash(const lanewise_machine *machine);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of launch/ share: element types, and a launch file as read. */
+/* Internal interface of launch/: element types, and the structures of a launch file. */
 #ifndef LAUNCH_PRIV_H
 #define LAUNCH_PRIV_H
 
@@ -13,17 +13,17 @@ struct lnc_type {
     enum lnc_kind kind;
     uint8_t bytes;
 };
-/** By name ("f32", also "float", "int" ...), or NULL. */
+/** Returns an element type by name ("f32", also "float", "int" ...), or NULL. */
 const struct lnc_type *lnc_type_find(const char *name);
-/** Nearest type name for a message, or NULL. */
+/** Returns the nearest type name for a message, or NULL. */
 const char *lnc_type_suggest(const char *name);
 #define LNC_TYPE_WORDS                                                                                            \
     "u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, or C's uchar char ushort short uint int ulong long half float double"
 
-/** A number as text to the bits of one element, rounded once; false when it is no such
- *  number or outside the type's range. */
+/** Converts text to the bits of one element, rounded once. Returns false when it is not a number or outside
+ *  the type's range. */
 bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bits);
-/** "3.5", "-7" into @text. */
+/** Formats an element, "3.5", "-7". */
 void lnc_value_format(const struct lnc_type *type, uint64_t bits, char *text, size_t size);
 uint64_t lnc_value_load(const struct lnc_type *type, const uint8_t *data, uint64_t index);
 void lnc_value_store(const struct lnc_type *type, uint8_t *data, uint64_t index,
@@ -33,32 +33,30 @@ double lnc_value_double(const struct lnc_type *type, uint64_t bits);
 /* ---- contents (lnc_value.c) --------------------------------------------------- */
 
 enum lnc_init_kind { LNC_ZERO, LNC_CONSTANT, LNC_RAMP, LNC_RANDOM, LNC_DATA };
-/** What a buffer, or a part of one, is filled with. */
+/** Contents of a buffer, or of a part of one. */
 struct lnc_init {
     enum lnc_init_kind kind;
     uint64_t constant;     /* bits */
-    int64_t start, step;   /* ramp of integers; wraps to the type */
+    int64_t start, step;   /* ramp of integers; wraps in the type */
     double fstart, fstep;  /* ramp of floats: start + i * step in double, rounded once */
-    uint64_t modulo;       /* ramp: i runs modulo this; 0: it does not */
+    uint64_t modulo;       /* ramp: i is taken modulo this; 0: it is not */
     uint64_t seed;         /* random: see lnc_init_make */
-    uint64_t low, span;    /* integers: low + z % span, span 0: all of z */
+    uint64_t low, span;    /* integers: low + z % span; span 0: z */
     double flow, fhigh;    /* floats: low + u * (high - low) */
     const uint8_t *data;   /* LNC_DATA: @count elements; the file's arena */
     uint64_t count;
 };
 /**
- * Elements [@first, @first + @count) of @init into @data.
- *
- * Random element i is made of z, the i-th output of splitmix64 seeded with `seed` + @seed
- * (state = seed + (i + 1) * 0x9e3779b97f4a7c15, then its finisher), so that host programs
- * can make the same numbers. u = (z >> 11) * 2^-53.
+ * Computes elements [@first, @first + @count) of @init into @data. Random element i is derived from z, the
+ * i-th output of splitmix64 seeded with `seed` + @seed (state = seed + (i + 1) * 0x9e3779b97f4a7c15, then its
+ * finisher), so that host programs can compute the same numbers. u = (z >> 11) * 2^-53.
  */
 void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
                    uint64_t first, uint64_t count, uint8_t *data);
-/** Does a file have elements as they lie in memory (.bin, .raw), by its name? */
+/** Returns true if a file's name is that of binary elements (.bin, .raw). */
 bool lnc_data_is_binary(const char *path);
-/** Read numbers from a file: raw little-endian (.bin, .raw), else text separated by white
- *  space or commas, # to the end of the line being a comment. The data belongs to @arena. */
+/** Reads numbers from a file: raw little-endian (.bin, .raw), else text separated by white space or commas, #
+ *  to the end of the line being a comment. The data is allocated in @arena. */
 enum lw_status lnc_data_read(const char *path, const struct lnc_type *type,
                              struct lw_arena *arena, const uint8_t **data, uint64_t *count,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -72,7 +70,7 @@ struct lnc_buffer {
     uint64_t count;
     struct lnc_init init;
     bool read_only;
-    const char *variable; /* of the program, that it stands for; NULL: memory of its own */
+    const char *variable; /* program variable that is the buffer; NULL: an allocation of its own */
     unsigned index;
     struct lnc_buffer *next;
 };
@@ -83,25 +81,25 @@ struct lnc_texture {
     const struct lw_yaml *node;
     const struct lnc_buffer *buffer;
     uint64_t offset_bytes;
-    struct emu_texture what; /* all but its address */
+    struct emu_texture what; /* everything but its address */
     unsigned index;
     struct lnc_texture *next;
 };
 
 enum lnc_arg_kind {
-    LNC_ARG_NUMBER,    /* typed by the kernel's parameter */
+    LNC_ARG_NUMBER,    /* a number of the kernel parameter's type */
     LNC_ARG_TYPED,     /* {f32: 1.5}, {u32: [1, 2, 3, 4]} */
     LNC_ARG_BUFFER,
-    LNC_ARG_TEXTURE,   /* its handle */
+    LNC_ARG_TEXTURE,   /* handle of a texture */
     LNC_ARG_LOCAL,     /* bytes of shared memory */
-    LNC_ARG_ITERATION  /* start * factor^i + step * i of the innermost repeat */
+    LNC_ARG_ITERATION  /* start * factor^i + step * i, i being the iteration of the innermost repeat */
 };
-/** An address inside of a structure that is passed by value, filled in at the launch. */
+/** An address in a structure passed by value, filled in at the launch. */
 struct lnc_hole {
-    unsigned at; /* bytes from its start */
+    unsigned at; /* offset in the structure */
     const struct lnc_buffer *buffer;   /* or */
-    const struct lnc_texture *texture; /* its handle */
-    uint64_t offset_bytes;             /* of the buffer */
+    const struct lnc_texture *texture; /* handle to fill in */
+    uint64_t offset_bytes;             /* offset in the buffer */
     struct lnc_hole *next;
 };
 
@@ -111,10 +109,10 @@ struct lnc_arg {
     const char *text;                /* NUMBER */
     const uint8_t *data;             /* TYPED */
     unsigned size_bytes, align;      /* TYPED */
-    struct lnc_hole *holes;          /* TYPED: what `data` lacks */
+    struct lnc_hole *holes;          /* TYPED: addresses that `data` lacks */
     const struct lnc_buffer *buffer; /* BUFFER */
     const struct lnc_texture *texture; /* TEXTURE */
-    uint64_t offset_bytes;           /* BUFFER: from its start */
+    uint64_t offset_bytes;           /* BUFFER: offset from its start */
     uint32_t local_bytes;            /* LOCAL */
     int64_t start, step, factor;     /* ITERATION */
 };
@@ -124,25 +122,25 @@ struct lnc_step {
     enum lnc_step_kind kind;
     const struct lw_yaml *node;
     struct lnc_step *next;
-    unsigned index; /* among its siblings */
+    unsigned index; /* index among its siblings */
     /* launch */
     const char *entry;
     uint32_t grid[3], block[3], offset[3], work_dim, shared_bytes;
     struct lnc_arg *args;
     unsigned arg_count;
     uint64_t stream;
-    bool has_stream; /* it does not wait for the launches before it that have one */
-    const struct isa_function *kernel; /* bound by the session */
-    /* the others: buffer is what is written, swapped or checked */
-    const struct lnc_buffer *buffer, *other; /* other: copied from, swapped with, expected */
+    bool has_stream; /* the launch does not wait for earlier launches that have a stream */
+    const struct isa_function *kernel; /* set by the session */
+    /* other steps: buffer is the one written, swapped or checked */
+    const struct lnc_buffer *buffer, *other; /* other: source of a copy, second buffer of a swap, expected contents */
     uint64_t first, other_first, count;      /* elements */
-    struct lnc_init value;                   /* fill; expected value of a check */
+    struct lnc_init value;                   /* contents of a fill; expected value of a check */
     double absolute, relative;               /* tolerance */
     /* repeat */
     struct lnc_step *steps;
     unsigned step_count;
     uint64_t repeat_count;
-    const struct lnc_buffer *until; /* NULL: a plain count */
+    const struct lnc_buffer *until; /* buffer of an `until`; NULL: the repeat has only a count */
     uint64_t until_index, until_bits;
 };
 
@@ -151,8 +149,8 @@ enum { LNC_MAX_NEST = 8, LNC_MAX_ARGS = 256, LNC_MAX_STREAM = 65535 };
 struct lnc_file {
     struct lw_arena arena;
     struct lw_yaml_document *doc;
-    uint64_t hash; /* of its text */
-    const char *folder; /* of the launch file, with the slash; "" if none */
+    uint64_t hash; /* hash of its text */
+    const char *folder; /* folder of the launch file, with the slash; "" if none */
     const char *source; /* path, resolved; the first of several */
     const char **sources;
     size_t source_count; /* 0: no list */
@@ -169,124 +167,128 @@ struct lnc_file {
     struct lnc_step *steps;
     unsigned step_count;
     struct lnc_limits limits;
-    /* of a launch that options describe (lnc_direct.c), else all zero */
+    /* launch described by options (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
-    const char *text, *text_elsewhere; /* for the working folder; as it is saved */
-    const char *places[LNC_MAX_ARGS * 3 + 16]; /* the option that each line of `text` was made of */
+    const char *text, *text_elsewhere; /* relative to the working folder; as it is saved */
+    const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text`] option from which it was made */
     size_t place_count;
 };
 
-/** The text of a launch file into @file, of which nothing but the arena is there yet; @folder: of names in it.
- *  On failure it is half read: destroy it. */
+/** Reads the text of a launch file into @file, of which only the arena is initialised; @folder: for names in
+ *  it. After a failure the file is incomplete: destroy it. */
 enum lw_status lnc_file_read(struct lnc_file *file, const char *name, const char *folder, const char *text, size_t size,
                              struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
-/** An error about a line of text that options made names the option (lnc_direct.c). */
+/** Changes an error about a line of text made from options to name the option (lnc_direct.c). */
 void lnc_direct_location(const struct lnc_file *file, struct lw_error *err);
-/** `machine:` over @config (lnc_machine.c). @node may be NULL. */
+/** Applies `machine:` to @config (lnc_machine.c). @node may be NULL. */
 enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 struct emu_config *config, struct lw_error *err) LW_MUST_CHECK;
-/** `steps:` (lnc_steps.c); buffers are already read. */
+/** Reads `steps:` (lnc_steps.c); buffers must have been read. */
 enum lw_status lnc_steps_read(struct lnc_file *file, const struct lw_yaml *node,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Set the kernel of each launch of @step and of the steps after it, and compare its arguments and its block with it
+/** Sets the kernel of each launch of @step and of the steps after it, and checks its arguments and its block
  *  (lnc_args.c). @options: those of the session, may be NULL. */
 enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct lnc_options *options, const struct isa_object *object,
                               struct lnc_step *step, struct lw_error *err) LW_MUST_CHECK;
-/** The bytes of a plain number in a parameter; false: they cannot be. If the type of the parameter is not known, a
- *  number without a point or an exponent is an integer. */
+/** Converts a plain number to the bytes of a parameter. Returns false if that is impossible. If the
+ *  parameter's type is not known, a number without a point or an exponent is an integer. */
 bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *bits);
-/** `textures:`; buffers are already read. @node may be NULL. */
+/** Reads `textures:`; buffers must have been read. @node may be NULL. */
 enum lw_status lnc_textures_read(struct lnc_file *file, const struct lw_yaml *node,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** NULL: there is none. */
+/** Returns a texture by name; NULL: there is none. */
 const struct lnc_texture *lnc_texture_find(const struct lnc_file *file, const char *name);
-/** Where descriptors lie, into @handles by texture index: allocations of their own for those that
- *  only arguments name, then, once the program is on the machine, its variables. */
+/** Gets the addresses of descriptors into @handles, by texture index: allocates those that only arguments
+ *  name, then, once the program is loaded, takes its variables. */
 enum lw_status lnc_textures_make(const struct lnc_file *file, struct emu_machine *machine,
                                  const struct isa_object *object, uint64_t *handles,
                                  struct lw_error *err) LW_MUST_CHECK;
 enum lw_status lnc_textures_find(const struct lnc_file *file, const struct emu_program *program,
                                  uint64_t *handles, struct lw_error *err) LW_MUST_CHECK;
-/** Before each launch: a texture follows its buffer through swaps. @addresses by buffer index. */
+/** Updates descriptors before each launch: a texture follows its buffer through swaps. @addresses by buffer
+ *  index. */
 enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine *machine,
                                  const uint64_t *handles, const uint64_t *addresses,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** The forms of `init` and `value` (lnc_file.c). @count may be 0: taken from the data.
- *  On return *count is the number of elements. */
+/** Reads the forms of `init` and `value` (lnc_file.c). @count may be 0: taken from the data. *@count is set
+ *  to the number of elements. */
 enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
-/** @path in the folder of the launch file, in its arena; NULL: no memory. */
+/** Returns @path in the folder of the launch file, allocated in its arena; NULL: no memory. */
 const char *lnc_path(struct lnc_file *file, const char *path);
-/** Buffer that @node names. */
+/** Gets the buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_buffer **out, struct lw_error *err)
     LW_MUST_CHECK;
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
                              struct lw_error *err);
 
-/** What a session was made of, borrowed. */
+/** Returns the launch file of a session, borrowed. */
 const struct lnc_file *lnc_session_file(const struct lnc_session *session);
 const struct emu_machine *lnc_session_machine(const struct lnc_session *session);
 uint64_t lnc_session_seed(const struct lnc_session *session);
 
-/** Compare (lnc_check.c): 0 when all elements agree, else how many differ; @first is the
- *  lowest. */
+/** Compares contents (lnc_check.c): count is 0 when all elements agree, else how many differ; first is the
+ *  lowest of them. */
 struct lnc_difference {
-    uint64_t count, first, got, want; /* bits of the first */
+    uint64_t count, first, got, want; /* bits of the first differing element */
 };
 void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t *want,
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference);
 
-/** What one element of a type of the source is (lnc_template.c): "f32" and how many of them, or bytes where it is a
- *  structure of several types; `type` empty: not known. */
+/** Element of a type of the source (lnc_template.c): "f32" and how many of them, or bytes for a structure of
+ *  several types; `type` empty: not known. */
 struct lnc_element {
     char type[8];
     uint64_t count;
     bool is_const;
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
-/** Dimensions of the grid that a kernel, or a function that it may call, reads: 1, 2 or 3 (lnc_template.c). */
+/** Returns the dimensions of the grid that a kernel, or a function that it may call, reads: 1, 2 or 3
+ *  (lnc_template.c). */
 unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel);
-/** Bytes of one number of it, 1 if its type is not known (lnc_structure.c). */
+/** Returns the bytes of one number of an element, 1 if its type is not known (lnc_structure.c). */
 uint64_t lnc_element_bytes(const struct lnc_element *element);
-/** "{s32: [0, 0]}". */
+/** Prints "{s32: [0, 0]}". */
 void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out);
-/** A type as the source writes it: "const float *" (lnc_structure.c). */
+/** Prints a type as in the source: "const float *" (lnc_structure.c). */
 void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *out);
-/** The debug entry of a kernel of @kernel's name, if it has the same parameters: a compiler drops what it does not need.
- *  Else ISA_NO_DIE. */
+/** Returns the debug entry of a kernel of @kernel's name, if it has the same parameters (a compiler drops
+ *  unused ones); else ISA_NO_DIE. */
 int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel);
 bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
-/** Writes the members of a structure that are no structures of several types themselves. */
+/** Writer for the members of a structure that are not themselves structures of several types. */
 struct lnc_members {
-    /* One member: @path "rows" or "view.rows", @type of the source without qualifiers. False: no memory. */
+    /* Writes one member: @path "rows" or "view.rows", @type of the source without qualifiers. Returns false
+     * without memory. */
     bool (*put)(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                 struct lw_sink *out);
-    struct lw_arena *arena; /* of the paths */
+    struct lw_arena *arena; /* for the paths */
 };
 /**
- * A structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}" with a text of @members for each
- * member, and their names, "n, data", to @names. False: launch files have no form for it (bit fields, base classes),
- * or there was no memory, and nothing was written; @members may have been called for some of them.
+ * Writes a structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}", with a text of
+ * @members for each member, and their names, "n, data", to @names. Returns false if launch files have no form
+ * for it (bit fields, base classes), or without memory; then nothing was written, but @members may have been
+ * called.
  */
 bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_members *members,
                        struct lw_sink *out, struct lw_sink *names);
-/** The comment of a launch file that shows how @buffer of @type is compared with what must come out. */
+/** Writes the comment of a launch file that shows how to compare @buffer of @type with expected contents. */
 void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink *out);
-/** A name as YAML takes it for text, in quotes if need be. */
+/** Writes a name that YAML reads as text, in quotes if needed. */
 void lnc_put_word(const char *text, struct lw_sink *out);
 
-/** What follows the last point of a path's last part, with the point; "" if there is none (lnc_kind.c). */
+/** Returns the suffix of a path's last part, with the point; "" if there is none (lnc_kind.c). */
 const char *lnc_suffix(const char *path);
 
-/** The program of a launch file (lnc_object.c); the caller owns it. @options may be NULL. */
+/** Loads the program of a launch file (lnc_object.c); the caller owns it. @options may be NULL. */
 enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_options *options,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /**
- * A kernel by its name in the object or as people write it: "saxpy" for _Z5saxpyifPfS_.
- * @count  of the kernels that @wanted names equally well; NULL is returned unless it is 1
+ * Finds a kernel by its symbol or readable name: "saxpy" for _Z5saxpyifPfS_.
+ * @count  set to the number of kernels that @wanted names equally well; NULL is returned unless it is 1
  */
 const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
                                            unsigned *count);

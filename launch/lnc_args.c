@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of a launch file against the program's kernels: arguments against parameters, the block against its limits. */
+/* Checks launches of a launch file against the program's kernels: arguments against parameters, the block
+ * against its limits. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *
     return param->kind != ISA_PARAM_INTEGER && size >= 2 && lnc_value_parse(real, text, bits);
 }
 
-/** What a parameter is, where its type in the source is not known. */
+/** Prints what a parameter is, where its source type is not known. */
 static void put_kind(const struct isa_param *param, struct lw_sink *out)
 {
     const unsigned bytes = param->size_bytes;
@@ -33,13 +34,13 @@ static void put_kind(const struct isa_param *param, struct lw_sink *out)
     else if (param->kind == ISA_PARAM_FLOAT)
         lw_put(out, bytes == 2 ? "half" : bytes == 4 ? "float" : "double");
     else if (param->kind == ISA_PARAM_INTEGER && bytes == 8)
-        lw_put(out, "pointer or integer of 8 bytes"); /* CUDA's compilers say no more */
+        lw_put(out, "pointer or integer of 8 bytes"); /* CUDA's compilers give no more information */
     else
         lw_printf(out, "%s of %u byte%s", param->kind == ISA_PARAM_INTEGER ? "integer" : "value", bytes, bytes == 1 ? "" : "s");
 }
 
-/** "'n' (uint)": the parameter's name and type in the source as far as @described has them, else as the object does,
- *  but for the names that compilers number (`saxpy_param_1`). */
+/** Prints "'n' (uint)": the parameter's name and type in the source as far as @described has them, else as in
+ *  the object, without names that compilers number (`saxpy_param_1`). */
 static void put_parameter(const struct isa_object *described, const struct isa_function *kernel, unsigned index,
                           struct lw_sink *out)
 {
@@ -66,8 +67,8 @@ static void put_parameter(const struct isa_object *described, const struct isa_f
     lw_put(out, ")");
 }
 
-/** The program with the types of its source, for a message: @object, or the source compiled once more for a debugger,
- *  which the caller destroys as @loaded. */
+/** Returns the program with source types, for a message: @object, or the source compiled again for a
+ *  debugger, which the caller destroys as @loaded. */
 static const struct isa_object *describe(const struct lnc_file *file, const struct lnc_options *options,
                                          const struct isa_object *object, const struct isa_function *kernel,
                                          struct isa_object **loaded)
@@ -83,7 +84,8 @@ static const struct isa_object *describe(const struct lnc_file *file, const stru
     return *loaded;
 }
 
-/** Does argument @index fit its parameter? Errors: what is wrong with it, and what fits; not which it is. */
+/** Checks argument @index against its parameter. Errors: what is wrong with it, and what would be accepted,
+ *  without its name. */
 static enum lw_status check_arg(const struct lnc_step *step, unsigned index, struct lw_error *err)
 {
     const struct lnc_arg *arg = &step->args[index];

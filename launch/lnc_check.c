@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Comparing results with what was expected, and writing them to files. */
+/* Comparison of results with expected values, and output of results to files. */
 #include "launch/launch_priv.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
                  uint64_t count, uint64_t base, double absolute, double relative,
                  struct lnc_difference *difference)
 {
-    /* The usual case needs no look at single elements: equal bytes agree whatever they are. */
+    /* The usual case needs no comparison of elements: equal bytes agree whatever they are. */
     if (memcmp(got, want, count * type->bytes) == 0)
         return;
     for (uint64_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
     }
 }
 
-/** Numbers that lnc_data_read reads as the same, one in a line. */
+/** Writes numbers, one on each line, so that lnc_data_read reads the same ones. */
 static enum lw_status write_text(const struct lnc_type *type, const uint8_t *data, uint64_t count, const char *path,
                                  struct lw_error *err)
 {

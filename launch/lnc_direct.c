@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch that options describe: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options become the text
- * of a launch file, which the reader of launch files reads: errors and defaults are its own. Each line of the text
- * knows the option that it was made of, and errors name that in place of the line.
+ * A launch described by options: `--grid 64 --block 256 --arg n=1024 --arg out=f32[16384]`. The options are
+ * converted to the text of a launch file, which the reader of launch files reads, so errors and defaults are
+ * those of launch files. For each line of the text the option is recorded, and errors name it instead of the
+ * line.
  */
 #include "launch/lnc_direct_priv.h"
 
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* What is suggested where no size is given, by the kernel's dimensions: each has 1024 threads, or 512. */
+/* Grids suggested where no size is given, by the kernel's dimensions: each has 1024 threads, or 512. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
 enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
 
@@ -28,7 +29,7 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
 
     if (t->d->entry != NULL) {
         status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
-        return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status; /* one that is refused is there */
+        return status == LW_ENOENT ? lw_error_prefix(t->err, "--entry") : status; /* a refused file exists */
     }
     lw_buffer_init(&names);
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -62,7 +63,7 @@ enum lw_status lnc_direct_no_memory(const struct lnc_directing *t)
 
 /** Finds the members of structures, or writes them once all have values. */
 struct members {
-    struct lnc_members base; /* first: the functions find the rest */
+    struct lnc_members base; /* first member: the functions are passed this */
     struct lnc_directing *t;
     struct lnc_slot *slots; /* from the first member of the structure; NULL: they are only counted */
     const char *prefix;     /* the parameter's name */
@@ -105,7 +106,7 @@ static bool put_member(struct lnc_members *base, const char *path, int64_t type,
     return true;
 }
 
-/** The members of parameter @s, from slot @first. @slots: NULL to count them. */
+/** Visits the members of parameter @s, from slot @first on. @slots: NULL to count them. */
 static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, struct lnc_slot *slots,
                              bool (*put)(struct lnc_members *, const char *, int64_t, const struct lnc_element *,
                                          struct lw_sink *),
@@ -121,7 +122,7 @@ static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, 
     return m.count;
 }
 
-/** Slots for the members of structures, after those of the parameters. */
+/** Appends slots for the members of structures after those of the parameters. */
 static enum lw_status find_members(struct lnc_directing *t)
 {
     struct lw_buffer none;
@@ -159,7 +160,7 @@ static enum lw_status find_members(struct lnc_directing *t)
     return status;
 }
 
-/** The arguments of structures whose members were given one by one. */
+/** Writes the arguments of structures whose members were given one by one. */
 static enum lw_status join_members(struct lnc_directing *t)
 {
     enum lw_status status = LW_OK;
@@ -194,7 +195,7 @@ bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s
     return false;
 }
 
-/** Slot @nth in the order of the source: a parameter, then its members. */
+/** Returns slot @nth in the order of the source: a parameter, then its members. */
 static unsigned ordered(const struct lnc_directing *t, unsigned nth)
 {
     for (unsigned i = 0; i < t->count; i++) {
@@ -207,7 +208,8 @@ static unsigned ordered(const struct lnc_directing *t, unsigned nth)
     return 0;
 }
 
-/** Does the launch lack a value for slot @index? Of a structure its members, if it may go by them. */
+/** Returns true if the launch lacks a value for slot @index; for a structure that may be given by members,
+ *  these are tested. */
 static bool is_missing(const struct lnc_directing *t, unsigned index)
 {
     const struct lnc_slot *s = &t->slots[index];
@@ -284,7 +286,8 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
         lw_printf(out, "%s of %u bytes", p->kind == ISA_PARAM_INTEGER ? "an integer" : "a value", p->size_bytes);
 }
 
-/** Threads in each dimension by the options, and by the suggestions for those that are not given. */
+/** Computes the threads in each dimension from the options, and from the suggestions for those that are not
+ *  given. */
 static void threads_by_dimension(const struct lnc_directing *t, uint64_t threads[3])
 {
     const struct lnc_direct *d = t->d;
@@ -307,7 +310,7 @@ static void threads_by_dimension(const struct lnc_directing *t, uint64_t threads
     }
 }
 
-/** Threads of the grid: elements of a suggested buffer. */
+/** Returns the number of threads of the grid, which is the number of elements of a suggested buffer. */
 static uint64_t threads_of(const struct lnc_directing *t)
 {
     uint64_t threads[3], product = 1;
@@ -318,8 +321,8 @@ static uint64_t threads_of(const struct lnc_directing *t)
     return product;
 }
 
-/** A suggested integer: most often the count of a buffer's elements, and with several dimensions the rows or columns of a
- *  matrix, which the smallest one fits. */
+/** Returns a suggested integer. Usually it is the number of a buffer's elements; with several dimensions it
+ *  is the rows or columns of a matrix, for which the smallest dimension is safe. */
 static uint64_t suggested_integer(const struct lnc_directing *t)
 {
     uint64_t threads[3], least = 0;
@@ -333,8 +336,9 @@ static uint64_t suggested_integer(const struct lnc_directing *t)
     return least != 0 ? least : 1;
 }
 
-/** An option that somebody may type for a parameter. */
-/** "float4", if that is the name of what a pointer of type @pointer points to, and options know it. */
+/** Prints an example option for a parameter. */
+/** Prints "float4", if that is the name of the type to which a pointer of type @pointer points, and options
+ *  know it. Returns whether it was printed. */
 static bool put_vector_name(const struct isa_debug *debug, int64_t pointer, const struct lnc_element *element,
                             struct lw_sink *out)
 {
@@ -403,7 +407,7 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
         lw_put(out, ",0");
 }
 
-/** One sentence about all that is missing. */
+/** Fails with one message about everything that is missing. */
 static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
 {
     const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);
@@ -462,7 +466,7 @@ static enum lw_status check_complete(const struct lnc_directing *t)
 
 /* ---- options to parameters ------------------------------------------------------------- */
 
-/** Characters of the name before the "=" of "n=1024"; 0: the option is a value alone. */
+/** Returns the length of the name before the "=" of "n=1024"; 0: the option is a value alone. */
 static size_t name_size(const char *arg)
 {
     size_t n = 0;
@@ -544,7 +548,8 @@ static enum lw_status refuse_surplus(const struct lnc_directing *t, const char *
     return status;
 }
 
-/** Those with names first: the others are for what these leave, in the order of the kernel. */
+/** Assigns options to parameters: those with names first; the others fill the remaining parameters, in the
+ *  kernel's order. */
 static enum lw_status match_arguments(struct lnc_directing *t)
 {
     enum lw_status status = LW_OK;
@@ -563,7 +568,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
             continue;
         if (s == NULL)
             return refuse_name(t, arg, size);
-        for (unsigned k = 0; k < t->count; k++) /* whole, and by its members */
+        for (unsigned k = 0; k < t->count; k++) /* as a whole, and by its members */
             whole |= t->slots[k].value != NULL && s >= &t->slots[t->slots[k].first] &&
                      s < &t->slots[t->slots[k].first] + t->slots[k].members;
         if (s->value != NULL || whole || lnc_slot_by_members(t, s))
@@ -584,7 +589,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
 
 /* ---- the text ----------------------------------------------------------------------------- */
 
-/** "64", "64,4", "64x4" as "[64, 4]". */
+/** Writes "64", "64,4", "64x4" as "[64, 4]". */
 static enum lw_status put_size(const struct lnc_directing *t, const char *option, const char *text, struct lw_sink *out)
 {
     const char *from = text;
@@ -608,7 +613,7 @@ static enum lw_status put_size(const struct lnc_directing *t, const char *option
     return LW_OK;
 }
 
-/** Sizes in a wrong form are refused before anything is made of them. */
+/** Checks the form of sizes before they are used. */
 static enum lw_status check_sizes(const struct lnc_directing *t)
 {
     const struct lnc_direct *d = t->d;
@@ -626,7 +631,7 @@ static enum lw_status check_sizes(const struct lnc_directing *t)
     return status;
 }
 
-/** A line is done, which @option gave. */
+/** Ends a line, which was made from @option. */
 static void end_line(const struct lnc_directing *t, const char *option, struct lw_sink *out)
 {
     lw_put(out, "\n");
@@ -634,7 +639,7 @@ static void end_line(const struct lnc_directing *t, const char *option, struct l
         t->file->places[t->file->place_count++] = option;
 }
 
-/** @here: before relative names, where the text goes to another folder; else "". */
+/** Writes the text. @here: prefix of relative names, where the text is for another folder; else "". */
 static enum lw_status put_text(struct lnc_directing *t, const char *here, struct lw_sink *out)
 {
     const struct lnc_direct *d = t->d;
@@ -700,7 +705,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lw_printf(out, "      %s: ", sizes[i].key);
         if (sizes[i].value != NULL)
             status = put_size(t, sizes[i].key, sizes[i].value, out);
-        else /* what the kernel was compiled for */
+        else /* the size for which the kernel was compiled */
             lw_printf(out, "[%u, %u, %u]", t->kernel->required_block[0], t->kernel->required_block[1],
                       t->kernel->required_block[2]);
         end_line(t, option, out);
@@ -741,7 +746,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lnc_slot_element(t, &t->slots[i], &element);
         if (t->slots[i].buffer == NULL || element.is_const)
             continue;
-        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* after all lines that have locations */
+        lnc_check_comment_put(t->slots[i].buffer, t->slots[i].element, out); /* after all lines with options */
         break;
     }
     return status;
@@ -763,7 +768,7 @@ void lnc_direct_location(const struct lnc_file *file, struct lw_error *err)
     snprintf(err->text, sizeof err->text, "%.120s:%.380s", file->places[line - 1], rest);
 }
 
-/** The program as the options have it, and one with the source's names if it has none. */
+/** Loads the program as the options request, and one with source names if it has none. */
 static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *words, struct isa_object **object,
                                    struct isa_object **described, struct lw_error *err)
 {
@@ -785,7 +790,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
         return LW_OK;
     if (lnc_object_load_as(d->source, flags, count, d->compiler, NULL, NULL, described, NULL) != LW_OK)
-        *described = NULL; /* arguments go by their places then */
+        *described = NULL; /* then arguments are assigned by position */
     free(flags);
     return LW_OK;
 }
@@ -823,7 +828,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
         status = LW_FAIL(err, LW_EIO, "%s: no way from it to the working folder: %s", d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
-        t.entry = t.kernel->name; /* instances of a template have one name */
+        t.entry = t.kernel->name; /* instances of a template have the same readable name */
     for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
             status = lnc_slot_read(&t, i, here);
@@ -865,7 +870,7 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
     size_t size = 0;
     bool same;
 
-    if (access(path, F_OK) == 0) { /* the same command once more changes nothing */
+    if (access(path, F_OK) == 0) { /* repeating the same command changes nothing */
         same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
         free(old);
         return same ? LW_OK

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values that people type for the parameters of a kernel, as launch files have them. */
+/* Values that users type for kernel parameters, converted to the form of launch files. */
 #include "launch/lnc_direct_priv.h"
 
 #include <ctype.h>
@@ -48,11 +48,11 @@ const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *
         (*each != 2 && *each != 3 && *each != 4 && *each != 8 && *each != 16))
         return type;
     name[n] = '\0';
-    *each = *each == 3 ? 4 : *each; /* OpenCL's room for three */
+    *each = *each == 3 ? 4 : *each; /* in OpenCL a vector of three has the size of four */
     return n >= 3 && strcmp(name, "f") != 0 ? lnc_type_find(name) : NULL;
 }
 
-/** "16384", "512*512". False: it is no such number. */
+/** Parses "16384", "512*512". Returns false if it is not such a number. */
 static bool read_count(const char *text, size_t size, uint64_t *out)
 {
     char part[NAME_BYTES];
@@ -76,7 +76,8 @@ static bool read_count(const char *text, size_t size, uint64_t *out)
     return false;
 }
 
-/** "1,2,3" as "1, 2, 3"; each part is what a number may be made of. False: it is not. */
+/** Writes "1,2,3" as "1, 2, 3"; each part must consist of characters of numbers. Returns false if it does
+ *  not. */
 static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
 {
     *count = 0;
@@ -93,8 +94,8 @@ static bool put_numbers(const char *text, struct lw_sink *out, unsigned *count)
     }
 }
 
-/** The contents of a buffer: "random=1,0,9", "ramp", "constant=3", "file=in.bin", "1,2,3". @folder: before names of
- *  files. False: it is none of these. */
+/** Writes the contents of a buffer: "random=1,0,9", "ramp", "constant=3", "file=in.bin", "1,2,3". @folder:
+ *  prefix of file names. Returns false if it is none of these. */
 static bool put_init(struct lnc_directing *t, const char *text, const char *folder, struct lw_sink *out)
 {
     static const struct {
@@ -152,7 +153,7 @@ static bool put_init(struct lnc_directing *t, const char *text, const char *fold
 
 #define BUFFER_WORDS "f32[1024], f32[1024]:random=1, f32[1024]:ramp, s32[4]:1,2,3,4 or f32[]:file=in.bin"
 
-/** "{type: f32, count: 4, init: ...}" in the arena; NULL: the contents are in no form. */
+/** Returns "{type: f32, count: 4, init: ...}", allocated in the arena; NULL: the contents have no valid form. */
 static const char *declare(struct lnc_directing *t, const struct lnc_type *type, uint64_t count, const char *init,
                            const char *folder)
 {
@@ -174,7 +175,8 @@ static const char *declare(struct lnc_directing *t, const struct lnc_type *type,
     return saved;
 }
 
-/** The buffer of a slot: the parameter's name; of a member "view_data", which expressions of the debuggers can have. */
+/** Returns the buffer's name for a slot: the parameter's name; for a member "view_data", a form that debugger
+ *  expressions accept. */
 static const char *buffer_name(const struct lnc_directing *t, unsigned index)
 {
     const char *wanted = t->slots[index].name;
@@ -184,7 +186,7 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
         return lw_arena_printf(&t->file->arena, "p%u", index);
     if (index < t->count)
         return wanted;
-    do { /* another underscore where a parameter has that name */
+    do { /* another underscore if a parameter has that name */
         name = lw_arena_printf(&t->file->arena, "%s%s", wanted, wanted != t->slots[index].name ? "_" : "");
         for (char *c = name; c != NULL && *c != '\0'; c++)
             *c = *c == '.' ? '_' : *c;
@@ -193,8 +195,8 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
     return name;
 }
 
-/** Elements of another size or kind than the source's are a slip. Pointers to characters, void and structures take
- *  anything, and bytes go anywhere. */
+/** Checks that elements have the size and kind of the source's: a mismatch is usually a mistake. Pointers
+ *  to characters, void and structures accept any elements, and any pointer accepts bytes. */
 static enum lw_status check_element(const struct lnc_directing *t, const struct lnc_slot *s, const struct lnc_type *given,
                                     uint64_t count)
 {
@@ -230,7 +232,7 @@ static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, ui
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
-/** "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". TYPE[COUNT] for a __local pointer is local memory, too. */
+/** Reads "TYPE[COUNT]", "TYPE[COUNT]:INIT"; "local[BYTES]". TYPE[COUNT] for a __local pointer is local memory, too. */
 static enum lw_status read_array(struct lnc_directing *t, unsigned index, const char *here)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -279,7 +281,7 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     return LW_OK;
 }
 
-/** "f32:1,2,3,4", "u64:7". */
+/** Reads "f32:1,2,3,4", "u64:7". */
 static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const struct lnc_type *type, const char *numbers)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -299,7 +301,7 @@ static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const 
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
 
-/** An argument as launch files have it, "{struct: [...]}": one, and nothing after it. */
+/** Reads a single argument in the form of launch files, "{struct: [...]}". */
 static enum lw_status read_form(struct lnc_directing *t, unsigned index)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -339,7 +341,8 @@ static bool is_integer(const char *text)
     return lw_parse_u64(text, &u) || lw_parse_i64(text, &i);
 }
 
-/** The numbers of a member, "5", "1,2,3", "s32:5": with their type, each in its range. "0" clears an array. */
+/** Reads the numbers of a member, "5", "1,2,3", "s32:5": with their type, each in its range. "0" clears an
+ *  array. */
 static enum lw_status read_member(struct lnc_directing *t, unsigned index)
 {
     struct lnc_slot *s = &t->slots[index];
@@ -390,7 +393,7 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     return status;
 }
 
-/** Something else than a structure for one. */
+/** Fails for a value of another form where the parameter is a structure. */
 static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc_slot *s)
 {
     char room[ISA_SYMBOL_BYTES];
@@ -412,7 +415,8 @@ static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc
     return status;
 }
 
-/** A vector's type of element, or that of a structure of such; @count: how many. NULL: it is something else. */
+/** Returns the element type of a vector, or of a structure of elements of one type; @count: how many. NULL:
+ *  it is something else. */
 static const struct lnc_type *type_of_several(const struct lnc_directing *t, const struct lnc_slot *s, uint64_t *count)
 {
     struct lnc_element element = {.count = 1};
@@ -426,7 +430,7 @@ static const struct lnc_type *type_of_several(const struct lnc_directing *t, con
     return element.count > 1 && type != NULL && element.count * type->bytes == s->param->size_bytes ? type : NULL;
 }
 
-/** How many there are in "1,2.5,3"; 0: it is something else. */
+/** Returns how many numbers "1,2.5,3" has; 0: it is something else. */
 static uint64_t numbers_between_commas(const char *text)
 {
     uint64_t count = 0;
@@ -499,7 +503,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
         const struct lnc_slot *other = lnc_slot_named(t, s->value, strlen(s->value));
 
         if (other != NULL && other != s && other->value != NULL && strchr(other->value, '[') != NULL) {
-            s->argument = buffer_name(t, (unsigned)(other - t->slots)); /* the same buffer once more */
+            s->argument = buffer_name(t, (unsigned)(other - t->slots)); /* the same buffer again */
             return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
         }
     }
@@ -523,7 +527,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
 
 /* ---- what must come out --------------------------------------------------------------- */
 
-/** The buffer that a parameter of this name points to, or that has this name. NULL: none. */
+/** Returns the buffer to which the parameter @name points, or that has this name. NULL: none. */
 static const char *expected_buffer(const struct lnc_directing *t, const char *name)
 {
     const struct lnc_slot *s = lnc_slot_named(t, name, strlen(name));
@@ -554,7 +558,7 @@ static enum lw_status refuse_expected(const struct lnc_directing *t, const char 
     return status;
 }
 
-/** "1", "1,2.5,inf": every part is a number. */
+/** Returns true for "1", "1,2.5,inf": every part is a number. */
 static bool are_numbers(const char *text)
 {
     for (;;) {

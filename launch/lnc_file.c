@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 1 TiB: beyond any arena, and products with element sizes stay far from overflow. */
+/* 1 TiB: larger than any arena, and products with element sizes do not overflow. */
 static const uint64_t max_elements = UINT64_C(1) << 40;
 
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,
@@ -56,7 +56,7 @@ enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yam
                         "there is no buffer \"%.60s\": name it under \"buffers:\"", name);
 }
 
-/* One number of the type of the buffer. */
+/* Reads one number of the buffer's type. */
 static enum lw_status read_number(const struct lnc_file *file, const struct lw_yaml *node,
                                   const struct lnc_type *type, uint64_t *bits,
                                   struct lw_error *err)
@@ -95,7 +95,7 @@ static enum lw_status read_values(struct lnc_file *file, const struct lw_yaml *n
     return LW_OK;
 }
 
-/* {ramp: {start, step, modulo}}; start 0 and step 1 if not given. */
+/* Reads {ramp: {start, step, modulo}}; start 0 and step 1 if not given. */
 static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_type *type, struct lnc_init *init,
                                 struct lw_error *err)
@@ -129,7 +129,7 @@ static enum lw_status read_ramp(struct lnc_file *file, const struct lw_yaml *nod
     return status;
 }
 
-/* {random: SEED} or {random: {seed, low, high}}, or with low and high next to `random`. */
+/* Reads {random: SEED} or {random: {seed, low, high}}, or with low and high next to `random`. */
 static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *outer,
                                   const struct lw_yaml *node, const struct lnc_type *type,
                                   struct lnc_init *init, struct lw_error *err)
@@ -168,7 +168,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
                                   init->flow, init->fhigh);
         return status;
     }
-    /* Integers: the ends belong to the range; all values of the type if not given. */
+    /* Integers: both bounds are in the range; all values of the type if not given. */
     uint64_t low_bits, high_bits, width = lw_mask(type->bytes * 8u);
     low_bits = type->kind == LNC_SIGNED ? (width >> 1) + 1 : 0;
     high_bits = type->kind == LNC_SIGNED ? width >> 1 : width;
@@ -183,7 +183,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
     if (lnc_value_double(type, low_bits) > lnc_value_double(type, high_bits))
         return lw_yaml_fail(file->doc, node, err, "random: low %.0f is above high %.0f",
                             lnc_value_double(type, low_bits), lnc_value_double(type, high_bits));
-    /* Modulo the type's width: the stored element takes its low bytes only. */
+    /* Modulo the type's width: only the low bytes of an element are stored. */
     init->low = low_bits;
     init->span = ((high_bits - low_bits) & width) + 1;
     return LW_OK;
@@ -327,7 +327,7 @@ static enum lw_status read_buffers(struct lnc_file *file, const struct lw_yaml *
     struct lnc_buffer **tail = &file->buffers;
 
     if (node == NULL)
-        return LW_OK; /* a kernel without buffers is unusual, not wrong */
+        return LW_OK; /* a kernel without buffers is unusual, but valid */
     if (node->kind != LW_YAML_MAPPING)
         return lw_yaml_fail(file->doc, node, err,
                             "buffers: expected a mapping such as {A: {type: f32, count: 64}}");
@@ -473,7 +473,7 @@ static enum lw_status read_limits(struct lnc_file *file, const struct lw_yaml *n
     return status;
 }
 
-/** "1000", "1M", "2.5G", "1e6". */
+/** Parses "1000", "1M", "2.5G", "1e6". */
 static bool read_instructions(const char *value, uint64_t *out)
 {
     static const char suffixes[] = "kKmMgG";

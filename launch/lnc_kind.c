@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files that are given as launch file or program and are of another kind: what each is, and what to do. */
+/* Files of other kinds given as launch file or program: their kinds, and what to give instead. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
     "whole programs do not run here yet, their kernels do: give the file that has the kernel (.cl, .cu, .ptx) " \
     "with --grid, --block and --arg, or \"lanewise template\" writes a launch file for it"
 
-/** By the first bytes. */
+/** Kinds by their first bytes. */
 static const struct {
     unsigned size;
     const char *bytes, *is;
@@ -40,7 +40,7 @@ static const struct {
     {2, "#!", "is a script: " GIVE_KERNEL},
 };
 
-/** By the name, where the text itself says nothing. */
+/** Kinds by name, where the contents are ambiguous. */
 static const struct {
     const char *suffix, *is;
 } names[] = {
@@ -107,7 +107,7 @@ static enum lw_status refuse_elf(const char *path, const uint8_t head[20], struc
     return LW_FAIL(err, LW_EUNSUPP, "%s: is a program or library of the host: " GIVE_KERNEL, path);
 }
 
-/** Text with a kernel in one of our languages, and without what launch files have. */
+/** Returns true for text with a kernel in one of our languages, and without the keys of launch files. */
 static bool has_kernel(const char *text, size_t size)
 {
     static const char *const words[] = {"__kernel ", "kernel void ", "__global__", ".visible .entry ", ".kernel "};
@@ -134,14 +134,14 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
         return LW_OK;
     if (S_ISDIR(what.st_mode))
         return LW_FAIL(err, LW_EUNSUPP, "%s: is a folder: give a launch file in it, or a file with a kernel", path);
-    if (!S_ISREG(what.st_mode)) /* a pipe is read once */
+    if (!S_ISREG(what.st_mode)) /* a pipe can be read only once */
         return LW_OK;
     file = fopen(path, "rb");
     if (file == NULL)
         return LW_OK;
     size = fread(head, 1, sizeof head, file);
     fclose(file);
-    if (lnc_is_source(path)) /* what is wrong in it, its reader says */
+    if (lnc_is_source(path)) /* errors in it are reported by its reader */
         return LW_OK;
     if (size == 0)
         return LW_FAIL(err, LW_EUNSUPP, "%s: is empty: \"lanewise template k.cl\" writes a launch file to start from, for a "

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Value must be one of a NULL-terminated list of names; the list's own string is given. */
+/* Reads a value that must be one of a NULL-terminated list of names; returns the list's own string in @out. */
 static enum lw_status read_name(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 const char *const *names, const char **out,
                                 struct lw_error *err)
@@ -47,7 +47,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
-    /* Plain numbers: key, range, where they go. */
+    /* Plain numbers: key, range, destination. */
     const struct {
         const char *key;
         uint64_t low, high;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels and variables by the names that people write (isa_symbol_read). */
+/* Kernels and variables by readable names (isa_symbol_read). */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
 
-/** How well @wanted names @name: 0 not, 1 without scope or template arguments, 2 in full, 3 as
- *  the compiler wrote it. */
+/** Returns how well @wanted matches @name: 0 not, 1 without scope or template arguments, 2 in full, 3 the
+ *  symbol itself. */
 static unsigned match(const char *name, const char *wanted)
 {
     char text[ISA_SYMBOL_BYTES];
@@ -63,7 +63,8 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     return *count == 1 ? found : NULL;
 }
 
-/** The name in people's spelling, where that stands for this kernel alone: instances of a template. */
+/** Prints the readable name, if it identifies this kernel alone, as for instances of a template. Returns
+ *  whether it was printed. */
 static bool put_distinct(const struct isa_object *object, const struct isa_function *kernel,
                          struct lw_sink *out)
 {
@@ -77,7 +78,7 @@ static bool put_distinct(const struct isa_object *object, const struct isa_funct
     return true;
 }
 
-/** The kernels' names in people's spelling, as far as they fit in one sentence. */
+/** Lists the kernels' readable names, as many as fit in one message. */
 static void list_kernels(const struct isa_object *object, const char *wanted, bool mangled,
                          struct lw_buffer *out)
 {
@@ -103,7 +104,7 @@ static void list_kernels(const struct isa_object *object, const char *wanted, bo
         lw_printf(&out->sink, " and %u more", left);
 }
 
-/** The kernel whose name is nearest to what is @wanted, or NULL. */
+/** Returns the kernel whose name is nearest to @wanted, or NULL. */
 static const char *nearest_kernel(const struct isa_object *object, const char *wanted)
 {
     const char *near = NULL;

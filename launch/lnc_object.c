@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Source to object, by the name's suffix. */
+/* Source to object, by suffix. */
 #include "launch/launch_priv.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static enum lw_status from_ptx(const char *path, bool compiled, const struct ptx
     return ptx_translate(path, text, size, &options, out, err);
 }
 
-/* Assembly may be without functions for users who place code themselves; no launch could run
+/* Fails for assembly without functions: users who place code themselves may have it, but no launch could run
  * it from a file. */
 static enum lw_status refuse_loose_code(const char *path, const struct isa_object *object,
                                         struct lw_error *err)
@@ -106,7 +106,7 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
     return LW_OK;
 }
 
-/** Text that needs no compiler. */
+/** Loads text that needs no compiler. */
 static enum lw_status from_text(const char *name, const char *text, size_t size,
                                 const struct ptx_options *translation, struct isa_object **out,
                                 struct lw_error *err)
@@ -120,7 +120,7 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
 }
 
-/** ptx_compile, or ptx_compile_module if @linked, with the options that @translation adds. */
+/** Calls ptx_compile, or ptx_compile_module if @linked, with the options that @translation adds. */
 static enum lw_status compile(const char *path, bool linked, const char *const *options, size_t option_count,
                               const char *clang, const struct ptx_options *translation, char **text, size_t *size, struct lw_sink *words,
                               struct lw_error *err)
@@ -182,7 +182,7 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
     return status;
 }
 
-/** Does a compiler's option say how much it optimises, or what it leaves to a debugger? *two: so does the next. */
+/** Returns true if a compiler option sets the optimisation or debug level. *@two: the next option does, too. */
 static bool is_of_debugging(const char *option, bool *two)
 {
     static const char *const words[] = {"-lineinfo", "--generate-line-info", "-G", "--device-debug", "-g", "-g0",
@@ -199,7 +199,7 @@ static bool is_of_debugging(const char *option, bool *two)
     return false;
 }
 
-/** Is the next option an operand of this one, for another program or pass? */
+/** Returns true if the next option is an operand of this one, for another program or pass. */
 static bool passes_output(const char *option)
 {
     return strcmp(option, "-mllvm") == 0 || strncmp(option, "-Xclang", 7) == 0 || strncmp(option, "-Xptxas", 7) == 0 ||
@@ -235,7 +235,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
     return LW_OK;
 }
 
-/* The PTX of one source of several; heap text. */
+/* Gets the PTX of one source of several as heap text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
                                 const char *clang, bool debuggable, const struct ptx_options *translation,
                                 struct lw_sink *words, struct ptx_source *out, struct lw_error *err)
@@ -253,7 +253,7 @@ static enum lw_status link_text(const char *path, const char *const *options, si
         status = compile(path, true, changed != NULL ? changed : options, option_count, clang, translation, &text,
                          &out->size, words, err);
     else if (status != LW_OK)
-        ; /* the sentence is there */
+        ; /* the message has been set */
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
         status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
     else
@@ -282,7 +282,7 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
                          "%s: compiler options such as \"%.40s\" are for .cl and .cu sources only",
                          paths[0], options[0]);
     else if (debuggable && !compiles)
-        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* its sentence */
+        status = lnc_options_debug(paths[0], clang, NULL, 0, NULL, NULL, err); /* sets its message */
     for (size_t i = 0; i < count && status == LW_OK; i++)
         status = link_text(paths[i], options, option_count, clang, debuggable, translation, words, &sources[i], err);
     if (status == LW_OK)
@@ -293,7 +293,8 @@ enum lw_status lnc_object_link(const char *const *paths, size_t count,
     return status;
 }
 
-/** The compiler's options: the file's, then the caller's, so that these win. The array is the caller's. */
+/** Joins the compiler's options: the file's, then the caller's, which take precedence. The caller owns the
+ *  array. */
 static enum lw_status join_flags(const struct lnc_file *file, const struct lnc_options *options,
                                  const char ***out, size_t *count, struct lw_error *err)
 {
@@ -351,8 +352,8 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     free(flags);
     if (status == LW_OK || err == NULL)
         return status;
-    /* The compiler's and assembler's own sentences have a place; a missing file, or a suffix of no
-     * meaning, is this file's mistake. */
+    /* Messages of the compiler and assembler have a location; a missing file, or an unknown suffix, is an
+     * error in this file. */
     const struct lw_yaml *node = file->source_node;
     const char *const *source = file->source_count != 0 ? file->sources : &file->source;
 
@@ -370,8 +371,10 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     return status;
 }
 
-/** The name of a folder or file that an option of a compiler holds, "" where it is the next option; NULL: none.
- *  @file  set where it may also be that of a header anywhere */
+/**
+ * Returns the name of a folder or file in a compiler option, "" where it is the next option; NULL: none.
+ * @file  set where the name may also be that of a header in any folder
+ */
 static const char *named_by(const char *option, bool *file)
 {
     static const struct {

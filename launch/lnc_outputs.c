@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run has changed in its buffers, for people. */
+/* Changes of buffers by a run, for users. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -7,9 +7,9 @@
 
 enum { CHUNK_ELEMENTS = 1 << 16, HEAD = 8 };
 
-/** How much of a buffer differs from what it began with, and its first elements from there. */
+/** Number of elements that differ from the initial contents, and the first elements from there. */
 struct change {
-    uint64_t count, first; /* first: valid if there is any */
+    uint64_t count, first; /* first: valid if count is not 0 */
 };
 
 static enum lw_status find_changes(const struct lnc_session *session, const struct lnc_buffer *b, uint64_t address,
@@ -38,7 +38,7 @@ static enum lw_status find_changes(const struct lnc_session *session, const stru
     return LW_OK;
 }
 
-/* The head shows the beginning, or where the changes begin if that is beyond it. */
+/* Prints the first elements, or those where the changes begin if that is later. */
 static enum lw_status put_head(const struct lnc_session *session, const struct lnc_buffer *b, uint64_t address,
                                uint64_t first, uint8_t *data, struct lw_sink *out, struct lw_error *err)
 {

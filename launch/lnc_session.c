@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A launch file on a machine: buffers made, arguments laid out, steps carried out. */
+/* A launch file on a machine: creation of buffers, layout of arguments, execution of steps. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -8,28 +8,28 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-/* The position in a list of steps; the outermost has no repeat. */
+/* Position in a list of steps; the outermost list has no repeat. */
 struct frame {
     const struct lnc_step *repeat, *next;
-    unsigned index;     /* of the step begun last */
-    uint64_t iteration; /* rounds done */
+    unsigned index;     /* index of the step started last */
+    uint64_t iteration; /* iterations done */
 };
 
 struct lnc_session {
     struct lnc_file *file;
     struct emu_machine *machine;
     struct lw_sink *print;
-    uint64_t seed;       /* added to those of random contents */
+    uint64_t seed;       /* added to the seeds of random contents */
     struct lnc_watch watch;
     struct isa_object *object;
     struct emu_program *program;
-    uint64_t *addresses; /* by buffer index; swap exchanges them */
-    uint64_t *handles;   /* by texture index: where its descriptor is */
+    uint64_t *addresses; /* by buffer index; a swap exchanges them */
+    uint64_t *handles;   /* by texture index: address of its descriptor */
     uint8_t *chunk, *other_chunk;
     struct frame frames[LNC_MAX_NEST + 1];
     unsigned depth;
     bool begun, done;
-    const struct emu_grid *grid; /* launched last */
+    const struct emu_grid *grid; /* the last launched grid */
     struct lnc_result result;
 };
 
@@ -42,7 +42,7 @@ static enum lw_status at(const struct lnc_session *session, const struct lw_yaml
 
 /* ---- creation ----------------------------------------------------------------------- */
 
-/* Elements of @init into memory at @address, piece by piece. */
+/* Writes elements of @init to memory at @address, piece by piece. */
 static enum lw_status write_init(struct lnc_session *session, const struct lnc_init *init,
                                  const struct lnc_type *type, uint64_t address, uint64_t count,
                                  struct lw_error *err)
@@ -62,7 +62,7 @@ static enum lw_status write_init(struct lnc_session *session, const struct lnc_i
     return LW_OK;
 }
 
-/* What a buffer stands for that is a variable of the program. */
+/* Finds the program variable that is a buffer. */
 static enum lw_status find_variable(const struct lnc_session *session, const struct lnc_buffer *b,
                                     const struct isa_variable **variable, struct lw_error *err)
 {
@@ -87,7 +87,8 @@ static enum lw_status find_variable(const struct lnc_session *session, const str
     return LW_OK;
 }
 
-/* Once the program is on the machine: where they are, and what they hold if the file says so. */
+/* Gets the addresses of variables after the program was loaded, and writes their contents if the file has
+ * some. */
 static enum lw_status fill_variables(struct lnc_session *session, struct lw_error *err)
 {
     for (const struct lnc_buffer *b = session->file->buffers; b != NULL; b = b->next) {
@@ -115,7 +116,7 @@ static enum lw_status make_buffers(struct lnc_session *session, struct lw_error 
         uint64_t *address = &session->addresses[b->index];
         enum lw_status status;
 
-        if (b->variable != NULL) { /* a bad one is reported before anything runs */
+        if (b->variable != NULL) { /* an invalid one is reported before anything runs */
             const struct isa_variable *variable;
 
             status = find_variable(session, b, &variable, err);
@@ -125,7 +126,7 @@ static enum lw_status make_buffers(struct lnc_session *session, struct lw_error 
         }
         status = emu_alloc(session->machine, b->count * b->type->bytes, b->name,
                            b->read_only ? EMU_ALLOC_READ_ONLY : 0, address, err);
-        /* Fresh memory is zero. */
+        /* New memory is zeroed. */
         if (status == LW_OK && b->init.kind != LNC_ZERO &&
             !(b->init.kind == LNC_CONSTANT && b->init.constant == 0))
             status = write_init(session, &b->init, b->type, *address, b->count, err);
@@ -168,7 +169,7 @@ enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *mac
         status = make_buffers(session, err);
     if (status == LW_OK)
         status = lnc_textures_make(file, machine, session->object, session->handles, err);
-    /* Last: once the machine has the program, the object must live as long as it. */
+    /* Last: once the machine has the program, the object must be valid as long as the machine. */
     if (status == LW_OK)
         status = emu_program_load(machine, session->object, &session->program, err);
     if (status == LW_OK)
@@ -240,8 +241,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         .kernel = emu_program_kernel(session->program, step->kernel->name),
         .work_dim = step->work_dim};
     uint8_t *params = calloc(1, kernel->param_bytes + 1u);
-    /* Dynamic shared memory begins after the static one, on 16 bytes: first what `shared`
-     * requests (an extern array), then one piece for each {local: bytes}. */
+    /* Dynamic shared memory begins after the static one, aligned to 16 bytes: first what `shared` requests
+     * (an extern array), then one piece for each {local: bytes}. */
     uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
     uint64_t shared = static_end + step->shared_bytes;
     struct emu_grid *grid = NULL;
@@ -284,7 +285,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);
         } else {
-            (void)lnc_number_bits(arg->text, param, &bits); /* lnc_steps_bind tested it */
+            (void)lnc_number_bits(arg->text, param, &bits); /* succeeds: lnc_steps_bind has checked it */
         }
         memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
     }
@@ -320,7 +321,7 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     uint64_t from = session->addresses[step->other->index] + step->other_first * bytes;
     uint64_t size = step->count * bytes;
 
-    /* Pieces may overlap when a buffer is copied onto itself: then from the far end. */
+    /* Pieces may overlap when a buffer is copied onto itself: then the copy starts at the far end. */
     for (uint64_t done = 0; done < size;) {
         uint64_t n = size - done < CHUNK_BYTES ? size - done : CHUNK_BYTES;
         uint64_t offset = to > from ? size - done - n : done;
@@ -333,17 +334,18 @@ static enum lw_status copy(struct lnc_session *session, const struct lnc_step *s
     return LW_OK;
 }
 
-/** What the host does next is of @node. */
+/** Notifies the observer that the next host step is at @node. */
 static void notify_step(const struct lnc_session *session, const struct lw_yaml *node)
 {
-    const bool direct = session->file->place_count != 0; /* options have no lines that a reader could look at */
+    const bool direct = session->file->place_count != 0; /* options have no line that could be shown */
 
     if (session->watch.step != NULL)
         session->watch.step(session->watch.context, direct ? session->file->source : lw_yaml_name(session->file->doc),
                             direct ? 0 : node->key != NULL ? node->key_line : node->line);
 }
 
-/** Where a check is: a line of the launch file, or the option that it was made of and line 0. */
+/** Returns the location of a check: a line of the launch file, or the option from which it was made and line
+ *  0. */
 static const char *check_location(const struct lnc_session *session, const struct lw_yaml *node, uint32_t *line)
 {
     const struct lnc_file *file = session->file;
@@ -353,7 +355,7 @@ static const char *check_location(const struct lnc_session *session, const struc
     return direct ? file->places[node->key_line - 1] : lw_yaml_name(file->doc);
 }
 
-/** A check of @step was carried out; @failed: its sentence, which is ended here, or NULL. */
+/** Reports that a check of @step was carried out; @failed: its message, which is freed, or NULL. */
 static void checked(struct lnc_session *session, const struct lnc_step *step,
                     struct lw_buffer *failed)
 {
@@ -417,7 +419,7 @@ static enum lw_status check(struct lnc_session *session, const struct lnc_step *
     return LW_OK;
 }
 
-/* The end of a round: again from the start, or out. */
+/* Ends an iteration: starts the next one, or leaves the repeat. */
 static enum lw_status end_round(struct lnc_session *session, struct lw_error *err)
 {
     struct frame *frame = &session->frames[session->depth];
@@ -436,7 +438,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
 
         if (status != LW_OK)
             return status;
-        /* As numbers, so that -0.0 equals 0; a NaN that is waited for has the same bits. */
+        /* Compared as numbers, so that -0.0 equals 0; an expected NaN must have the same bits. */
         if (bits == repeat->until_bits ||
             (type->kind == LNC_FLOAT &&
              lnc_value_double(type, bits) == lnc_value_double(type, repeat->until_bits))) {
@@ -496,7 +498,7 @@ static enum lw_status carry_out(struct lnc_session *session, const struct lnc_st
     return LW_OK;
 }
 
-/** The launch after @step is queued together with it: both are in streams. */
+/** Returns true if the launch after @step is queued together with it: both are in streams. */
 static bool goes_on(const struct lnc_step *step)
 {
     return step->has_stream && step->next != NULL && step->next->kind == LNC_LAUNCH &&
@@ -600,7 +602,8 @@ bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uin
     return false;
 }
 
-/** The check that is @index after those before; NULL: *@index is less by those in @step and after it. */
+/** Finds check @index in @step and the steps after it. Returns NULL and subtracts their number from *@index
+ *  if they are fewer. */
 static const struct lnc_step *find_check(const struct lnc_step *step, unsigned *index)
 {
     for (; step != NULL; step = step->next) {
@@ -652,9 +655,9 @@ const char *lnc_session_elements(const struct lnc_session *session, const char *
 
 /* ---- where it is, as bytes ------------------------------------------------------------------ */
 
-/* All words of 64 bits, little-endian: hash of the launch file, begun, done, depth; for each
- * frame index, next step (or how many there are), iteration; checks, failed checks, launches;
- * grid; addresses. */
+/* Format of a saved position. All words have 64 bits, little-endian: hash of the launch file, begun, done,
+ * depth; for each frame index, next step (or the number of steps), iteration; checks, failed checks,
+ * launches; grid; addresses. */
 enum { FIXED_WORDS = 8, FRAME_WORDS = 3 };
 
 static size_t word_count(const struct lnc_session *session, unsigned depth)
@@ -701,7 +704,7 @@ static const struct lnc_step *step_at(const struct lnc_step *steps, uint64_t ind
     return steps;
 }
 
-/* A whole buffer of the file is at @address. */
+/* Returns true if a whole buffer of the file is at @address. */
 static bool holds_buffer(const struct lnc_session *session, uint64_t address)
 {
     struct emu_allocation a;
@@ -762,7 +765,7 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
             return LW_FAIL(err, LW_EFORMAT, "the saved place of a buffer is damaged");
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         session->addresses[i] = lw_get64(at + 8 * i);
-    /* only for progress: one that has ended counts as none */
+    /* only for progress: a grid that has ended counts as none */
     for (grid = emu_grid_current(session->machine); grid != NULL; grid = grid->next)
         if (grid->sequence == sequence)
             break;

@@ -29,7 +29,7 @@ static enum lw_status expect_mapping(const struct lnc_file *file, const struct l
                         such_as);
 }
 
-/* Part of a buffer: `index` and `count` in elements; all from index on if no count. */
+/* Reads a part of a buffer: `index` and `count` in elements; without count everything from index on. */
 static enum lw_status read_part(const struct lnc_file *file, const struct lw_yaml *node,
                                 const struct lnc_buffer *buffer, const char *index_key,
                                 const char *count_key, uint64_t *first, uint64_t *count,
@@ -52,7 +52,7 @@ static enum lw_status read_part(const struct lnc_file *file, const struct lw_yam
 
 /* ---- launch ------------------------------------------------------------------ */
 
-/* One integer or a list of one to three. */
+/* Reads one integer or a list of one to three. */
 static enum lw_status read_wide_size(const struct lnc_file *file, const struct lw_yaml *node,
                                 uint64_t low, uint64_t high, uint64_t size[3], uint32_t *work_dim,
                                 struct lw_error *err)
@@ -77,7 +77,7 @@ static enum lw_status read_wide_size(const struct lnc_file *file, const struct l
     return LW_OK;
 }
 
-/** The same of 32 bits. */
+/** The same for 32 bits. */
 static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node, uint64_t low, uint32_t high,
                                 uint32_t size[3], uint32_t *work_dim, struct lw_error *err)
 {
@@ -89,7 +89,7 @@ static enum lw_status read_size(const struct lnc_file *file, const struct lw_yam
     return status;
 }
 
-/** `global:` into blocks. */
+/** Converts `global:` to blocks. */
 static enum lw_status read_global(const struct lnc_file *file, const struct lw_yaml *node, struct lnc_step *step,
                                   struct lw_error *err)
 {
@@ -163,8 +163,8 @@ static enum lw_status read_member(struct lnc_file *file, const struct lw_yaml *n
                         "another struct");
 }
 
-/* As C lays it out: each member at a multiple of its alignment, the whole a multiple of the
- * largest. */
+/* Reads a structure, laid out as in C: each member at a multiple of its alignment, the whole a multiple of
+ * the largest. */
 static enum lw_status read_struct(struct lnc_file *file, const struct lw_yaml *node,
                                   struct lnc_arg *arg, struct lw_error *err)
 {
@@ -259,7 +259,7 @@ static enum lw_status read_arg(struct lnc_file *file, const struct lw_yaml *node
         if (!node->quoted && lw_yaml_double(file->doc, node, &number, NULL) == LW_OK) {
             arg->kind = LNC_ARG_NUMBER;
             arg->text = node->text;
-            /* A buffer may have any name, also one that reads as a number ("inf"). */
+            /* A buffer may have any name, even one that reads as a number ("inf"). */
             for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next)
                 if (strcmp(b->name, node->text) == 0) {
                     arg->kind = LNC_ARG_BUFFER;
@@ -570,12 +570,12 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
     if (strcmp(form->key, "values") == 0) {
         if (form->kind != LW_YAML_SEQUENCE || form->count == 0)
             return lw_yaml_fail(file->doc, form, err, "values: expected a list of numbers");
-        /* Some values from the start are a fair check if they are written here. */
+        /* Comparing only some first values is accepted if they are written here. */
         if (lw_yaml_get(node, "count") == NULL && form->count < step->count)
             step->count = form->count;
         return lnc_init_read(file, form, step->buffer->type, &step->count, &step->value, err);
     }
-    /* The file form of `init` wants a mapping around it. */
+    /* The file form of `init` needs a mapping around it. */
     struct lw_yaml one = *form, around = {.kind = LW_YAML_MAPPING, .line = form->line};
     one.next = NULL;
     around.first = &one;
@@ -617,7 +617,7 @@ static enum lw_status read_until(struct lnc_file *file, const struct lw_yaml *no
     return status;
 }
 
-/* repeat: {count: N, until: {...}, steps: [...]}, or with `steps` and `until` next to it. */
+/* Reads repeat: {count: N, until: {...}, steps: [...]}, or with `steps` and `until` next to it. */
 static enum lw_status read_repeat(struct lnc_file *file, const struct lw_yaml *item,
                                   unsigned depth, struct lnc_step *step, struct lw_error *err)
 {

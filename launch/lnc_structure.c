@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A structure that a kernel takes by value, as launch files write it: "{struct: [{s32: 5}, A]}". */
+/* Structures passed by value, in the form of launch files: "{struct: [{s32: 5}, A]}". */
 #include "launch/launch_priv.h"
 
 int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel)
@@ -41,7 +41,7 @@ void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *o
     put_type(debug, type, 8, out);
 }
 
-/** A structure while it is written: where C would put the next member, and the largest alignment. */
+/** A structure being written: C's offset of the next member, and the largest alignment. */
 struct layout {
     const struct isa_debug *debug;
     struct lnc_members *members;
@@ -65,7 +65,7 @@ void lnc_zeros_put(const char *type, uint64_t count, struct lw_sink *out)
     lw_put(out, "]}");
 }
 
-/** A member at @wanted, of @bytes aligned to @align: zero bytes before it where C would put it elsewhere. */
+/** Writes padding before a member at @wanted, of @bytes aligned to @align, if C would place it elsewhere. */
 static bool put_gap(struct layout *l, uint64_t wanted, uint64_t bytes, uint64_t align)
 {
     const uint64_t natural = (l->at + align - 1) / align * align;
@@ -94,7 +94,7 @@ bool lnc_is_structure(const struct isa_debug *debug, int64_t type)
 static bool put_structure(const struct isa_debug *debug, int64_t type, const char *path, unsigned depth,
                           struct lnc_members *members, struct lw_sink *out, struct lw_sink *names, uint64_t *align);
 
-/** One member, of type @is without qualifiers. */
+/** Writes one member, of type @is without qualifiers. */
 static bool put_member(struct layout *l, uint32_t member, int64_t is, const char *path, unsigned depth)
 {
     const char *name = isa_die_name(l->debug, member) != NULL ? isa_die_name(l->debug, member) : "";
@@ -141,7 +141,8 @@ static bool put_structure(const struct isa_debug *debug, int64_t type, const cha
         else if (debug->dies[i].tag == ISA_TAG_MEMBER && isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL)
             fine = put_member(&l, i, isa_type_plain(debug, isa_die_type(debug, i), NULL), path, depth);
     }
-    if (fine && l.any && (l.at + l.align - 1) / l.align * l.align < bytes) { /* aligned to more than its members are */
+    if (fine && l.any && (l.at + l.align - 1) / l.align * l.align < bytes) { /* the structure has a larger
+                                                                              * alignment than its members */
         lw_put(out, ", ");
         lnc_zeros_put("u8", bytes - l.at, out);
         lw_put(names, ", (gap)");
@@ -164,7 +165,7 @@ bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t byt
     fine = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0) == bytes &&
            put_structure(debug, type, "", 0, members, &text.sink, &words.sink, &align) && text.text != NULL &&
            words.text != NULL;
-    for (char *c = words.text; c != NULL && *c != '\0'; c++) /* names may hold anything */
+    for (char *c = words.text; c != NULL && *c != '\0'; c++) /* names may contain any character */
         if ((unsigned char)*c < ' ')
             *c = '?';
     lw_put(out, fine ? text.text : "");

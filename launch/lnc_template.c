@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch file to start from: a program's kernels with a buffer for each pointer and a number for
- * each other parameter. Names and types are those of the source where the object has them.
+ * A launch file to start from: a program's kernels with a buffer for each pointer and a number for each other
+ * parameter. Names and types are the source's where the object has them.
  */
 #include "launch/launch_priv.h"
 
@@ -18,19 +18,19 @@ struct buffer {
     const char *name;
     char type[8];
     uint64_t count;
-    bool input; /* the kernel may not write it */
+    bool input; /* the kernel may only read it */
 };
 struct template {
     const struct isa_object *object;
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
-    unsigned dimensions; /* of the kernel that is written */
-    bool unsure; /* a number of 64 bits may be a pointer */
+    unsigned dimensions; /* of the current kernel */
+    bool unsure; /* a 64-bit number may be a pointer */
     struct lw_arena arena;
 };
 
-/** A type of 16 bits whose values are those of f16; bfloat16 has its bits elsewhere. */
+/** Returns true for a 16-bit type with f16 values; bfloat16 has another layout. */
 static bool is_half(const struct isa_debug *debug, int64_t type)
 {
     static const char *const names[] = {"half", "__half", "__fp16", "_Float16"};
@@ -42,8 +42,8 @@ static bool is_half(const struct isa_debug *debug, int64_t type)
     return false;
 }
 
-/** A structure of numbers of one type that follow each other without gaps, CUDA's vectors among
- *  them, is an array of that. False: it is none; pointers are no numbers. */
+/** Treats a structure of contiguous numbers of one type, such as CUDA's vectors, as an array of that type.
+ *  Returns false if it is none; pointers are not numbers. */
 static bool alike(const struct isa_debug *debug, int64_t type, uint64_t bytes, struct lnc_element *out)
 {
     struct lnc_element all = {.count = 0};
@@ -99,7 +99,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     case ISA_TAG_POINTER:
     case ISA_TAG_REFERENCE:
     case ISA_TAG_RVALUE_REFERENCE: snprintf(out->type, sizeof out->type, "u64"); return;
-    case ISA_TAG_ARRAY: { /* or a vector: those of three take the room of four */
+    case ISA_TAG_ARRAY: { /* or a vector: vectors of three have the size of four */
         bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
         bool is_const = out->is_const;
 
@@ -125,7 +125,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     }
 }
 
-/** A word that YAML takes for text, in all places. */
+/** Returns true if YAML reads a word as text in all positions. */
 static bool is_word(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_' && *text != '/' && strncmp(text, "../", 3) != 0)
@@ -153,8 +153,8 @@ void lnc_put_word(const char *text, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-/** The buffer of this name and kind: kernels that follow each other hand their data on so. One of
- *  another kind gets a name of its own. NULL: no memory. */
+/** Returns the buffer with this name and kind: consecutive kernels share buffers. A buffer of another kind
+ *  gets a name of its own. NULL: no memory. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
                                        const struct lnc_element *element)
 {
@@ -187,8 +187,8 @@ static const struct buffer *buffer_add(struct template *t, const char *wanted,
 
 /* ---- structures by value ------------------------------------------------------------ */
 
-/** A number of parameter or member of a type of @bytes: as many as buffers have elements, which it often counts, or as a
- *  square or cube of that many elements has rows. */
+/** Returns a guess for a number: as many as buffers have elements, which it often counts, or the rows of a
+ *  square or cube of that many elements. */
 static const char *guess(const struct template *t, const char *type, uint64_t bytes)
 {
     static const char *const extents[] = {"1024", "32", "8"};
@@ -197,12 +197,12 @@ static const char *guess(const struct template *t, const char *type, uint64_t by
 }
 
 struct template_members {
-    struct lnc_members base; /* first: put_member finds the rest */
+    struct lnc_members base; /* first member: put_member is passed this */
     struct template *t;
     const char *prefix; /* the parameter's name */
 };
 
-/** A pointer gets a buffer, "PREFIX_data", a number a guess, arrays are zero. */
+/** Writes a member: a pointer gets a buffer, "PREFIX_data", a number a guess, arrays are zeroed. */
 static bool put_member(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                        struct lw_sink *out)
 {
@@ -232,7 +232,8 @@ static bool put_member(struct lnc_members *members, const char *path, int64_t ty
     return true;
 }
 
-/** An argument of @bytes that is a structure; what its members are goes to @notes. False: there is no form for it. */
+/** Writes a structure argument of @bytes; names of its members go to @notes. Returns false if there is no
+ *  form for it. */
 static bool put_structure_argument(struct template *t, int64_t type, const char *name, uint64_t bytes,
                                    struct lw_sink *out, struct lw_sink *notes)
 {
@@ -251,7 +252,7 @@ static bool put_structure_argument(struct template *t, int64_t type, const char 
     return fine;
 }
 
-/** The argument for one parameter. False: no memory. */
+/** Writes the argument for one parameter. Returns false without memory. */
 static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
                          int64_t kernel, struct lw_sink *out, struct lw_sink *notes)
 {
@@ -264,7 +265,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     bool is_const = false, pointer = param->kind == ISA_PARAM_POINTER;
 
     if (die == ISA_NO_DIE && param->kind == ISA_PARAM_INTEGER && param->size_bytes == 8)
-        t->unsure = true; /* of PTX, which only adds to it */
+        t->unsure = true; /* PTX, which only adds to the address */
 
     type = type != ISA_NO_DIE ? isa_type_plain(debug, type, &is_const) : type;
     if (type != ISA_NO_DIE && isa_tag_is_pointer(debug->dies[type].tag)) {
@@ -273,7 +274,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     } else if (type != ISA_NO_DIE) {
         lnc_element_of(debug, type, &element);
     } else if (pointer) {
-        element.count = 4; /* room for most types */
+        element.count = 4; /* large enough for most types */
     } else if (param->kind != ISA_PARAM_FLOAT) {
         snprintf(element.type, sizeof element.type, "u%u",
                  param->size_bytes <= 8 ? param->size_bytes * 8 : 8);
@@ -299,7 +300,7 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
         lnc_put_word(b->name, out);
     } else if (lnc_is_structure(debug, type) && strcmp(element.type, "u8") == 0 && name != NULL &&
                put_structure_argument(t, type, name->text, param->size_bytes, out, notes)) {
-        /* it is written */
+        /* the kernel writes it */
     } else if (param->size_bytes > 8 || element.count > 1) {
         uint64_t each = lnc_element_bytes(&element);
 
@@ -314,7 +315,8 @@ static bool put_argument(struct template *t, const struct isa_param *param, unsi
     return true;
 }
 
-/** What an instruction does with register @reg of a class: 0 nothing, 1 reads it as the top half of a pair, 2 else. */
+/** Returns how an instruction uses register @reg of a class: 0 not, 1 reads it as the top half of a pair, 2
+ *  otherwise. */
 static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class, unsigned reg)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -331,8 +333,8 @@ static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class
     return found;
 }
 
-/** Does instruction @i of @f put the top half of shared memory's addresses into a register that is then read as
- *  half of a pair? Code that is not optimised has generic accesses there. */
+/** Returns true if instruction @i of @f writes the top half of shared memory's addresses to a register that
+ *  is then read as half of a pair: code without optimisation has generic accesses there. */
 static bool makes_shared_address(const struct isa_object *object, const struct isa_function *f,
                                  uint32_t i)
 {
@@ -349,7 +351,7 @@ static bool makes_shared_address(const struct isa_object *object, const struct i
     return use == 1;
 }
 
-/** Do a function's own instructions reach shared memory? @calls becomes true if it calls others. */
+/** Returns true if a function's own instructions access shared memory. @calls is set if it calls others. */
 static bool reaches_shared(const struct isa_object *object, const struct isa_function *f,
                            bool *calls)
 {
@@ -369,7 +371,7 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
-/** The dimensions that a function's own instructions read. @calls becomes true if it calls others. */
+/** Returns the dimensions that a function's own instructions read. @calls is set if it calls others. */
 static unsigned reads_dimensions(const struct isa_object *object, const struct isa_function *f, bool *calls)
 {
     unsigned found = 1;
@@ -403,9 +405,9 @@ unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa
     return found;
 }
 
-/** Translated code says whether it has an `extern` array. Of any other: it reaches shared memory, but
- *  has no variable and no __local argument there, so this is one. Of a kernel that calls functions, any
- *  function may be the one that does: a size too many harms less than one that is missing. */
+/** Returns true if a kernel has an `extern` array. Translated code declares it. Other code has one if it
+ *  accesses shared memory without a variable or a __local argument there. If a kernel calls functions, any
+ *  function may be the one that accesses it: an unneeded size is better than a missing one. */
 static bool has_dynamic(const struct isa_object *object, const struct isa_function *kernel)
 {
     bool calls = false;
@@ -425,7 +427,7 @@ static bool has_dynamic(const struct isa_object *object, const struct isa_functi
     return false;
 }
 
-/** Does one plain name stand for this kernel alone? */
+/** Returns true if a readable name identifies this kernel alone. */
 static bool plain_name(const struct template *t, const struct isa_function *kernel, char *name,
                        size_t room)
 {
@@ -459,7 +461,7 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
         lw_put(&args.sink, i != 0 ? ", " : "");
         fine = put_argument(t, &kernel->params[i], i, die, &args.sink, &notes.sink);
     }
-    for (char *c = notes.text; c != NULL && *c != '\0'; c++) /* names may hold anything */
+    for (char *c = notes.text; c != NULL && *c != '\0'; c++) /* names may contain any character */
         if ((unsigned char)*c < ' ' && *c != '\n')
             *c = '?';
     lw_put(out, notes.text != NULL ? notes.text : "");

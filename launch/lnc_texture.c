@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The `textures:` part of a launch file: buffers seen as texels. */
+/* The `textures:` part of a launch file: buffers read as texels. */
 #include "launch/launch_priv.h"
 
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static enum lw_status read_edge(const struct lnc_file *file, const struct lw_yam
                         "edges: expected wrap, clamp, mirror or border, found \"%.40s\"", text);
 }
 
-/* One for both dimensions, or a list of two. */
+/* Reads one edge mode for both dimensions, or a list of two. */
 static enum lw_status read_edges(const struct lnc_file *file, const struct lw_yaml *node,
                                  enum emu_texture_edge edge[2], struct lw_error *err)
 {
@@ -75,7 +75,7 @@ static enum lw_status read_flag(const struct lnc_file *file, const struct lw_yam
     return n != NULL ? lw_yaml_bool(file->doc, n, out, err) : LW_OK;
 }
 
-/* Width, height and pitch: by default all from `index` on, in one row. */
+/* Reads width, height and pitch: by default everything from `index` on, in one row. */
 static enum lw_status read_shape(const struct lnc_file *file, const struct lw_yaml *node,
                                  struct lnc_texture *texture, struct lw_error *err)
 {
@@ -241,7 +241,7 @@ static bool is_argument(const struct lnc_step *step, const struct lnc_texture *t
     return false;
 }
 
-/* The program's variable that a texture is; NULL: only arguments name it. */
+/* Finds the program variable of a texture; NULL: only arguments name it. */
 static enum lw_status find_variable(const struct lnc_file *file, const struct lnc_texture *texture,
                                     const struct isa_object *object,
                                     const struct isa_variable **variable, struct lw_error *err)
@@ -309,7 +309,7 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 
         what.address = addresses[t->buffer->index] + t->offset_bytes;
         if (emu_texture_get(machine, handle, &old) && old.address == what.address)
-            continue; /* it is written nowhere else */
+            continue; /* no descriptor exists elsewhere */
         status = emu_texture_bind(machine, handle, &what, err);
         if (status != LW_OK)
             return lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc), t->node->key_line);

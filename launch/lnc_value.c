@@ -15,7 +15,7 @@ static const struct lnc_type types[] = {
     {"u64", LNC_UNSIGNED, 8}, {"s64", LNC_SIGNED, 8},  {"f32", LNC_FLOAT, 4},
     {"f64", LNC_FLOAT, 8},    {"f16", LNC_FLOAT, 2},
 };
-/* Names of OpenCL C for the same things. */
+/* OpenCL C's names of the same types. */
 static const struct {
     const char *name, *means;
 } aliases[] = {
@@ -46,7 +46,7 @@ const char *lnc_type_suggest(const char *name)
 
 /* ---- f16, which C has no type for ------------------------------------------------------ */
 
-/** Rounded to nearest even; NaN is the machine's (MACHINE 6). */
+/** Converts to f16, rounded to nearest even; NaN becomes the machine's (MACHINE 6). */
 static uint64_t half_bits(double value)
 {
     uint64_t bits, sign, fraction, result, rest, tie;
@@ -67,7 +67,7 @@ static uint64_t half_bits(double value)
     rest = fraction & lw_mask(shift);
     tie = UINT64_C(1) << (shift - 1);
     result += rest > tie || (rest == tie && (result & 1));
-    if (exponent >= -14) /* a carry out of the fraction goes where it belongs */
+    if (exponent >= -14) /* a carry out of the fraction correctly increments the exponent */
         result += (uint64_t)(exponent + 14) << 10;
     return sign | (result < 0x7c00 ? result : 0x7c00);
 }
@@ -85,9 +85,9 @@ static double half_value(uint64_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/** Text to a double that half_bits() rounds as it would the number itself, not one that is in the
- *  middle of two f16 because it was rounded to there: cut off, and odd where something was. (A number
- *  that differs from a middle only after its 19th digit is taken for it.) */
+/** Parses text to a double that half_bits() rounds like the exact number. A decimal near a midpoint of two
+ *  f16 must not be rounded to the midpoint first: the double is truncated, and made odd if bits were lost. (A
+ *  number that differs from a midpoint only after its 19th digit is treated as the midpoint.) */
 static double parse_for_half(const char *text, char **end)
 {
     double value = strtod(text, end);
@@ -132,12 +132,12 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
     if (strcasecmp(word, ".inf") == 0 || strcasecmp(word, ".nan") == 0)
         text = word + 1; /* YAML's spelling */
     else
-        negative = false; /* strto* sees the sign itself */
+        negative = false; /* strto* parses the sign itself */
     if (type->bytes == 2) {
         double value = parse_for_half(text, &end);
 
         *bits = half_bits(negative ? -value : value);
-        /* 70000 would be an infinity that is not in the file; the largest is 65504 */
+        /* 70000 would become an infinity that the file does not have; the largest value is 65504 */
         if ((*bits & 0x7fff) == 0x7c00 && value - value == 0)
             return false;
     } else if (type->bytes == 4) {
@@ -295,7 +295,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
     uint8_t *values = NULL;
     uint64_t n = 0;
 
-    /* Two passes: the first counts, so that the values land in one block of the arena. */
+    /* Two passes: the first counts, so that the values are in one block of the arena. */
     for (unsigned pass = 0; pass < 2; pass++) {
         unsigned line = 1;
         size_t at = 0;
@@ -325,7 +325,7 @@ static enum lw_status parse_text(const char *path, char *text, size_t size,
             if (pass == 1) {
                 bool ok;
 
-                saved = text[end]; /* lw_file_read terminates: text[size] is there */
+                saved = text[end]; /* lw_file_read terminates: text[size] exists */
                 text[end] = '\0';
                 ok = lnc_value_parse(type, text + at, &bits);
                 if (!ok)

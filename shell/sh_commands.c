@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shell's own commands: scripts, checks, settings, what was typed. */
+/* The shell's own commands: scripts, checks, settings, history of input. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
 
 /* ---- echo: text with values in braces ------------------------------------------------ */
 
-/* "{EXPRESSION}" and "{/x EXPRESSION}" become values. */
+/* Prints text in which "{EXPRESSION}" and "{/x EXPRESSION}" are replaced by values. */
 static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
 {
     struct shell *shell = call->context;
@@ -84,7 +84,7 @@ static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
 
 /* ---- assert ----------------------------------------------------------------------------- */
 
-/* The end of a comparison's side, from @at on: outside of brackets. */
+/* Returns the end of a comparison's side, from @at on: outside of brackets. */
 static const char *side_end(const char *at)
 {
     int depth = 0;
@@ -119,7 +119,7 @@ static bool is_number(const char *text, size_t size)
     return isdigit((unsigned char)text[0]) || text[0] == '-';
 }
 
-/* "y[3] = 4, n = 7": the sides of comparisons that are no plain numbers. */
+/* Prints the sides of comparisons that are not plain numbers: "y[3] = 4, n = 7". */
 static void print_sides(struct shell *shell, const char *text, struct lw_sink *out)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);

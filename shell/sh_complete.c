@@ -65,7 +65,7 @@ static void add_each(struct dbg *dbg, enum dbg_names which, const char *word, si
     dbg_names_each(dbg, id, dbg_lane_get(dbg, id), which, add_name, &into);
 }
 
-/* Words of a list: "Stop after: diverge, reconverge". */
+/* Adds the words of a list: "Stop after: diverge, reconverge". */
 static void add_list(const char *text, const char *breaks, const char *word, size_t size,
                      struct sh_candidates *out)
 {
@@ -149,7 +149,7 @@ static void add_points(const struct dbg *dbg, const char *word, size_t size,
 /** Lists of `info cuda` with filters; `info` has the last three itself. */
 static const char *const lists[] = {"devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"};
 
-/* Does a word of the line before @end read so? */
+/* Returns true if the line before @end contains the word. */
 static bool has_word(const char *line, size_t end, const char *word)
 {
     size_t size = strlen(word);
@@ -160,7 +160,7 @@ static bool has_word(const char *line, size_t end, const char *word)
     return false;
 }
 
-/* "block", "thread" where coordinates go, or filters of lists, and what `info cuda` lists. */
+/* Adds "block", "thread" where coordinates or filters of lists are expected, and the topics of `info cuda`. */
 static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const char *line,
                             size_t start, const char *word, size_t size, struct sh_candidates *out)
 {
@@ -171,7 +171,7 @@ static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const
         listed |= info && (cuda || i >= LW_COUNT_OF(lists) - 3) && has_word(line, start, lists[i]);
     if (listed || strstr(row->operands, "coordinates") != NULL) {
         if (info)
-            sh_candidates_fini(out); /* no topic comes any more */
+            sh_candidates_fini(out); /* no topic can follow */
         if (strstr(row->operands, "where <") == NULL || !has_word(line, start, "where"))
             add_each(dbg, DBG_NAMES_COORDINATES, word, size, out);
     } else if (cuda) {
@@ -212,7 +212,7 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
         return;
     operands = row->operands;
     if (strstr(operands, "topic") != NULL || strstr(operands, "what>") != NULL) {
-        const char *list = strrchr(row->summary, ':'); /* the summary has it */
+        const char *list = strrchr(row->summary, ':'); /* the list is in the summary */
 
         add_list(list != NULL ? list + 1 : row->summary, ", ", word, size, out);
     }
@@ -221,7 +221,7 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     out->files = strstr(operands, "file") != NULL;
     if (dbg == NULL)
         return;
-    /* of points, says the summary: others count warps, lanes, frames */
+    /* numbers of stoppoints, if the summary says so: others count warps, lanes, frames */
     if (strstr(operands, "number") != NULL && strstr(row->summary, "point") != NULL)
         add_points(dbg, word, size, out);
     if (strstr(operands, "mark|") != NULL)

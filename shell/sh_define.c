@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that a user makes of others: `define`, its lines up to `end`, and `alias`. */
+/* User-defined commands: `define`, its lines up to `end`, and `alias`. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ static bool is_name(const char *text)
     return true;
 }
 
-/* A name that may be defined: no command has it. */
+/* Checks that a name may be defined: no command has it. */
 static enum lw_status check_name(struct shell *shell, const char *name, struct lw_error *err)
 {
     const struct lw_command *row = lw_command_find(&shell->set, name, NULL, NULL);
@@ -32,7 +32,7 @@ static enum lw_status check_name(struct shell *shell, const char *name, struct l
     return LW_OK;
 }
 
-/* Both texts become the shell's. */
+/* Adds a definition; the shell takes ownership of both texts. */
 static enum lw_status put(struct shell *shell, char *name, char *body, struct lw_error *err)
 {
     for (size_t i = 0; i < shell->define_count; i++)
@@ -129,7 +129,7 @@ enum lw_status sh_do_alias(const struct lw_call *call, struct lw_error *err)
     return put(shell, name, text, err);
 }
 
-/* $1 to $9 and $* of a body; what registers are called, $v0, stays. */
+/* Expands $1 to $9 and $* of a body; register names such as $v0 stay. */
 static void expand(const char *body, const char *rest, struct lw_buffer *out)
 {
     const char *operand[MAX_OPERANDS];

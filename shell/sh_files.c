@@ -6,7 +6,7 @@
 
 enum { MAX_FILE_BYTES = 1 << 30 };
 
-/* An address, and the bytes from there to the end of its allocation. */
+/* Parses an address, and gets the bytes from there to the end of its allocation. */
 static enum lw_status address_parse(struct shell *shell, const char *text, uint64_t *address,
                                   uint64_t *left, struct lw_error *err)
 {
@@ -116,7 +116,7 @@ static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* The shell's breakpoints go with it; the programs are the same, so places are, too. */
+/* Copies the shell's breakpoints to another session; the programs are the same, so addresses are, too. */
 static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
     struct dbg_stoppoint point;
@@ -136,7 +136,7 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
             status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
                                    point.temporary, &id, &err);
         else
-            status = LW_ERANGE; /* what it watches may not be there */
+            status = LW_ERANGE; /* the watched location may not exist there */
         if (status == LW_OK && !point.enabled)
             status = dbg_stoppoint_enable(to, id, false, &err);
         if (status == LW_OK && point.ignore != 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ctrl-C while a command runs. SIGINT is blocked and read from a descriptor by a thread of
- * its own: a signal handler would need a global variable to find the session, and the
- * library has none.
+ * Ctrl-C while a command runs. SIGINT is blocked, and a separate thread reads it from a descriptor: a signal
+ * handler would need a global variable to find the session, and the library has none.
  */
 #include "shell/shell_priv.h"
 
@@ -16,7 +15,7 @@
 #include <unistd.h>
 
 struct sh_interrupt {
-    pthread_mutex_t lock; /* of dbg: the session may change under the watch */
+    pthread_mutex_t lock; /* protects dbg: the session may change meanwhile */
     struct dbg *dbg;
     int came;
     int signals, done;
@@ -102,7 +101,7 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     pthread_join(interrupt->thread, NULL);
     close(interrupt->signals);
     close(interrupt->done);
-    /* One that came too late has nothing left to interrupt. */
+    /* A signal that arrived too late has nothing left to interrupt. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     while (sigtimedwait(&set, NULL, &now) > 0)

@@ -16,13 +16,13 @@
 enum { HISTORY_LINES = 1000 };
 
 struct sh_line {
-    /* First: rl_readline_name points here, and leads the callbacks to the rest. Readline
-     * gives them no context, and a variable of ours for it would be a mutable global. */
+    /* First member: rl_readline_name points here, so the callbacks find the structure. Readline passes them
+     * no context, and a variable for it would be a mutable global. */
     char name[16];
     const struct lw_command_set *commands;
     struct dbg *dbg;
     bool terminal;
-    volatile sig_atomic_t dropped; /* Ctrl-C came: drop what is typed */
+    volatile sig_atomic_t dropped; /* Ctrl-C was received: drop the typed text */
     char *history_file; /* NULL: none */
     struct sigaction before;
     char *text; /* of getline */
@@ -36,7 +36,8 @@ static struct sh_line *self(void)
 
 /* ---- completion ---------------------------------------------------------------------- */
 
-/* Readline wants the common beginning first, then all, NULL-terminated, each of its own. */
+/* Returns matches in the form that readline needs: the common prefix first, then all, NULL-terminated, each
+ * allocated. */
 static char **complete(const char *text, int start, int end)
 {
     struct sh_candidates candidates;
@@ -82,8 +83,8 @@ static void on_signal(int number)
     self()->dropped = 1;
 }
 
-/* Called when a read was interrupted, and ten times a second: the signal may come while
- * readline is not reading. */
+/* Handles Ctrl-C at the prompt. Called when a read was interrupted, and ten times a second: the signal may
+ * arrive while readline is not reading. */
 static int fresh_line(void)
 {
     if (!self()->dropped)
@@ -98,7 +99,7 @@ static int fresh_line(void)
 
 /* ---- history -------------------------------------------------------------------------------- */
 
-/* Make the folders of @path; failing quietly is the contract. */
+/* Creates the folders of @path; failures are ignored. */
 static void make_folders(char *path)
 {
     for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++) {
@@ -142,8 +143,7 @@ struct sh_line *sh_line_create(const struct lw_command_set *commands, struct dbg
     struct sigaction action = {.sa_handler = on_signal};
 
     rl_readline_name = line->name;
-    /* For the whole session: a Ctrl-C just after the end of a run must not end
-     * the shell. */
+    /* For the whole session: Ctrl-C just after the end of a run must not end the shell. */
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &line->before);
     rl_attempted_completion_function = complete;
@@ -170,7 +170,7 @@ void sh_line_destroy(struct sh_line *line)
         rl_attempted_completion_function = NULL;
         rl_signal_event_hook = NULL;
         rl_event_hook = NULL;
-        rl_readline_name = "lanewise"; /* the struct goes away */
+        rl_readline_name = "lanewise"; /* the structure is freed */
     }
     clear_history();
     free(line->history_file);
@@ -185,7 +185,7 @@ void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
 
 unsigned sh_line_rows(const struct sh_line *line)
 {
-    struct winsize window = {0}; /* readline knows none before its first line */
+    struct winsize window = {0}; /* readline knows the size only after its first line */
 
     if (line == NULL || !line->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return 0;
@@ -204,7 +204,7 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
-    rl_done = 0; /* still set by the line before: a key would be taken as read */
+    rl_done = 0; /* still set by the last line: a key would count as read */
     key = rl_read_key();
     if (rl_done) /* Ctrl-C */
         key = 3;

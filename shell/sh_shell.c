@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where lines come from and what becomes of them. */
+/* Sources of lines, and their execution. */
 #include "shell/shell_priv.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@ enum { MAX_NESTING = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* gdb's habit: `print/x v0` is `print /x v0`. Heap memory. */
+/* Converts gdb's form `print/x v0` to `print /x v0`. Returns heap memory. */
 static char *normalise(const char *text)
 {
     size_t at = 0, size = strlen(text);
@@ -36,13 +36,13 @@ uint64_t sh_moment(const struct shell *shell)
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
     struct dbg_value value;
 
-    /* The focus warp's count moves with every step; another warp is news, too. */
+    /* The focus warp's count changes with every step, and so does the id with another warp. */
     if (dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), "retired", &value, NULL) != LW_OK)
         return UINT64_MAX;
     return value.bits ^ id << 40;
 }
 
-/* What wwatch shows, where the warp has moved since. */
+/* Shows the expressions of wwatch if the warp has executed since. */
 static void show_watches(struct shell *shell)
 {
     dbg_thread_id id = dbg_focus_get(shell->dbg, DBG_FOCUS_VIEW);
@@ -75,11 +75,11 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
     line = normalise(text);
     if (line == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for a command");
-    /* Scripts nest inside the command that runs them: one watch is enough. */
+    /* Scripts nest inside the command that runs them: one interrupt listener is enough. */
     if (mine)
         shell->interrupt = sh_interrupt_begin(shell->dbg);
     if (shell->nesting == 0)
-        shell->output.rows = sh_line_rows(shell->line); /* windows change */
+        shell->output.rows = sh_line_rows(shell->line); /* the window's size may have changed */
     if (shell->nesting == 0 || !shell->output.dropped)
         sh_output_begin(&shell->output, shell->pages);
     if (shell->echo && shell->nesting != 0 && line[strspn(line, " \t")] != '\0')
@@ -155,7 +155,7 @@ enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_er
     return status;
 }
 
-/* Commands that an empty line repeats. */
+/* Returns true for commands that an empty line repeats. */
 static bool repeats(const struct shell *shell, const char *text)
 {
     const struct lw_command *row;
@@ -231,7 +231,7 @@ static enum lw_status run_input(struct shell *shell, struct lw_error *err)
     return status;
 }
 
-/* Scripts and lines of the command line: a failure ends a batch, else it is said. */
+/* Runs scripts and commands of the command line: a failure ends a batch, else it is printed. */
 static enum lw_status run_given(struct shell *shell, struct lw_error *err)
 {
     const struct sh_config *config = shell->config;
@@ -250,7 +250,7 @@ static enum lw_status run_given(struct shell *shell, struct lw_error *err)
     return LW_OK;
 }
 
-/* The kernel's position at the start, as after any stop. */
+/* Prints the kernel's position at the start, as after a stop. */
 static void greet(struct shell *shell)
 {
     struct lw_error err;

@@ -30,7 +30,7 @@ static void check(lanewise_machine *gpu, int result)
     exit(result);
 }
 
-/* What was found, a line each; how many. */
+/* Prints the findings, one on each line. Returns their number. */
 static int report(lanewise_machine *gpu)
 {
     unsigned count = lanewise_finding_count(gpu);
