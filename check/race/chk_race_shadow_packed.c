@@ -42,8 +42,8 @@ struct race_packed {
     uint8_t near[NEAR_SITES];             /* [site]: its number, or another site's */
     int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: finding that counts races of the pair, plus 1;
                                                  * 0: not known */
-    uint32_t known_sites[MOST_SITES];           /* [number]: bits of the other numbers with a known finding, or
-                                                 * without a race */
+    uint32_t known_sites[MOST_SITES];           /* [number]: bits of the other numbers for which it is known that
+                                                 * there is a finding, or no race */
     uint32_t times[MOST_SITES];           /* temporary of reads_each(), else 0 */
 };
 /** An access of a warp: its clock, and the thread of lane 0. */
