@@ -7,25 +7,24 @@
 
 struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
-    bool no_scalar;       /* nothing on the scalar unit: for engines that divide warps freely */
-    bool from_source;     /* the text was compiled from the source @name: messages give the file
-                             and line of the last .loc, then the PTX's line; instructions are
-                             not checked against .version and .target, which are the compiler's */
-    bool keep_values;     /* registers that hold variables of optimised code live as long as these have their values */
-    bool no_values;       /* no debugger and no check reads variables: for launch/, which compiles */
-    uint32_t stack_bytes; /* of local memory for recursive functions, whose depth is not known;
-                             0: 8,192 */
-    unsigned vector_registers;  /* limit for a kernel that makes no calls, at least 16;
-                                 * 0: .maxnreg's, else all */
-    unsigned barrier_registers; /* use only so many; 0: all sixteen. For tests of saving them */
-    const char *comp_dir; /* for the line table; NULL: as the source says */
-    struct lw_sink *notes; /* messages about what was left out; may be NULL */
+    bool no_scalar;       /* use no scalar unit: for engines that divide warps freely */
+    bool from_source;     /* the text was compiled from the source @name: messages give the file and line of the
+                           * last .loc, then the PTX's line; instructions are not checked against .version and
+                           * .target, which the compiler chose */
+    bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
+                           * their values */
+    bool no_values;       /* neither a debugger nor a check reads variables: for launch/, which compiles */
+    uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is not known; 0: 8,192 */
+    unsigned vector_registers;  /* limit of vector registers for a kernel that makes no calls, at least 16; 0:
+                                 * .maxnreg's, else all */
+    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. For tests of saving them */
+    const char *comp_dir; /* compilation folder for the line table; NULL: as in the source */
+    struct lw_sink *notes; /* receives messages about omitted parts; may be NULL */
 };
 void ptx_options_default(struct ptx_options *options);
 
 /**
- * Translate one PTX module.
- *
+ * Translates one PTX module.
  * @name  used in messages, "name:line: message"
  * Errors: LW_EINPUT for text that is not PTX, LW_EUNSUPP naming the construct.
  */
@@ -34,33 +33,32 @@ enum lw_status ptx_translate(const char *name, const char *text, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
 /** One module of several. */
 struct ptx_source {
-    const char *name, *text; /* name: as of ptx_translate */
+    const char *name, *text; /* name: as in ptx_translate */
     size_t size;
-    bool from_source;        /* as the option, for this one */
+    bool from_source;        /* as in struct ptx_options, for this module */
 };
 /**
- * Translate several modules into one object. An external function or variable means the one
- * of its name that another module defines as visible, weak or common; of several definitions
- * a weak or common one yields (of common ones the largest stays), and two others are an error.
- * Names that are not visible are their module's own. The first module's debug sections stay;
- * lines come from all.
+ * Translates several modules into one object. An external function or variable refers to the one of its name
+ * that another module defines as visible, weak or common. Of several definitions a weak or common one is
+ * replaced (of common ones the largest remains), and two others are an error. Names that are not visible are
+ * local to their module. The object has the first module's debug sections, and lines of all modules.
  */
 enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
                                  const struct ptx_options *options, struct isa_object **out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** The control-flow graph with regions and barriers, as text (compile --emit cfg). */
+/** Prints the control-flow graph with regions and barriers as text (compile --emit cfg). */
 enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Compile an OpenCL C file to PTX text by running clang as a child process.
- *
+ * Compiles an OpenCL C file to PTX text by running clang as a child process.
  * @path     the source
  * @flags    extra compiler options (-D..., -I...), @flag_count of them; may be NULL
  * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
- * @words    gets all that a compiler said, warnings too (nvcc's where the flags ask for them: -Wall), at most
+ * @words    receives all output of a compiler, warnings too (nvcc's where the flags request them: -Wall), at
+ *           most
  *           about 64 KiB; may be NULL
  * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when no clang or no libclc
  *         is installed (names the Debian packages).
@@ -70,33 +68,33 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Compile a CUDA C++ file to PTX text: its device side; host code must parse.
- *
- * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one below
+ * Compiles a CUDA C++ file to PTX text: its device side; host code must parse.
+ * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
  *            /usr/local/cuda. NULL: as ptx_compile_cl, else nvcc. clang needs no CUDA SDK.
- * The rest as ptx_compile_cl.
+ * Other parameters and errors are those of ptx_compile_cl.
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** An option for clang: no debugger and no check reads variables of optimised code, so their values are left out, which
- *  take a quarter of its time again on large kernels. nvcc is not given it. */
+/** Option for clang: neither a debugger nor a check reads variables of optimised code, so their values are
+ *  omitted. To find them would take a quarter more of clang's time on large kernels. nvcc does not get this
+ *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
-/** Whether a program's name asks for nvcc: its last part begins so. */
+/** Returns true if a program's name means nvcc: its last part begins with that. */
 bool ptx_is_nvcc(const char *name);
-/** Whether a file is one that a compiler makes PTX of: .cl or .cu. */
+/** Returns true for a file that a compiler translates to PTX: .cl or .cu. */
 bool ptx_is_compiled(const char *path);
-/** ptx_compile_cl() or ptx_compile_cu(), by the suffix. */
+/** Calls ptx_compile_cl() or ptx_compile_cu(), by the suffix. */
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** The same for one of several modules that are linked: what another module may name is kept, which
- *  nvcc does with -rdc=true only. */
+/** As ptx_compile() for one of several modules to be linked: everything that another module may refer to is
+ *  kept, which nvcc does only with -rdc=true. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile for text in memory: it is compiled in a private folder, and @name (".cl", ".cu") is
- *  used in messages and in the line table. Headers of the user's own need an -I. */
+/** As ptx_compile() for text in memory, which is compiled in a private folder; @name (".cl", ".cu") is used
+ *  in messages and in the line table. The user's own headers need an -I. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,

@@ -10,7 +10,7 @@ static struct tim_engine *engine_of(void *context)
     return (struct tim_engine *)(void *)((struct tim_view *)context)->engine;
 }
 
-/* Is anything timed, and are there not too many operands? */
+/* Fails if nothing is timed, or there are more than @most operands. */
 static enum lw_status no_more(const struct lw_call *call, int most, struct lw_error *err)
 {
     const char *name = call->argv[0];
@@ -24,7 +24,7 @@ static enum lw_status no_more(const struct lw_call *call, int most, struct lw_er
                    "takes", name, call->argv[most + 1], name);
 }
 
-/* The warp in focus and its core. */
+/* Gets the core and slot of the warp in focus. */
 static enum lw_status focus(const struct lw_call *call, const struct tim_core **core,
                             unsigned *slot, struct lw_error *err)
 {
@@ -95,7 +95,7 @@ static enum lw_status do_cycle(const struct lw_call *call, struct lw_error *err)
 
 /* ---- warps ------------------------------------------------------------------------------- */
 
-/* How many of the warps wait for what. */
+/* Prints how many warps have each stall reason. */
 static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 {
     unsigned count[TIM_STALL_COUNT] = {0}, warps = 0;
@@ -138,7 +138,7 @@ static enum lw_status do_why(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* "v12", as the assembler writes it. */
+/* Prints a register as the assembler does: "v12". */
 static void put_register(unsigned number, struct lw_sink *out)
 {
     static const struct {
@@ -300,12 +300,12 @@ struct named_cache {
     const char *name;
     const struct tim_cache *cache;
     unsigned ways, mshrs, bytes;
-    const struct tim_config *config; /* of a slice of L2; NULL: a core's cache */
+    const struct tim_config *config; /* for an L2 slice; NULL: a core's cache */
     unsigned slice;
 };
 
 enum { CORE_CACHES = 4, CACHES = 6 };
-/* The caches of a core, then those of its scheduler @sched. A cache may be NULL. */
+/* Gets the caches of a core, then those of its scheduler @sched. A cache may be NULL. */
 static void caches_of(const struct tim_config *c, const struct tim_core *core, unsigned sched,
                       struct named_cache out[CACHES])
 {
@@ -331,7 +331,7 @@ static unsigned bytes_set(const uint64_t mask[4])
            lw_popcount(mask[3]);
 }
 
-/* Lines of a set; only those under way, or all. */
+/* Prints the lines of a set; all, or only those being filled. Returns their number. */
 static unsigned put_set(const struct named_cache *cache, unsigned set, bool pending_only,
                         struct lw_sink *out)
 {
@@ -351,7 +351,7 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
             lw_printf(out, ", %u dirty", bytes_set(line.dirty));
         if (line.pending != 0)
             lw_printf(out, ", sectors 0x%x under way for %u", line.pending, line.waiters);
-        if (line.owner != 0xffff && cache->config == NULL) /* in L2, of whatever core */
+        if (line.owner != 0xffff && cache->config == NULL) /* in L2, the owner may be any core */
             lw_printf(out, ", by warp slot %u", line.owner);
         lw_printf(out, ", age %u\n", line.age);
     }
@@ -388,7 +388,7 @@ static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* The lines of a cache, of core or slice @owner; of one set, if @word says so. */
+/* Prints the lines of a cache, which belongs to core or slice @owner; only one set, if @word names it. */
 static enum lw_status put_cache(const struct named_cache *cache, unsigned owner, const char *word,
                                 struct lw_sink *out, struct lw_error *err)
 {
@@ -409,7 +409,7 @@ static enum lw_status put_cache(const struct named_cache *cache, unsigned owner,
     return LW_OK;
 }
 
-/* How much each slice of L2 has. */
+/* Prints the number of lines in each slice of L2. */
 static void put_slices(const struct tim_engine *e, struct lw_sink *out)
 {
     struct tim_cache_line line;
@@ -430,7 +430,7 @@ static void put_slices(const struct tim_engine *e, struct lw_sink *out)
     }
 }
 
-/* cache l2 [slice] [set] */
+/* Handles `cache l2 [slice] [set]`. */
 static enum lw_status cache_l2(const struct lw_call *call, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(call->context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two reports side by side: what `lanewise timing compare` prints. */
+/* Comparison of two reports, for `lanewise timing compare`. */
 #include "timing/tim_priv.h"
 
 #include <math.h>
@@ -8,11 +8,11 @@
 
 struct report {
     const char *path;
-    struct lw_yaml_document *document; /* JSON is YAML, too; owned */
+    struct lw_yaml_document *document; /* JSON is valid YAML; owned */
     const struct lw_yaml *root, *sums, *config;
 };
 
-/** A member that is a scalar; NULL: there is none. */
+/** Returns a scalar member; NULL: there is none. */
 static const char *text_of(const struct lw_yaml *mapping, const char *key)
 {
     const struct lw_yaml *node =
@@ -71,7 +71,7 @@ static enum lw_status read_report(const char *path, struct report *r, struct lw_
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
-/** A number of both, and B's for one of A's. NULL: not in that report. */
+/** Prints a number of both reports, and the ratio of B to A. NULL: not in that report. */
 static void put_numbers(struct lw_sink *out, const char *name, const char *a, const char *b)
 {
     uint64_t first, second;
@@ -82,7 +82,8 @@ static void put_numbers(struct lw_sink *out, const char *name, const char *a, co
     lw_put(out, "\n");
 }
 
-/** A real number of both, times @scale, and B's for one of A's. False: neither has it. */
+/** Prints a real number of both reports, times @scale, and the ratio of B to A. Returns false if neither has
+ *  it. */
 static bool put_reals(struct lw_sink *out, const char *name, const char *a, const char *b, double scale)
 {
     const char *texts[2] = {a, b};
@@ -112,8 +113,8 @@ static bool differ(const char *a, const char *b)
     return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
 }
 
-/** Numbers of @mapping, A's, that differ from @other's, B's. @swapped: @mapping is B's, and those that A has are
- *  left out. @count: rows under the title so far; returns how many there are now. */
+/** Prints the numbers of @mapping, A's, that differ from @other's, B's. @swapped: @mapping is B's, and
+ *  numbers that A has are omitted. @count: rows printed under the title so far. Returns the new count. */
 static unsigned put_members(struct lw_sink *out, const char *title, const struct lw_yaml *mapping,
                             const struct lw_yaml *other, bool swapped, unsigned count)
 {
@@ -122,7 +123,7 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
         const char *mine = n->kind == LW_YAML_SCALAR ? n->text : NULL, *its = text_of(other, n->key);
 
         if (mine == NULL || !differ(mine, its) || (swapped && its != NULL) ||
-            strcmp(n->key, "cycles") == 0) /* on top */
+            strcmp(n->key, "cycles") == 0) /* printed at the top */
             continue;
         if (count++ == 0)
             lw_printf(out, "\n%s\n", title);
@@ -131,7 +132,7 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
     return count;
 }
 
-/** Keys of the GPU models that differ, at any depth. */
+/** Prints the keys of the GPU models that differ, at any depth. */
 static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b,
                          const char *prefix, unsigned count)
 {
@@ -153,13 +154,13 @@ static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const str
     return count;
 }
 
-/** The ratios that @r has, such as hit rates; NULL: none. */
+/** Returns the ratios of @r, such as hit rates; NULL: none. */
 static const struct lw_yaml *ratios_of(const struct report *r)
 {
     return lw_yaml_get(r->root, "ratios");
 }
 
-/** Ratios that differ. Null is one without a meaning in that run. */
+/** Prints ratios that differ. Null is a ratio that is undefined in that run. */
 static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     unsigned count = 0;
@@ -192,7 +193,7 @@ static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struc
     }
 }
 
-/** Has @a, a mapping, a number that @b has not, or otherwise? */
+/** Returns true if @a, a mapping, has a number that @b does not have, or with another value. */
 static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
 {
     for (const struct lw_yaml *n = a->first; n != NULL; n = n->next)
@@ -201,7 +202,7 @@ static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
     return false;
 }
 
-/** The energy estimate of each component. */
+/** Prints the energy estimate of each component. */
 static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     const struct lw_yaml *first = a != NULL && a->kind == LW_YAML_MAPPING ? lw_yaml_get(a, "components") : NULL;
@@ -214,7 +215,7 @@ static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struc
         (void)put_reals(out, n->key, text_of(first, n->key), text_of(second, n->key), 1e6);
 }
 
-/** Issue slots of a report, all stall reasons. */
+/** Returns the number of issue slots of a report, over all stall reasons. */
 static double slots_of(const struct lw_yaml *causes)
 {
     double sum = 0;
@@ -224,7 +225,7 @@ static double slots_of(const struct lw_yaml *causes)
     return sum;
 }
 
-/** What share of its issue slots each report counts for each stall reason. */
+/** Prints the share of issue slots that each report has for each stall reason. */
 static void put_shares(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     const double slots[2] = {slots_of(a), slots_of(b)};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Machines of the timing model: keys.def read, set, checked and printed. Whatever the source of a
- * value is, one function turns its text into a number, so that files and command lines are refused
- * by the same sentences.
+ * GPU models: keys.def read, set, checked and printed. One function converts text to a value, whatever its
+ * source, so that files and command lines have the same error messages.
  */
 #include "timing/tim_priv.h"
 
@@ -67,7 +66,7 @@ static unsigned value_of(const struct tim_config *config, const struct tim_key *
 }
 
 enum { MAX_NAMES = 16 };
-/* The names of a choice, in an array; @text gets copies. Returns their number. */
+/* Splits the names of a choice into an array; @text receives copies. Returns their number. */
 static unsigned split_names(const char *names, char text[256], const char *out[MAX_NAMES])
 {
     unsigned count = 0;
@@ -84,7 +83,7 @@ static unsigned split_names(const char *names, char text[256], const char *out[M
 
 /* ---- one value ------------------------------------------------------------------------ */
 
-/* The sentence after "expected"; @found is quoted. */
+/* Fails with the message after "expected"; @found is quoted. */
 static enum lw_status wrong(const struct tim_key *key, const char *found, struct lw_error *err)
 {
     char text[256], list[256] = "";
@@ -111,7 +110,7 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
                    list);
 }
 
-/* A number, of bytes also as 64K or 1M, with or without "i" or "iB" after it. */
+/* Parses a number; of bytes also as 64K or 1M, optionally followed by "i" or "iB". */
 static bool parse_number(const struct tim_key *key, const char *text, uint64_t *out)
 {
     static const char *const suffix[] = {"", "i", "iB"};
@@ -190,7 +189,8 @@ static const struct tim_key *find_key(const char *section, const char *name)
     return NULL;
 }
 
-/* No key @name in @section: the nearest there, or the section where it is, or all of them. */
+/* Fails for a key @name that is not in @section, and proposes the nearest one there, or the section that has
+ * it, or all keys. */
 static enum lw_status unknown_key(const char *section, const char *name, struct lw_error *err)
 {
     const char *names[LW_COUNT_OF(tim_keys)], *near, *elsewhere = NULL;
@@ -221,7 +221,7 @@ static enum lw_status unknown_key(const char *section, const char *name, struct 
                    list);
 }
 
-/* "int" of units: */
+/* Returns true for the name of a unit, such as "int". */
 static bool is_unit(const char *name)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
@@ -248,7 +248,7 @@ static enum lw_status unknown_unit(const char *name, struct lw_error *err)
 
 /* ---- a file ------------------------------------------------------------------------------ */
 
-/* The keys of one mapping; @prefix: "" or "int." of a unit. */
+/* Reads the keys of one mapping; @prefix: "" or "int." for a unit. */
 static enum lw_status read_mapping(const struct lw_yaml_document *doc,
                                    const struct lw_yaml *mapping, const char *section,
                                    const char *prefix, struct tim_config *config,
@@ -306,11 +306,11 @@ static enum lw_status read_units(const struct lw_yaml_document *doc, const struc
     return status;
 }
 
-/** A text that is read, and those that begin with it. */
+/** A configuration text being read; linked to the texts whose `base:` led to it. */
 struct source {
     const char *name;
     bool shipped;
-    const struct source *above; /* it names this one as its base; NULL: none does */
+    const struct source *above; /* the text whose base this one is; NULL: none */
 };
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);
@@ -326,7 +326,7 @@ static unsigned files_of(const struct source *source)
     return count;
 }
 
-/* Is the file at @path one of those that are being read? */
+/* Returns true if the file at @path is being read. */
 static bool is_being_read(const struct source *source, const char *path)
 {
     char *found = realpath(path, NULL);
@@ -342,7 +342,7 @@ static bool is_being_read(const struct source *source, const char *path)
     return is;
 }
 
-/* `base: FILE`: begin with the one of that name, in the same folder. LW_ENOENT: there is none. */
+/* Reads `base: FILE`: a file with that name, in the same folder. LW_ENOENT: there is none. */
 static enum lw_status read_base_file(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                      const struct source *source, const char *name,
                                      struct tim_config *config, struct lw_error *err)
@@ -369,10 +369,10 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base further on: reported */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base of the base: already reported */
 }
 
-/* `base: NAME`: begin with a shipped one, or with another file. */
+/* Reads `base: NAME`: a shipped model, or another file. */
 static enum lw_status read_base(const struct lw_yaml_document *doc, const struct lw_yaml *node,
                                 const struct source *source, struct tim_config *config,
                                 struct lw_error *err)
@@ -384,7 +384,7 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
 
     if (status != LW_OK)
         return status;
-    if (source->shipped) /* they are on the defaults, so that reading ends */
+    if (source->shipped) /* shipped models are based on the defaults, so the recursion ends */
         return lw_yaml_fail(doc, node, err, "base: a shipped GPU model has no base");
     text = tim_machine_text(name);
     if (text != NULL)
@@ -418,12 +418,12 @@ static enum lw_status read_text(const struct source *source, const char *text, s
     if (root->kind != LW_YAML_MAPPING)
         status = lw_yaml_fail(doc, root, err, "expected sections such as core: {count: 15}");
     base = lw_yaml_get(root, "base");
-    old = lw_yaml_get(root, "machine"); /* what it was called before */
+    old = lw_yaml_get(root, "machine"); /* the former name */
     if (status == LW_OK && base != NULL && old != NULL)
         status = lw_yaml_fail(doc, old, err, "machine: the older name of base: keep one of them");
     if (base == NULL)
         base = old;
-    if (status == LW_OK && base != NULL) /* wherever it is: the file's own keys win */
+    if (status == LW_OK && base != NULL) /* wherever `base` is in the file: the file's own keys take precedence */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
@@ -524,7 +524,7 @@ enum lw_status tim_config_read(const char *name, const char *text, size_t size,
     return read_config(name, text, size, false, out, err);
 }
 
-/* Neither a shipped machine nor a file: which was meant? */
+/* Fails for a name that is neither a shipped model nor a file, and proposes one. */
 static enum lw_status no_machine(const char *name, struct lw_error *err)
 {
     const char *near;
@@ -668,7 +668,7 @@ static void print_comment(const struct tim_key *key, struct lw_sink *out)
         lw_printf(out, ": %s", key->help);
 }
 
-/* A line of the file: padded so that the comments are in a column. */
+/* Prints a line of the file, padded so that the comments form a column. */
 static void print_line(struct lw_sink *out, const char *left, const struct tim_key *key)
 {
     lw_printf(out, "%-32s # ", left);
@@ -691,7 +691,7 @@ void tim_config_print(const struct tim_config *config, struct lw_sink *out)
             lw_printf(out, "\n# %s\n%s:\n", tim_section_help(section), section);
         }
         if (strcmp(section, "units") == 0)
-            continue; /* below, a line a unit */
+            continue; /* printed below, one line for each unit */
         lw_buffer_init(&left);
         lw_printf(&left.sink, "  %s: ", key->name);
         print_value(config, key, &left.sink);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys against each other. What a row of keys.def can say alone is its range; here is what only
- * two of them can get wrong together. Sets of a cache, lines and sectors are powers of two, so
- * that the parts take bits of an address and divide nothing.
+ * Checks of keys against each other. A row of keys.def has the range of one key; here are the conditions on
+ * several. Sets of a cache, lines and sectors must be powers of two, so that parts of an address are bit
+ * fields and need no division.
  */
 #include "timing/tim_priv.h"
 
@@ -13,7 +13,7 @@ struct cache_keys {
     unsigned bytes, line, sector, ways;
 };
 
-/* Latency of units with fixed latency, where results reserve their write ports at issue. */
+/* Largest latency of units with fixed latency, whose results reserve their write ports at issue. */
 enum { MOST_FIXED = 64 };
 
 static bool power_of_two(unsigned x)
@@ -48,7 +48,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
         return LW_FAIL(err, LW_EINPUT,
                        "%s.%sline %u is more than l2.line %u: a request is within one line of L2",
                        k->section, k->prefix, k->line, c->l2_line);
-    if (k->bytes == 0) /* no cache */
+    if (k->bytes == 0) /* there is no cache */
         return LW_OK;
     sets = k->bytes / k->line / k->ways;
     if (!power_of_two(sets) || sets * k->line * k->ways != k->bytes) {
@@ -65,7 +65,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
     return LW_OK;
 }
 
-/** The first key that has an effect on tagged registers alone; NULL: none. */
+/** Returns the first key that has an effect only on tagged registers; NULL: none. */
 static const char *uses_tags(const struct tim_config *c)
 {
     return c->registers_tags != TIM_REGISTERS_ROWS    ? "registers.tags"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine as users get it: which model of cores and memory is under it, and what its cores share. */
+/* Creation of an engine: the model of cores and memory that it uses, and what its cores share. */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,

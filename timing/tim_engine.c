@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engine: it runs the cycles, in the phases of tim_priv.h, notifies observers of each
- * instruction, and can stop between any two of them and continue as if it had not:
- * instructions issue in the order (cycle, core, scheduler, slot), with and without a debugger.
+ * The timing engine. It runs the cycles, in the phases of tim_priv.h, and notifies observers of each
+ * instruction. It can stop between any two instructions and continue as if it had not: instructions issue in
+ * the order (cycle, core, scheduler, slot), with and without a debugger.
  */
 #include "timing/tim_engine_priv.h"
 
@@ -31,7 +31,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
-/** A launch of the host after another that is not complete, in the same hardware queue. */
+/** Returns true for a host launch that waits for an incomplete one in the same hardware queue. */
 static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
 {
     unsigned queues = e->config.kernels_queues;
@@ -43,7 +43,7 @@ static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
     return false;
 }
 
-/** Take up launches that may start and are not known yet. @delay: cycles until they arrive. */
+/** Adds launches that may start and were not added before. @delay: cycles until they arrive. */
 static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
 {
     struct emu_grid *first = emu_grid_current(e->base.machine);
@@ -67,7 +67,7 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
     return LW_OK;
 }
 
-/** Warps that wait for launches are checked anew; suspended blocks that can continue are to be dispatched. */
+/** Checks warps that wait for launches again, and queues suspended blocks that can continue. */
 static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
     for (unsigned c = 0; c < e->config.core_count; c++) {
@@ -116,11 +116,11 @@ static void on_block_ended(void *context, struct emu_grid *grid)
     e->wake = true;
 }
 
-/** There must be a place for its name in the list of warps. */
+/** Reserves an entry for a leaving block in the list of warps. Returns false without memory. */
 static bool on_block_leaves(void *context)
 {
     struct tim_engine *e = context;
-    size_t need = 2 * (size_t)e->config.core_count * e->config.core_blocks; /* there, and leaving */
+    size_t need = 2 * (size_t)e->config.core_count * e->config.core_blocks; /* resident ones, and leaving ones */
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         need += e->core[c]->suspended_count;
@@ -133,13 +133,13 @@ static void on_block_left(void *context, struct emu_grid *grid)
 
     tim_grid_block_left(&e->grid, grid);
     e->listed = false;
-    e->wake = true; /* what it waits for may be complete by now */
+    e->wake = true; /* the launch for which it waits may be complete by now */
 }
 
 /* ---- one cycle ------------------------------------------------------------------------------------------ */
 
-/** A warp of a block in emu's @slot, and of its splits the one with @lane; UINT_MAX: the one that
- *  runs, else the first. */
+/** Gets the location of a warp of a block in emu's @slot, with the split that contains @lane; UINT_MAX: the
+ *  running one, else the first. */
 static void location_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
                      uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
@@ -155,7 +155,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** The same of the warp in a slot of the core. */
+/** The same for the warp in a slot of the core. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {
@@ -175,8 +175,9 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & w->split_lanes) != 0);
 }
 
-/** A breakpoint is at what would issue. It is not checked for the warp that is stepped, nor where
- *  any warp is; while one is, others stay before theirs, as they do where a step runs that warp alone. */
+/** Returns whether a warp may issue: TIM_STOPS if its next instruction has a breakpoint. Breakpoints are not checked
+ *  for the warp that is stepped, nor while any warp may be. While a warp is stepped, others remain before
+ *  their breakpoints; they also do not issue where a step runs that warp alone. */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
@@ -200,7 +201,8 @@ static bool notify(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-/** With issue.switch_on_stall: a warp has ended, and with it perhaps a launch that another split of a warp waits for. */
+/** Checks divided warps again after a warp has ended (issue.switch_on_stall): with it a launch may have ended
+ *  for which another split of a warp waits. */
 static void touch_divided(struct tim_engine *e)
 {
     for (unsigned c = 0; c < e->config.core_count; c++)
@@ -211,7 +213,7 @@ static void touch_divided(struct tim_engine *e)
             }
 }
 
-/** An instruction was issued. stop->kind is set when the run is to stop after it. */
+/** Handles an issued instruction. stop->kind is set when the run is to stop after it. */
 static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
                              struct lw_error *err)
@@ -220,7 +222,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
-        if (ev->grid == NULL) /* after the code: the event has no names */
+        if (ev->grid == NULL) /* past the code: the event has no names */
             stop->place.pc = ev->fault.pc;
         return LW_OK;
     }
@@ -237,7 +239,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                 return status;
         }
     }
-    /* A split that waited for the launch may take over from one that waits for a load, though its core is idle. */
+    /* A split that waited for the launch may take over from one that waits for a load, even though its core
+     * is idle. */
     for (unsigned c = 0; ev->grid_ended && e->config.issue_switch_on_stall && c < e->config.core_count; c++)
         tim_core_poke(e->core[c]);
     if (notify(e, ev) | emu_machine_consume_halt_request(e->base.machine))
@@ -253,7 +256,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     return LW_OK;
 }
 
-/** The issue phase of a core, from where it is. */
+/** Runs the issue phase of a core, from its current position. */
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
                             struct lw_error *err)
 {
@@ -295,8 +298,8 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     return status;
 }
 
-/** Are events filled in full, since observers read them? Do cores ask before an issue,
- *  since a step, a breakpoint or an observer, which may set one, may object? */
+/** Sets whether events are filled in full, because observers read them, and whether cores ask before an
+ *  issue, because a step, a breakpoint or an observer, which may set one, may refuse. */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
     if (e->full_events == all && e->asks == asks)
@@ -310,7 +313,7 @@ static void set_event_detail(struct tim_engine *e, bool all, bool asks)
     }
 }
 
-/** The rest of the cycle that runs. stop->kind set: it is not over. */
+/** Runs the rest of the current cycle. stop->kind is set if it is not complete. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -382,7 +385,8 @@ static bool is_busy(const struct tim_engine *e)
     return false;
 }
 
-/** Blocks that wait for launches keep their room, and there is none for what they wait for. */
+/** Returns true if blocks that wait for launches keep their resources, and there are none left for these
+ *  launches. */
 static bool is_full(const struct tim_engine *e)
 {
     if (e->config.kernels_suspend || !tim_grid_has_more(&e->grid))
@@ -393,7 +397,8 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** Between cycles: is all done, does nothing continue, was a stop requested? Then *over. */
+/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested. Then
+ *  sets *over. */
 static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {
@@ -408,10 +413,10 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     }
     if (e->now < e->check_at)
         return LW_OK;
-    e->check_at = e->now + 1024; /* a look at everything, now and then */
+    e->check_at = e->now + 1024; /* a check of everything, now and then */
     if (is_busy(e)) {
         e->tried = false;
-    } else if (!e->tried) { /* sleepers: time jumps when all of a block sleeps */
+    } else if (!e->tried) { /* sleeping splits: time jumps when a whole block sleeps */
         e->tried = true;
         e->check_at = e->now + 2;
         return wake_launchers(e, err);
@@ -435,8 +440,8 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     return LW_OK;
 }
 
-/** All cores rest: on to the first cycle in which a part does something, but not beyond @until.
- *  The reference has no such cycles. */
+/** Advances to the first cycle in which a part does something, but not beyond @until, if all cores are idle.
+ *  The reference model does not skip cycles. */
 static void jump(struct tim_engine *e, uint64_t until)
 {
     uint64_t due = until < e->check_at ? until : e->check_at, next;
@@ -447,7 +452,7 @@ static void jump(struct tim_engine *e, uint64_t until)
     due = next < due ? next : due;
     next = tim_grid_next(&e->grid, e->now);
     due = next < due ? next : due;
-    if (e->samples.every != 0) { /* taken at the end of the cycle before */
+    if (e->samples.every != 0) { /* taken at the end of the last cycle */
         next = tim_samples_next(&e->samples) - 1;
         due = next < due ? next : due;
     }
@@ -468,8 +473,8 @@ static const struct tim_cycle *cycle_of(const struct tim_core *core)
     return core->reference ? &tim_cycle_reference : tim_cycle_of(core);
 }
 
-/** The window of the trace opens in the cycle that is to run, or has closed: cores check all warps
- *  within it, and outside as fast as without a trace. */
+/** Starts or ends the window of the trace: within it cores check all warps, outside they run as fast as
+ *  without a trace. */
 static void rotate_trace(struct tim_engine *e)
 {
     bool opens = tim_trace_wants(e->trace, e->now);
@@ -504,12 +509,12 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
-            continue; /* what spins is checked now, or no more */
+            continue; /* what spins is checked now, or no longer */
         if (e->core[0]->tracing)
-            e->trace_rotation = tim_trace_end(e->trace); /* it may be full by now */
+            e->trace_rotation = tim_trace_end(e->trace); /* the trace may be full by now */
         jump(e, until < e->trace_rotation ? until : e->trace_rotation);
         if (e->now >= until || e->now >= e->check_at)
-            continue; /* for a look at everything */
+            continue; /* to check everything */
         if (e->now >= e->trace_rotation && e->at.phase == TIM_AT_BEGIN)
             rotate_trace(e);
         status = cycle(e, stop, err);
@@ -518,14 +523,15 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
     }
 }
 
-/** Run until something stops it, or cycle @until is reached. */
+/** Runs until something stops the engine, or cycle @until is reached. */
 static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu_stop *stop,
                                 struct lw_error *err)
 {
     enum lw_status status = run_on(e, until, stop, err);
 
     tim_engine_account(e);
-    for (unsigned c = 0; c < e->config.core_count; c++) /* whoever asks for a clock now: what would issue reads it */
+    for (unsigned c = 0; c < e->config.core_count; c++) /* for a query of the clock now: the value that the next
+                                                         * issue reads */
         e->core[c]->now = e->now;
     return status;
 }
@@ -570,7 +576,7 @@ static enum lw_status engine_step(struct emu_engine *engine, struct emu_event *e
     return status;
 }
 
-/** A block on a core, or one that waits for launches elsewhere. */
+/** Finds a block on a core, or one that waits for launches outside the cores. */
 static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
                  struct tim_core **core, unsigned *slot)
 {
@@ -592,7 +598,7 @@ static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
     return false;
 }
 
-/** State of the split that has @place's lanes. False: there is none. */
+/** Gets the state of the split with @place's lanes. Returns false if there is none. */
 static bool split_of(const struct tim_core *core, unsigned slot, const struct emu_thread_ref *place,
                      struct emu_split_view *out)
 {
@@ -675,8 +681,8 @@ static bool warp_lives(const struct tim_core *core, unsigned slot, unsigned warp
     return emu_warp_view(core->emu, slot, warp, &view) && view.live != 0;
 }
 
-/** Resident blocks in (grid, block) order, those among them that wait for launches elsewhere; of each, the warps
- *  that have not ended. */
+/** Builds the list of resident blocks in (grid, block) order, including those that wait for launches outside
+ *  the cores; for each, the warps that have not ended. */
 static void list(struct tim_engine *e)
 {
     uint64_t now = e->base.ops->instructions(&e->base);
@@ -752,8 +758,9 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
-/** Slots after those of the cores are of blocks that wait for launches elsewhere: so many of them before
- *  those of core @c, by emu's slots; of warps, as many as a block can have for each. */
+/** Returns the number of slots before those of core @c that belong to blocks waiting for launches outside the
+ *  cores, by emu's slots; for warps, as many as a block can have for each. These slots are numbered after
+ *  those of the cores. */
 static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,
                           unsigned slot)
 {
@@ -789,7 +796,7 @@ static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind k
     return at <= UINT_MAX;
 }
 
-/** The block of a slot after those of the cores. */
+/** Gets the block of a slot after those of the cores. */
 static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
                      struct emu_thread_ref *place)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does it continue? Blocks that run without progress, and the hang report. */
+/* Progress checks: blocks that run without progress, and the hang report. */
 #include "timing/tim_engine_priv.h"
 
 enum {
-    PROGRESS_LOOK = 1 << 16, /* instructions between looks for progress */
-    PROBE_LOOK = 1 << 10     /* and while what runs is observed */
+    PROGRESS_LOOK = 1 << 16, /* instructions between two checks for progress */
+    PROBE_LOOK = 1 << 10     /* the same during an observation */
 };
 
-/** Looks at progress since the last look: how many instructions ago was the last? */
+/** Checks for progress since the last check. Returns how many instructions ago the last progress was. */
 static uint64_t see_progress(struct tim_engine *e)
 {
     bool moved = false;
@@ -35,8 +35,8 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Can no warp of the block ever do something new: has each ended, repeats a cycle, cannot run, or is held back by a
- *  mechanism until others do something, and one at least is? */
+/** Returns true if a mechanism holds at least one warp of the block back until others do something, and each other warp has
+ *  ended, repeats a cycle or cannot run. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {
     bool stuck = false;
@@ -52,7 +52,7 @@ static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, 
     return stuck;
 }
 
-/** Is it proved of each block that runs that it makes no progress, and was enough seen of it? */
+/** Returns true if each running block is proved to make no progress, and was observed for long enough. */
 static bool all_probed(struct tim_engine *e)
 {
     bool all = true;
@@ -70,7 +70,8 @@ bool tim_engine_spins(struct tim_engine *e)
     const uint64_t window = emu_machine_config(e->base.machine)->hang_window;
     uint64_t since;
 
-    /* What L1 holds is no state of a warp: a loop that polls a line there continues when the line is thrown out. */
+    /* L1 contents are not part of a warp's state: a loop that polls a line there continues when the line is
+     * evicted. */
     if (window == 0 || (!e->config.l1_coherent && e->config.l1_bytes != 0) ||
         e->instructions - e->looked < (e->probe != NULL ? PROBE_LOOK : PROGRESS_LOOK))
         return false;
@@ -149,5 +150,5 @@ void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
             emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, e->probe, stop);
             return;
         }
-    stop->kind = EMU_STOP_IDLE; /* nothing is left: cannot happen */
+    stop->kind = EMU_STOP_IDLE; /* nothing is resident: cannot happen */
 }

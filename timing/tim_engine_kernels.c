@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accounts of kernels. A kernel's own are the cycles in which it is on the cores: from the one after
- * the placing of its first block (blocks are placed last in a cycle) up to the one in which its last
- * block ends, both whole. So what the GPU counted then is taken between cycles.
+ * Counts by kernel. A kernel's cycles are those in which it is on the cores: from the cycle after its first
+ * block was placed (blocks are placed last in a cycle) to the cycle in which its last block ends, inclusive.
+ * So GPU counters are read between cycles.
  */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_kernels_add(struct tim_engine *e, const struct emu_grid *grid,
                                struct lw_error *err)
 {
-    /* A kernel is in the list of this cycle once: it ends in a later one than it starts. */
+    /* A kernel is in this cycle's list only once, because it ends in a later cycle than it starts. */
     if (!lw_grow(&e->kernel, &e->kernel_capacity, e->kernel_count + 1, sizeof *e->kernel) ||
         !lw_grow(&e->turning, &e->rotating_capacity, e->kernel_count + 1, sizeof *e->turning))
         return LW_FAIL(err, LW_ENOMEM, "no memory for the counters of a launch");
@@ -64,7 +64,7 @@ void tim_kernels_account(struct tim_engine *e)
         if (k->started == 0) {
             k->started = e->now;
             k->sums = sums;
-            e->gpu[TIM_GPU_kernels]++; /* after the sums: among its own */
+            e->gpu[TIM_GPU_kernels]++; /* not yet in `sums`: a kernel is in its own difference */
         } else {
             struct tim_sums own = sums;
 

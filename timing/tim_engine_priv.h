@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engine from inside, for reports, commands and tests. */
+/* Internals of the engine, for reports, commands and tests. */
 #ifndef TIM_ENGINE_PRIV_H
 #define TIM_ENGINE_PRIV_H
 
@@ -7,7 +7,7 @@
 
 extern const struct tim_cycle tim_cycle_reference; /* timing/reference/ */
 
-/** Where the engine is in the cycle `now`. */
+/** Position of the engine in the cycle `now`. */
 enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
 struct tim_at {
     enum tim_phase phase;
@@ -17,46 +17,46 @@ struct tim_at {
 struct tim_listed {
     const struct emu_grid *grid;
     uint64_t block;
-    unsigned core, slot; /* emu's */
-    unsigned first;      /* of its warps, in the list of all */
+    unsigned core, slot; /* slot: emu's */
+    unsigned first;      /* index of its first warp in the list of all warps */
 };
 
 struct tim_engine {
     struct emu_engine base;
-    struct tim_config config; /* our copy */
+    struct tim_config config; /* a copy */
     char *name;
     struct tim_memory *memory;
     struct tim_core **core;
-    const struct tim_cycle *cycle; /* what makes one, for the cores of this machine */
-    uint64_t *tick_at;           /* [core] the cycle in which it is asked whether it rests */
-    uint64_t due;                /* of the 64 cores around at.core, those that are ticked in this cycle; */
-    bool poked;                  /* but for some that have been poked since */
+    const struct tim_cycle *cycle; /* functions of a cycle, for the cores of this model */
+    uint64_t *tick_at;           /* [core] the cycle in which the core is asked whether it is idle */
+    uint64_t due;                /* of the 64 cores around at.core, those that are ticked in this cycle */
+    bool poked;                  /* due is outdated: a core was woken since */
     struct tim_grid grid;
     struct tim_code **code;
     size_t code_count, code_capacity;
     uint64_t now, instructions;
-    uint64_t stop_cycle;      /* of tim_engine_stop_at */
-    char ended[200];          /* of tim_engine_ended; "": nothing */
+    uint64_t stop_cycle;      /* set by tim_engine_stop_at */
+    char ended[200];          /* set by tim_engine_ended; "": not ended early */
     struct tim_at at;
-    bool ticked;              /* some core did not rest in this cycle */
-    struct emu_event *event;  /* of the run that continues */
-    bool stepping, step_any;  /* until `target` has issued; until anybody has */
-    bool full_events;           /* cores' events say all: somebody reads them */
-    bool asks;                /* cores ask before an issue: somebody may object */
+    bool ticked;              /* some core was not idle in this cycle */
+    struct emu_event *event;  /* for the current run */
+    bool stepping, step_any;  /* stepping: until `target` has issued; step_any: until any warp has */
+    bool full_events;           /* events of the cores are filled in full, for observers */
+    bool asks;                /* cores ask before an issue, which may be refused */
     struct emu_thread_ref target;
-    unsigned refused;         /* warp slot that is at a breakpoint */
-    bool wake;                /* a launch is complete */
-    bool tried;               /* nothing continued at the last check */
-    uint64_t check_at;        /* cycle of the next look */
-    uint64_t looked, moved;   /* instructions at the last look for progress, and when there was some */
-    struct emu_spin_observer *probe;  /* observes what makes none, or NULL */
-    unsigned tries;           /* looks that proved nothing, in a row */
-    /* resident warps; made when they are read */
+    unsigned refused;         /* slot of the warp that is at a breakpoint */
+    bool wake;                /* a launch has completed */
+    bool tried;               /* nothing could continue at the last check */
+    uint64_t check_at;        /* cycle of the next check */
+    uint64_t looked, moved;   /* instruction counts at the last check for progress, and at the last progress */
+    struct emu_spin_observer *probe;  /* observes blocks without progress, or NULL */
+    unsigned tries;           /* consecutive observations that proved nothing */
+    /* resident warps; built when they are read */
     struct tim_listed *list;
     size_t list_count, list_capacity;
     unsigned list_warps;
     bool listed;
-    uint64_t listed_at; /* instructions */
+    uint64_t listed_at; /* instruction count at which it was built */
     /* counters */
     uint64_t gpu[TIM_GPU_COUNT];
     struct tim_core_stats *stats;
@@ -68,12 +68,12 @@ struct tim_engine {
     size_t turning_count, rotating_capacity;
     struct tim_samples samples;
     struct tim_trace *trace; /* NULL: none */
-    uint64_t trace_rotation;     /* cycle in which its window opens, or closes; UINT64_MAX: neither any more */
+    uint64_t trace_rotation;     /* cycle in which its window starts, or ends; UINT64_MAX: both have passed */
 };
 
 /* ---- the cores of a cycle ------------------------------------------------------------------- */
 
-/** Of 64 cores from @first on, those that may not rest in this cycle. */
+/** Returns, of 64 cores from @first on, those that are not idle in this cycle. */
 static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
 {
     const unsigned count = e->config.core_count - first < 64 ? e->config.core_count - first : 64;
@@ -84,7 +84,7 @@ static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
     return due;
 }
 
-/** The first core from @core on that may not rest in this cycle; the count of cores: none. */
+/** Returns the first core from @core on that is not idle in this cycle; the number of cores if there is none. */
 static inline unsigned tim_next_due(struct tim_engine *e, unsigned core)
 {
     const unsigned count = e->config.core_count;
@@ -99,26 +99,26 @@ static inline unsigned tim_next_due(struct tim_engine *e, unsigned core)
     return count;
 }
 
-/** Bring the counters of all cores up to date. */
+/** Brings the counters of all cores up to date. */
 void tim_engine_account(const struct tim_engine *engine);
-/** Borrowed until the engine runs on. */
+/** Gets the totals, borrowed until the engine runs again. */
 void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 
 /* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
 
-/** The next kernel, of launch @grid. Errors: LW_ENOMEM. */
+/** Adds the kernel of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
                                struct lw_error *err) LW_MUST_CHECK;
-/** The dispatcher notifies (@context: the engine; @kernel: its index): it is in the distributor; its
- *  first block is placed, or its last has ended, in this cycle. */
+/** Called by the dispatcher (@context: the engine; @kernel: its index) when the kernel is in the distributor,
+ *  when its first block is placed, and when its last block has ended. */
 void tim_kernels_distributed(void *context, size_t kernel, uint64_t now);
 void tim_kernels_rotate(void *context, size_t kernel);
-/** An instruction of @grid was issued for @lanes lanes. */
+/** Counts an instruction of @grid issued for @lanes lanes. */
 void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, unsigned lanes);
-/** A cycle is over: kernels that started or ended in it take what is counted. */
+/** Ends a cycle: kernels that started or ended in it read the counters. */
 void tim_kernels_account(struct tim_engine *engine);
 
-/** As tim_engine_create, over another memory system. */
+/** As tim_engine_create, with another memory system. */
 typedef struct tim_memory *(*tim_memory_create_fn)(const struct tim_config *config);
 enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
                                       const struct tim_options *options,
@@ -126,22 +126,22 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                       struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- does it continue? (tim_engine_hang.c) ---- */
-/** When no block has made progress for the window, blocks are observed for a while. True: it is proved that none ever
- *  will (MACHINE 4). */
+/** Observes blocks for a while when none has made progress for the window. Returns true if it is proved that
+ *  none ever will (MACHINE 4). */
 bool tim_engine_spins(struct tim_engine *e);
-/** No warp is observed for progress any more. */
+/** Ends the observation. */
 void tim_engine_forget_spin(struct tim_engine *e);
-/** The hang is of the first block; when a look proved it, on the first that runs. */
+/** Makes the hang report for the first block; after a proof, for the first running one. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
-/** Why a warp does not issue now: a sentence with the stall reason and the instruction it waits for.
- *  False: it is not resident. */
+/** Prints why a warp does not issue now: the stall reason, and the instruction for which it waits. Returns
+ *  false if the warp is not resident. */
 bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place, struct lw_sink *out);
-/** A hash over all counters: equal for the reference and the fast model. */
+/** Returns a hash over all counters, which is equal for the reference and the fast model. */
 uint64_t tim_counts_hash(const struct emu_engine *engine);
-/** `run` returns, as by EMU_STOP_COUNT, at the end of cycle @cycle; UINT64_MAX: it does not. */
+/** Makes `run` return, as by EMU_STOP_COUNT, at the end of cycle @cycle; UINT64_MAX: never. */
 void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
-/** Neighbouring cores share instruction and constant caches; the last of them may be fewer. */
+/** Lets neighbouring cores share instruction and constant caches; the last group may have fewer cores. */
 void tim_engine_share_caches(struct tim_engine *e);
 
 #endif

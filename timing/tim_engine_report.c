@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of an engine: what it counted, and its trace. */
+/* Reports of an engine: its counters and its trace. */
 #include "timing/tim_engine_priv.h"
 
 #include <stdio.h>
@@ -62,7 +62,7 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
 
 void tim_engine_account(const struct tim_engine *e)
 {
-    for (unsigned c = 0; c < e->config.core_count; c++) /* those before have had this cycle */
+    for (unsigned c = 0; c < e->config.core_count; c++) /* earlier cores have completed this cycle */
         tim_core_account(e->core[c], e->at.phase != TIM_AT_BEGIN && c < e->at.core ? e->now
                                      : e->now == 0                                 ? 0
                                                                                    : e->now - 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shipped machines: timing/machines/NAME.yaml, built in, so that the program needs no files. */
+/* Shipped GPU models: timing/machines/NAME.yaml, built in, so that the program needs no files. */
 #include "timing/timing.h"
 
 /* MACHINE(name, summary, text), sorted by name; from the files by timing/machines.awk */

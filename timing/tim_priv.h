@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the parts of timing/ share: a machine's keys, counters, the packets between cores and
- * memory, and the two halves' interfaces. A core (timing/core) turns instructions into packets; the
- * memory system (timing/mem) answers them; timing/grid places blocks; tim_engine.c beats time.
+ * Internal interface of timing/: the keys of a model, counters, packets between cores and memory, and the
+ * interfaces of both. A core (timing/core) turns instructions into packets; the memory system (timing/mem)
+ * answers them; timing/grid places blocks; tim_engine.c advances time.
  *
- * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that
- * nothing depends on who looks first: DRAM, L2 slices, crossbar to the cores, cores in index order
- * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores,
- * block dispatch. A link between two parts takes one cycle or more; only back-pressure is seen in
- * the same cycle, in phase order.
+ * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that results
+ * do not depend on the order of inspection: DRAM, L2 slices, crossbar to the cores, cores in index order
+ * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores, block
+ * dispatch. A link between two parts takes one cycle or more; only back-pressure has an effect in the same
+ * cycle, in phase order.
  */
 #ifndef TIM_PRIV_H
 #define TIM_PRIV_H
@@ -17,8 +17,8 @@
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-/* In the order of the names in keys.def. */
-enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* of a core; of a scheduler */
+/* Values of choices, in the order of the names in keys.def. */
+enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* schedulers of a core; issue width of a scheduler */
 enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
 enum { TIM_SWL_OLDEST, TIM_SWL_STICKY };
@@ -39,7 +39,7 @@ enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM, TIM_WAR_COUNTE
 enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED, TIM_COLLECTOR_WINDOW };
 enum { TIM_REGISTERS_ROWS, TIM_REGISTERS_UNIFORM, TIM_REGISTERS_AFFINE };
 enum { TIM_COMPACT_FILE, TIM_COMPACT_PART };
-enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* then enum emu_tag_rules */
+enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* further values are enum emu_tag_rules */
 enum { TIM_SCALAR_OFF, TIM_SCALAR_LANE, TIM_SCALAR_PIPE };
 enum { TIM_AFFINE_OFF, TIM_AFFINE_UNIT };
 enum { TIM_ADDRESS_LANES, TIM_ADDRESS_ONCE };
@@ -53,50 +53,49 @@ enum { TIM_L2_BACK, TIM_L2_THROUGH };
 enum { TIM_DRAM_FRFCFS, TIM_DRAM_FCFS };
 enum { TIM_BLOCKS_RR };
 
-/** A row of keys.def: what the reader, its messages and the manual need. */
+/** A row of keys.def, for the reader, its messages and the manual. */
 enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };
 struct tim_key {
-    const char *section, *name; /* of a unit: "units" and "int.pipes" */
+    const char *section, *name; /* for a unit: "units" and "int.pipes" */
     enum tim_key_kind kind;
-    size_t offset;              /* in struct tim_config: unsigned, or bool of a switch */
+    size_t offset;              /* in struct tim_config: of an unsigned, or of a bool for a switch */
     unsigned value, low, high;  /* value: the default */
-    const char *unit;           /* of a number */
-    const char *names;          /* of a choice: "a|b" */
+    const char *unit;           /* unit of a number */
+    const char *names;          /* names of a choice: "a|b" */
     const char *help;
 };
 extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at the end */
 extern const size_t tim_key_count;
-/** What is after @section. NULL: there is none. */
+/** Returns the help of @section. NULL: there is none. */
 const char *tim_section_help(const char *section);
-/** The machine of all defaults; never fails but for memory. */
+/** Creates the model with all defaults; fails only without memory. */
 enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
 struct tim_config *tim_config_copy(const struct tim_config *config); /* NULL: no memory */
-/** A machine's file in memory; @name is in messages and becomes the machine's. Not checked.
- *  Errors: as tim_config_load. */
+/** Reads a model's file from memory; @name is used in messages and becomes the model's name. The keys are not
+ *  checked against each other. Errors: as tim_config_load. */
 enum lw_status tim_config_read(const char *name, const char *text, size_t size,
                                struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
-/** All keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
+/** Prints all keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
 void tim_config_json(const struct tim_config *config, struct lw_sink *out);
 
-/** A functional unit: its pipes serve the schedulers evenly; with fewer pipes than schedulers,
- *  pipe p serves the schedulers s with s mod pipes = p, else scheduler s has pipes p with
- *  p mod schedulers = s. Keys `units: {NAME: {pipes: , lanes: , latency: }}`, NAME as
- *  isa_unit_name. */
+/** A functional unit. Its pipes serve the schedulers evenly: with fewer pipes than schedulers, pipe p serves
+ *  the schedulers s with s mod pipes = p, else scheduler s has pipes p with p mod schedulers = s. Keys
+ *  `units: {NAME: {pipes: , lanes: , latency: }}`, NAME as in isa_unit_name. */
 struct tim_unit_config {
-    unsigned pipes;   /* of a core; 0: its instructions take a pipe of `int`, lanes and latency stay */
-    unsigned lanes;   /* that start in a cycle: an instruction holds the pipe ceil(W / lanes) cycles */
+    unsigned pipes;   /* pipes in a core; 0: its instructions use a pipe of `int`, with their own lanes and latency */
+    unsigned lanes;   /* lanes that start in a cycle: an instruction holds the pipe ceil(W / lanes) cycles */
     unsigned latency; /* cycles from the first lane's start to the result, for the last lane too */
 };
 
-/** What loads did in an earlier run (timing/mechanisms/tim_profile_priv.h). */
+/** A profile of loads (timing/mechanisms/tim_profile_priv.h). */
 struct tim_profile;
-/** One user more, or less, of a profile; the last one frees it. @profile: NULL: nothing to do. */
+/** Adds a user of a profile, or removes one; the last one frees it. A NULL @profile is ignored. */
 void tim_profile_share(struct tim_profile *profile);
 void tim_profile_release(struct tim_profile *profile);
 
 struct tim_config {
-    char *name; /* of the machine; owned */
-    struct tim_profile *profile; /* of its loads, from an earlier run; shared by users; NULL: none */
+    char *name; /* name of the model; owned */
+    struct tim_profile *profile; /* profile of loads from an earlier run; shared; NULL: none */
 #define NUMBER(section, key, value, low, high, unit, help) unsigned section##_##key;
 #define SWITCH(section, key, value, help) bool section##_##key;
 #define CHOICE(section, key, value, names, help) unsigned section##_##key;
@@ -113,7 +112,8 @@ enum tim_stall {
 };
 
 const char *tim_stall_name(enum tim_stall reason);
-const char *tim_stall_message(enum tim_stall reason); /* "waits for data of a load" */
+const char *tim_stall_message(enum tim_stall reason); /* Returns the message of a stall reason: "waits for data of
+                                                       * a load". */
 
 #include "timing/tim_counts_priv.h"
 
@@ -130,11 +130,11 @@ extern const struct tim_counter tim_core_histograms[TIM_CORE_H_COUNT];
 extern const struct tim_counter tim_slice_histograms[TIM_SLICE_H_COUNT];
 extern const struct tim_counter tim_channel_histograms[TIM_CHANNEL_H_COUNT];
 
-/** Powers of two: bucket b counts values in [2^(b-1), 2^b), bucket 0 the zeros. */
+/** Histogram buckets by powers of two: bucket b counts values in [2^(b-1), 2^b), bucket 0 the zeros. */
 enum { TIM_BUCKETS = 24 };
 struct tim_histogram {
     uint64_t sum, most;
-    uint64_t bucket[TIM_BUCKETS]; /* their sum is the count */
+    uint64_t bucket[TIM_BUCKETS]; /* the sum of the buckets is the number of values */
 };
 static inline void tim_histogram_add(struct tim_histogram *h, uint64_t value)
 {
@@ -152,7 +152,7 @@ struct tim_core_stats {
     uint64_t count[TIM_CORE_COUNT];
     struct {
         uint64_t count[TIM_SCHED_COUNT];
-        /** [slot of the cycle][cause]: sums to cycles in each slot. */
+        /** [slot of the cycle][reason]: each slot's sum is the number of cycles. */
         uint64_t reason[TIM_MAX_WIDTH][TIM_STALL_COUNT];
     } sched[TIM_MAX_SCHEDS];
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
@@ -166,31 +166,32 @@ struct tim_channel_stats {
     struct tim_histogram histogram[TIM_CHANNEL_H_COUNT];
 };
 
-/** Everything that was counted, summed over cores, schedulers, slices and channels. */
+/** All counters, summed over cores, schedulers, slices and channels. */
 struct tim_sums {
     uint64_t gpu[TIM_GPU_COUNT], core[TIM_CORE_COUNT], sched[TIM_SCHED_COUNT];
-    uint64_t reason[TIM_STALL_COUNT]; /* issue slots */
+    uint64_t reason[TIM_STALL_COUNT]; /* numbers of issue slots */
     uint64_t slice[TIM_SLICE_COUNT], channel[TIM_CHANNEL_COUNT];
 };
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
-    uint32_t grid;                 /* sequence */
-    /** Cycles: launched; in the distributor (for the first time); the first with a block of it on a
-     *  core; first instruction issued; last block over. started 0: it waits; ended 0: it runs. */
+    uint32_t grid;                 /* sequence number */
+    /** Cycles in which the kernel was launched; entered the distributor (for the first time); had its first
+     *  block on a core; issued its first instruction; ended its last block. started 0: it waits; ended 0: it
+     *  runs. */
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
-    uint64_t blocks, warp_instructions, thread_instructions; /* its own */
-    /** What the GPU counted from `started` to `ended`, both with them (until then: before
-     *  `started`); kernels that run together count each other. */
+    uint64_t blocks, warp_instructions, thread_instructions; /* its own counts */
+    /** Counters of the GPU from `started` to `ended`, inclusive (while it runs: before `started`); kernels
+     *  that run together count each other. */
     struct tim_sums sums;
 };
-/** An interval sample: what was counted up to the end of a cycle. */
+/** An interval sample: the counters up to the end of a cycle. */
 struct tim_sample {
     uint64_t cycle;
     struct tim_sums sums;
 };
-/** What an engine counted, for reports: all borrowed until it runs on. Lazily kept accounts are
- *  brought up to `gpu[TIM_GPU_cycles]` before it is given out. */
+/** Counters of an engine for reports, borrowed until it runs again. Lazily updated counters are brought up to
+ *  `gpu[TIM_GPU_cycles]` first. */
 struct tim_totals {
     const struct tim_config *config;
     uint64_t gpu[TIM_GPU_COUNT];
@@ -201,20 +202,20 @@ struct tim_totals {
     size_t kernel_count;
     const struct tim_sample *sample;
     size_t sample_count;
-    uint64_t sample_cycles; /* between samples */
-    const char *ended;      /* what ended the run in its middle; NULL: nothing */
-    /** What else a report has: in words, or (@json) a member each, after a comma. NULL: nothing. */
+    uint64_t sample_cycles; /* interval of samples */
+    const char *ended;      /* what ended the run early; NULL: nothing */
+    /** Writes what else a report has: tables in words, or (@json) members, each after a comma. NULL: nothing. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
-    const void *context;    /* of it */
+    const void *context;    /* its first argument */
 };
-/** Samples of an engine: a growing array that tim_totals borrows. Zeroed: empty. */
+/** Samples of an engine: a growing array that tim_totals borrows. Zeroed means empty. */
 struct tim_samples {
     struct tim_sample *sample; /* owned */
     size_t count, capacity;
-    uint64_t every; /* cycles; 0: none are taken */
-    bool full;      /* one could not be kept: memory */
+    uint64_t every; /* interval in cycles; 0: no samples are taken */
+    bool full;      /* a sample was lost for lack of memory */
 };
-/** The cycle after which the next one is to be taken; UINT64_MAX: none. */
+/** Returns the cycle after which the next sample is to be taken; UINT64_MAX: none. */
 static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 {
     return samples->every == 0 ? UINT64_MAX : (samples->count + 1) * samples->every;
@@ -222,16 +223,16 @@ static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 void tim_samples_add(struct tim_samples *samples, uint64_t cycle,
                      const struct tim_totals *totals);
 void tim_samples_fini(struct tim_samples *samples);
-/** Cycles of a kernel that has ended, as its sums say. */
+/** Returns the cycles of a kernel that has ended, as in its sums. */
 static inline uint64_t tim_kernel_cycles(const struct tim_kernel_stats *kernel)
 {
     return kernel->ended - kernel->started + 1;
 }
-/** A ratio made of counters: one row for reports and the manual. */
+/** A ratio of counters: one row for reports and the manual. */
 struct tim_ratio {
     const char *name, *unit, *help;
-    bool share; /* a part of 1: printed in % */
-    /** NAN: nothing to divide by. */
+    bool share; /* a share of 1: printed in % */
+    /** Computes the ratio; NAN: the divisor is 0. */
     double (*value)(const struct tim_sums *sums, const struct tim_config *config);
 };
 extern const struct tim_ratio tim_ratios[];
@@ -243,152 +244,159 @@ struct tim_histograms {
 };
 void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms *out);
 void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
-/** @sums -= @from, all counters. */
+/** Subtracts @from from @sums, all counters. */
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
-/** What tim_report_print, tim_report_json and tim_counts_hash do with an engine's totals. */
+/** Implement tim_report_print, tim_report_json and tim_counts_hash on an engine's totals. */
 void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
 void tim_totals_json(const struct tim_totals *totals, struct lw_sink *out);
 uint64_t tim_totals_hash(const struct tim_totals *totals);
 
-/** Where caches see the local memory of warps; global memory is below. */
+/** Address at which caches see the local memory of warps; global memory is below. */
 #define TIM_LOCAL_BASE (UINT64_C(1) << 46)
 
 /* ---- packets ----------------------------------------------------------------------------- */
 
 enum tim_packet_kind {
     TIM_PACKET_READ,   /* answered with the sectors */
-    TIM_PACKET_WRITE,  /* answered without data when L2 has it (fences wait for that) */
-    TIM_PACKET_ATOMIC, /* answered with a value a lane */
+    TIM_PACKET_WRITE,  /* answered without data when it is in L2 (fences wait for that) */
+    TIM_PACKET_ATOMIC, /* answered with a value for each lane */
     TIM_PACKET_REDUCE  /* an atomic without result: answered as a write */
 };
-/** From a core to memory, and back: the answer is the same packet. */
+/** A packet from a core to memory; the answer is the same packet. */
 struct tim_packet {
-    uint64_t line;     /* address of the first byte, a multiple of 128 at most: see `bytes` */
+    uint64_t line;     /* address of the first byte, aligned to at most 128: see `bytes` */
     uint64_t mask[4];  /* bytes of [line, line + 256) that are read or written */
     uint64_t sent;     /* cycle in which the core sent it */
-    uint32_t id;       /* the core's own */
+    uint32_t id;       /* for use by the core */
     uint16_t core;
     uint16_t warp;     /* slot, for policies and owners of lines; 0xffff: none (fetches) */
     uint8_t kind;      /* enum tim_packet_kind */
-    uint8_t lanes;     /* operations of an atomic */
+    uint8_t lanes;     /* number of operations of an atomic */
 };
 
 /* ---- memory side (timing/mem) -------------------------------------------------------------- */
 
-/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the
- *  reference, where every part is ticked every cycle, and the one that looks only when it must. */
+/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the reference,
+ *  where every part is ticked every cycle, and the fast one, where parts are ticked only if something is due. */
 struct tim_memory;
 struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
-    /** Phases DRAM, slices, crossbar to the cores, of cycle @now. Called for each cycle in order
-     *  by the reference; else for cycles for which next said that something is due. */
+    /** Runs the phases DRAM, slices, crossbar to the cores, of cycle @now. The reference needs a call for
+     *  each cycle in order; the other for cycles for which next said that something is due. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
-    /** Phase crossbar from the cores of cycle @now; also in each cycle in which send was called. */
+    /** Runs the phase crossbar from the cores of cycle @now; also called in each cycle in which send was
+     *  called. */
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);
-    /** Room for one more packet at @core's input? */
+    /** Returns true if @core's input has capacity for one more packet. */
     bool (*can_send)(const struct tim_memory *memory, unsigned core);
-    /** In the cores' phase of cycle @now; there is room. Returns the packets before it at the input. */
+    /** Sends a packet in the cores' phase of cycle @now; there must be capacity. Returns the number of
+     *  packets before it at the input. */
     unsigned (*send)(struct tim_memory *memory, const struct tim_packet *packet, uint64_t now);
-    /** The answers that reached @core in cycle @now, one a call and cycle at most; false: none. */
+    /** Receives an answer that reached @core in cycle @now, at most one in a cycle. Returns false if there is
+     *  none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
-    /** First cycle after @now in which a tick may do something; UINT64_MAX: none by itself. */
+    /** Returns the first cycle after @now in which a tick may do something; UINT64_MAX: none by itself. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
-    /** Packets that are not answered. */
+    /** Returns the number of packets that are not answered yet. */
     uint64_t (*in_flight)(const struct tim_memory *memory);
-    /** Dirty lines stay in L2 at a kernel's end. Waiting times are counted when they end. */
+    /** Gets the counters of a slice. Dirty lines remain in L2 at a kernel's end. Waiting times are counted
+     *  when they end. */
     const struct tim_slice_stats *(*slice_stats)(const struct tim_memory *memory, unsigned slice);
     const struct tim_channel_stats *(*channel_stats)(const struct tim_memory *memory,
                                                      unsigned channel);
-    /** Packets that are not answered, queues, MSHRs and open rows in words, for the shell. */
+    /** Prints packets that are not answered, queues, MSHRs and open rows, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
-    /** L2 of a slice, whose lines have the slice's own addresses; NULL: the machine has none. */
+    /** Returns the L2 cache of a slice, whose lines have the slice's own addresses; NULL: the model has none. */
     const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;
-    /** May be set by who made it: @core can do something in cycle @cycle, after the one that it is
-     *  called in: an answer can be received, or a full input has room. */
+    /** May be set by the creator. Called when @core can do something in cycle @cycle, a later one: an answer
+     *  can be received, or a full input has capacity. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
-    struct tim_trace *trace; /* the same: gets where packets are; NULL: none */
+    struct tim_trace *trace; /* set by the creator: receives the positions of packets; NULL: none */
 };
-/** All memory is taken here. @config is borrowed. NULL: no memory. */
+/** Creates the reference memory system and allocates all its memory. @config is borrowed. NULL: no memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
-/** The same answers in the same cycles, sooner. */
+/** Creates one that gives the same answers in the same cycles, faster. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
-/** The address that is at @local of a slice. */
+/** Returns the address for @local, an address in a slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
-/** Events of a window of cycles, kept to be printed as trace-event JSON: at most @events, and as many as
- *  memory has room for; where one more comes the window ends. Every function that reports something is a
- *  no-op for a NULL trace and outside the window. */
+/** Events of a window of cycles, stored to be printed as trace-event JSON: at most @events, and as many as
+ *  memory permits; the window ends before the first event beyond. Every function that reports something does
+ *  nothing for a NULL trace and outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
                                    size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
-/** Is cycle @now kept? For callers that would have to compute what to record. */
+/** Returns true if cycle @now is in the window, for callers that would have to compute what to record. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
-/** The first cycle after its window, which may end sooner while events are added. */
+/** Returns the first cycle after the window, which may end earlier while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
-/** From cycle @now on, until the next call for it, the warp in slot @warp of @core is in this
- *  state. TIM_STALL_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be
- *  NULL) is the one that waits. TIM_STALL_EMPTY: no warp is there. A state that it has already may
- *  be added twice. */
+/** Records the state of the warp in slot @warp of @core from cycle @now on, until the next call for it.
+ *  TIM_STALL_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be NULL) is the one
+ *  that waits. TIM_STALL_EMPTY: the slot is free. The same state may be added twice. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
-/** A block takes slot @slot of @core, or leaves it. */
+/** Records that a block gets slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
-/** A number of a core from cycle @now on; @name lasts as long as the trace. */
+/** Records a number of a core from cycle @now on; @name must be valid as long as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
-/** A packet on its way. @place: core; slice of the crossbar's output; slice; channel x banks + bank;
- *  core of the output; core. @cycles: how long the place is busy with it, but for the first and the
- *  last. */
+/** Records the progress of a packet. @place: core; slice of the crossbar's output; slice; channel x banks +
+ *  bank; core of the output; core. @cycles: how long the packet occupies the place, except for the first and
+ *  the last stage. */
 enum tim_trace_stage {
     TIM_TRACE_SENT, TIM_TRACE_REQUEST, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLY,
     TIM_TRACE_REPLIED, TIM_TRACE_STAGES
 };
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
-/** @cycles: of the run so far, where what is still open ends, if that is before the window does. */
+/** Gets the extent of the trace. @cycles: of the run so far, at which open spans end, if that is before the
+ *  end of the window. */
 void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
 /* ---- access lists (timing/mem/tim_coalesce.c, timing/mem/tim_shared.c) --------------------------------- */
 
-/** One access of a memory instruction: a line of it. */
+/** One access of a memory instruction to a line. */
 struct tim_line {
     uint64_t line;    /* address of its first byte */
-    uint64_t mask[4]; /* bytes of it that are touched */
+    uint64_t mask[4]; /* bytes of it that are accessed */
     uint64_t lanes;
 };
-/** Most accesses of one instruction: a word of local memory a lane, 16 bytes each. */
+/** Largest number of accesses of one instruction: 16 bytes of local memory for each lane, each word in a line
+ *  of its own. */
 enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
-/** Accesses that the coalescer makes of the lanes of @access that are not on shared memory, in the
- *  order in which they are carried out: by their lowest lanes (the older rules: half warp by half
- *  warp). No access crosses a line.
- *  @line_bytes  of the cache that they go to, 32 at least
- *  @local_base  where this warp's local memory is for the memory system, a multiple of
- *               @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
- *  @out         room for TIM_LINES_MOST. Masks are the bytes of the lanes; of loads by the older
- *               rules the whole transaction
- *  Addresses are in pieces or in rows (EMU_EVENT_ADDRESSES): both give the same accesses.
- *  Returns their number. */
+/**
+ * Coalesces the lanes of @access that are not on shared memory. Accesses are in the order in which they are
+ * carried out: by their lowest lanes (by the older rules: half warp by half warp). No access crosses a line.
+ * @line_bytes  of the cache to which they go, at least 32
+ * @local_base  address of this warp's local memory in the memory system, a multiple of
+ *              @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
+ * @out         capacity TIM_LINES_MOST. Masks are the bytes of the lanes; for loads by the older
+ *              rules the whole transaction
+ * Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give the same accesses.
+ * Returns their number.
+ */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
-/** Accesses that a load makes of the constant cache, which gives one word to all lanes that read it: one
- *  for each word, of wider loads for each address, in the order of their lowest lanes. All lanes are
- *  in memory whose addresses the cache knows. @line_bytes, @out, pieces: as above; at most a line a lane. */
+/** Gets the accesses of a load to the constant cache, which gives one word to all lanes that read it: one for
+ *  each word, for wider loads for each address, in the order of their lowest lanes. All lanes must be in
+ *  memory that the cache can address. @line_bytes, @out, segments: as above; at most one line for each lane.
+ *  Returns their number. */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
-/** Rows of the addresses of an access that is in pieces: into @address [lane], which it returns. */
+/** Expands the addresses of an access in segments to @address [lane], and returns that. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
-/** Passes over the banks of shared memory; accesses of 8 and 16 bytes go by halves and quarters of
- *  the warp, atomics one lane a word at a time. 0: no lane. */
+/** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
+ *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted, in words: tables for people. docs/howto/measure-cycles.md explains the rows. */
+/* Reports as tables for people. docs/howto/measure-cycles.md explains the rows. */
 #include "timing/energy/tim_energy_priv.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
-/* 1234567 as "1,234,567". */
+/* Formats 1234567 as "1,234,567". */
 static const char *grouped(uint64_t value, char text[32])
 {
     char plain[24];
@@ -21,7 +21,7 @@ static const char *grouped(uint64_t value, char text[32])
     return text;
 }
 
-/* A ratio for a column: "-" where there is nothing to divide by. */
+/* Formats a ratio for a column: "-" if it is undefined. */
 static const char *ratio_text(const struct tim_ratio *ratio, double value, char text[32])
 {
     if (isnan(value))
@@ -73,7 +73,7 @@ static const struct tim_ratio *find_ratio(const char *name)
     return &tim_ratios[0];
 }
 
-/* Long names lose their middle: what distinguishes instances is at both ends. */
+/* Prints a name; long ones are shortened in the middle, because both ends distinguish instances. */
 static void print_name(const char *name, unsigned room, struct lw_sink *out)
 {
     size_t size = strlen(name);
@@ -143,7 +143,7 @@ static void print_stall_reasons(const struct tim_totals *t, const struct tim_sum
                       tim_stall_message((enum tim_stall)i));
 }
 
-/* 0.00123 as "1.230 m", for a unit to follow. */
+/* Formats 0.00123 as "1.230 m", to be followed by a unit. */
 static const char *scaled(double value, char text[32])
 {
     static const char prefix[] = {0, 'm', 'u', 'n', 'p'};
@@ -155,7 +155,7 @@ static const char *scaled(double value, char text[32])
     return text;
 }
 
-/* What each component took, of the run and of its kernels. */
+/* Prints the energy of each component, for the run and for its kernels. */
 static void print_energy(const struct tim_totals *t, const struct tim_sums *sums, struct lw_sink *out)
 {
     struct tim_energy all;
@@ -240,7 +240,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels that have most and least: is the load even? Zeroed: none seen. */
+/* The slices or channels with the largest and smallest load. Zeroed: none seen. */
 struct spread {
     uint64_t least, most;
     unsigned at_least, at_most, count;

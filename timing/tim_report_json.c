@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was counted, as JSON: every counter by scope, and what it counts. */
+/* Reports as JSON: every counter by scope, with its meaning. */
 #include "timing/energy/tim_energy_priv.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* "name": value, ... */
+/* Prints "name": value, ... */
 static void put_counts(struct lw_sink *out, const struct tim_counter *rows, unsigned count,
                        const uint64_t *value)
 {
@@ -38,7 +38,7 @@ static void put_ratios(struct lw_sink *out, const struct tim_sums *sums,
     lw_put(out, "}");
 }
 
-/* What was taken for what @sums counted, in J and W. */
+/* Prints the energy for what @sums counted, in J and W. */
 static void put_energy(struct lw_sink *out, const struct tim_sums *sums, const struct tim_config *config)
 {
     struct tim_energy energy;
@@ -64,7 +64,7 @@ static void put_histogram(struct lw_sink *out, const char *name, const struct ti
     lw_put(out, "]}");
 }
 
-/* "scope": {"name": histogram, ...} */
+/* Prints "scope": {"name": histogram, ...} */
 static void put_histograms(struct lw_sink *out, const char *scope, const struct tim_counter *rows,
                            const struct tim_histogram *h, unsigned count)
 {
@@ -76,7 +76,7 @@ static void put_histograms(struct lw_sink *out, const char *scope, const struct 
     lw_put(out, "}");
 }
 
-/** Slice or channel @i. */
+/** Prints slice or channel @i. */
 static void put_part(struct lw_sink *out, unsigned i, const struct tim_counter *rows, unsigned count,
                      const uint64_t *value, const struct tim_counter *h_rows, unsigned h_count,
                      const struct tim_histogram *h)
@@ -88,7 +88,7 @@ static void put_part(struct lw_sink *out, unsigned i, const struct tim_counter *
     lw_put(out, "}");
 }
 
-/* Sums of all scopes; a member of the kernels and of the samples. */
+/* Prints the sums of all scopes; used for kernels and for samples. */
 static void put_sums(struct lw_sink *out, const struct tim_sums *sums)
 {
     lw_put(out, "{\"gpu\": {");
@@ -116,7 +116,7 @@ static void put_meaning(struct lw_sink *out, const char *name, const char *unit,
     lw_put(out, "}");
 }
 
-/* Scopes of counters or histograms: what their rows mean. */
+/* Scopes of counters or histograms, with the meaning of their rows. */
 struct scope {
     const char *name;
     const struct tim_counter *rows;
@@ -188,7 +188,7 @@ static void put_core(struct lw_sink *out, const struct tim_core_stats *core,
     lw_put(out, "]}");
 }
 
-/* What was counted in each interval; the last one ends with the run. */
+/* Prints the counters of each interval; the last interval ends with the run. */
 static void put_samples(struct lw_sink *out, const struct tim_totals *totals)
 {
     size_t count = totals->sample_count;

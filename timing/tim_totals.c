@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters by name, their sums over the GPU, samples in time, and the ratios made of them. */
+/* Counters by name, their sums over the GPU, interval samples, and ratios of counters. */
 #include "timing/tim_priv.h"
 
 #include <math.h>
@@ -70,7 +70,7 @@ void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from)
     uint64_t *a = (uint64_t *)(void *)sums;
     const uint64_t *b = (const uint64_t *)(const void *)from;
 
-    /* The struct is arrays of counters, and nothing else. */
+    /* The struct consists of arrays of counters only. */
     _Static_assert(sizeof *sums == sizeof(uint64_t) *
                        (TIM_GPU_COUNT + TIM_CORE_COUNT + TIM_SCHED_COUNT + TIM_STALL_COUNT +
                         TIM_SLICE_COUNT + TIM_CHANNEL_COUNT), "tim_sums has padding");

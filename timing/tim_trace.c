@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happened in a window of cycles, in the trace-event format that Perfetto and Chrome read:
- * a process for each core with a track for each warp slot (spans: what the warp issues, or why it
- * does not), one for each block slot and the requests that are under way; a process each for the
- * outputs of both crossbars, the L2 slices and the DRAM banks; flows follow a request from its warp
- * through them and back. A microsecond there is a cycle here.
+ * Trace of a window of cycles, in the trace-event format that Perfetto and Chrome read. Each core is a
+ * process with a track for each warp slot (spans: what the warp issues, or why it does not), one for each
+ * block slot and one for requests in flight. The outputs of both crossbars, the L2 slices and the DRAM banks
+ * are a process each; flows follow a request from its warp through them and back. A cycle is shown as a
+ * microsecond.
  */
 #include "timing/tim_priv.h"
 
@@ -13,10 +13,10 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK_TRACK = 1000,   /* after the warps */
+    BLOCK_TRACK = 1000,   /* after those of the warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
-    NOBODY = 0xffff, /* warp of a fetch, core of a line that L2 writes back */
-    MAX_WARPS = 256, MAX_BLOCKS = 64 /* as keys.def allows */
+    NOBODY = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
+    MAX_WARPS = 256, MAX_BLOCKS = 64 /* limits of keys.def */
 };
 
 enum event_kind { STATE, BLOCK, PACKET, GAUGE };
@@ -25,16 +25,16 @@ struct event {
     uint64_t at, end;
     uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its number */
     const char *name;    /* GAUGE */
-    uint32_t id;         /* BLOCK: grid; PACKET: the packet's */
+    uint32_t id;         /* BLOCK: grid; PACKET: id of the packet */
     uint32_t place;      /* core, slice, channel x banks + bank */
     uint16_t track;      /* warp or block slot */
-    uint16_t op;         /* STATE: of the instruction */
+    uint16_t op;         /* STATE: operation of the instruction */
     uint16_t core;       /* PACKET */
-    uint8_t kind, reason; /* cause: or the packet's stage */
+    uint8_t kind, reason; /* reason: stall reason, or the packet's stage */
     uint8_t packet_kind;
 };
 
-/* What a warp slot or a block slot is in. */
+/* The current state of a warp slot or a block slot. */
 struct open_span {
     struct event event;
     bool open;
@@ -45,12 +45,12 @@ struct tim_trace {
     uint64_t from, to;
     struct event *event;
     size_t count, capacity, most;
-    bool full; /* that many are there, or there is no memory: `to` is the cycle in which it was so */
+    bool full; /* the limit is reached, or memory: `to` is the cycle in which that happened */
     struct open_span *warp, *block; /* [core][slot] */
-    uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span; of stages with spans */
+    uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span, for stages with spans */
 };
 
-/** The process of a stage with spans, and how many tracks it has; 0: none. */
+/** Returns the process of a stage with spans; 0: none. tracks_of() has its number of tracks. */
 static unsigned process_of(enum tim_trace_stage stage)
 {
     return stage == TIM_TRACE_SENT || stage == TIM_TRACE_REPLIED
@@ -120,7 +120,7 @@ uint64_t tim_trace_end(const struct tim_trace *trace)
     return trace->to;
 }
 
-/** False: it is full, and ends with the last cycle before @now of which all is there. */
+/** Adds an event. Returns false if the trace is full: then it ends with the last complete cycle before @now. */
 static bool keep(struct tim_trace *trace, const struct event *event, uint64_t now)
 {
     if (trace->count >= trace->most ||
@@ -140,7 +140,7 @@ static void close_span(struct tim_trace *trace, struct open_span *span, uint64_t
         return;
     span->event.end = now < trace->to ? now : trace->to;
     if (span->event.reason == TIM_STALL_ISSUED && span->event.kind == STATE)
-        span->event.end = span->event.at + 1; /* an issue is one cycle */
+        span->event.end = span->event.at + 1; /* an issue takes one cycle */
     span->open = span->event.end > span->event.at && !keep(trace, &span->event, now);
 }
 
@@ -163,7 +163,7 @@ void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsign
         return;
     *span = (struct open_span){
         .open = true,
-        /* One that began before the window is shown from its first cycle. */
+        /* A span that began before the window is shown from its first cycle. */
         .event = {.at = now < trace->from ? trace->from : now, .a = pc, .b = lanes, .place = core, .track = (uint16_t)warp, .op = op,
                   .kind = STATE, .reason = (uint8_t)reason},
     };
@@ -197,7 +197,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
-            at = end = *until - 1; /* only a step of the flow, in the span that is there */
+            at = end = *until - 1; /* only a step of the flow, in the existing span */
         else
             *until = end;
         if (!tim_trace_wants(trace, at))
@@ -220,7 +220,7 @@ void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const
 
 /* ---- as JSON -------------------------------------------------------------------------------- */
 
-/* Colours of Chrome's viewer; Perfetto takes its own by name. */
+/* Returns a colour of Chrome's viewer; Perfetto chooses its own by name. */
 static const char *colour(enum tim_stall reason)
 {
     switch (reason) {
@@ -251,8 +251,8 @@ static const char *packet_name(unsigned kind)
     return kind < LW_COUNT_OF(names) ? names[kind] : "?";
 }
 
-/* The members that all events of a place share; events are separated by commas. There may be a
- * million of them: without spaces. */
+/* Begins an event with the members that all have; events are separated by commas. There may be a million
+ * events, so there are no spaces. */
 static void begin_event(struct lw_sink *out, bool *first, const char *phase, uint64_t at,
                         unsigned process, unsigned track)
 {
@@ -288,7 +288,7 @@ static void put_gauge(struct lw_sink *out, const struct event *e, bool *first)
     lw_printf(out, ",\"name\":\"%s\",\"args\":{\"value\":%" PRIu64 "}}", e->name, e->a);
 }
 
-/* An arrow's end, and where it begins. */
+/* Prints the start, a step or the end of a flow's arrow. */
 static void put_flow(struct lw_sink *out, const struct event *e, const char *phase,
                      unsigned process, unsigned track, bool *first)
 {
@@ -309,7 +309,7 @@ static void put_machine_event(struct lw_sink *out, const struct event *e, uint64
     lw_put(out, "}");
 }
 
-/* A place is busy with a packet. */
+/* Prints that a packet occupies a place. */
 static void put_busy(struct lw_sink *out, const struct event *e, unsigned process, bool *first)
 {
     begin_event(out, first, "X", e->at, process, e->place);
@@ -321,10 +321,10 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
     lw_put(out, "}}");
 }
 
-/* @last: of the events of the packet; unless it is an answer, its flow ends here. */
+/* Prints an event of a packet. @last: its last one; unless it is an answer, the flow ends there. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
-    bool from_warp = e->track != NOBODY; /* else a fetch: no track to draw from */
+    bool from_warp = e->track != NOBODY; /* else a fetch: there is no track to draw from */
     unsigned process = process_of((enum tim_trace_stage)e->reason);
 
     switch ((enum tim_trace_stage)e->reason) {
@@ -398,7 +398,7 @@ static void put_event(struct lw_sink *out, const struct event *e, bool last, boo
         put_packet(out, e, last, first);
 }
 
-/* What is still open ends here, in cycle @end. */
+/* Prints a span that is still open, ending in cycle @end. */
 static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t end, bool *first)
 {
     struct event event = span->event;
@@ -410,7 +410,7 @@ static void put_open(struct lw_sink *out, const struct open_span *span, uint64_t
 
 /* ---- requests that are under way at the end ---------------------------------------------------- */
 
-/* One event of a packet, by what names it. */
+/* An event of a packet, with the packet's identification. */
 struct step {
     uint64_t sent;
     uint32_t id, at; /* at: index of the event */
@@ -435,8 +435,8 @@ static bool is_same(const struct step *x, const struct step *y)
     return x->core == y->core && x->id == y->id && x->sent == y->sent;
 }
 
-/** Marks in @last, a bit for each event, the last one of each packet that was not answered before
- *  cycle @end, whose life ends here. False: no memory. */
+/** Marks in @last, a bit for each event, the last event of each packet that was not answered before cycle
+ *  @end, where its flow ends. Returns false without memory. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
 {
@@ -455,7 +455,7 @@ static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *las
             step[count++] = (struct step){e->b, e->id, (uint32_t)i, e->core};
     }
     qsort(step, count, sizeof *step, by_packet);
-    for (size_t i = 0, of = 0; i < count; i++) { /* of: the first of this packet */
+    for (size_t i = 0, of = 0; i < count; i++) { /* of: index of the packet's first event */
         const struct event *e = &trace->event[step[i].at];
         of = is_same(&step[of], &step[i]) ? of : i;
         if ((i + 1 < count && is_same(&step[i], &step[i + 1])) || e->reason == TIM_TRACE_REPLIED)
@@ -494,7 +494,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
         lw_put(out, cycles < trace->to ? "with the run" : "with its window");
     lw_put(out, "\"},\n\"traceEvents\":[\n");
     put_names(out, trace->config, &first);
-    /* Without memory for it the requests stay open. */
+    /* Without memory the flows of unanswered packets remain open. */
     bool marked = last != NULL && end_lives(trace, extent.to, last, out, &first);
     for (size_t i = 0; i < trace->count; i++) {
         struct event event = trace->event[i];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a warp does not issue now: the stall reason, and the instruction that it waits for. */
+/* Explains why a warp does not issue now: the stall reason, and the instruction for which it waits. */
 #include "timing/tim_engine_priv.h"
 
 #include <inttypes.h>
 
-/** The instruction in flight that writes what the warp's next instruction needs; NULL: none. */
+/** Returns the instruction in flight that writes an operand of the warp's next instruction; NULL: none. */
 static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
 {
     const struct tim_warp *w = &core->warp[warp];
@@ -26,7 +26,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Of a policy against overtaking: the oldest that has not read its operands; NULL: none. */
+/** Returns, for a policy against overtaking, the oldest instruction that has not read its operands; NULL:
+ *  none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
@@ -50,7 +51,7 @@ static void print_cycles(uint64_t cycles, struct lw_sink *out)
     lw_printf(out, "\nfor %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
 }
 
-/** Where an instruction in flight is. */
+/** Prints the stage of an instruction in flight. */
 static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *out)
 {
     switch (op->stage) {
@@ -84,7 +85,7 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
     lw_printf(out, "; issued %" PRIu64 " cycles ago", now - op->issued);
 }
 
-/** An instruction in flight that a warp waits for. */
+/** Prints an instruction in flight for which a warp waits. */
 static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t now,
                      struct lw_sink *out)
 {
@@ -94,12 +95,12 @@ static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t
     print_stage(op, now, out);
 }
 
-/** What the control field makes the warp wait for: a stall count, or dependence barriers, each with those that
- *  hold it, the oldest first. False: for nothing. */
+/** Prints what the control field makes the warp wait for: a stall count, or dependence barriers, each with
+ *  the instructions that hold it, the oldest first. Returns false if for nothing. */
 static bool print_control(const struct tim_core *core, unsigned warp, uint64_t now,
                           struct lw_sink *out)
 {
-    enum { MOST = 4 }; /* holders of a barrier that are shown */
+    enum { MOST = 4 }; /* limit of shown holders of a barrier */
     const struct tim_warp *w = &core->warp[warp];
     unsigned waits = tim_bars_waited(core, w, tim_head(w), now);
 
@@ -116,7 +117,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
             print_op(w, op, now, out);
-            if (op->write_bar != b) /* it is not its result that is waited for */
+            if (op->write_bar != b) /* the barrier is not for its result */
                 lw_put(out, "; its operands are not all read");
         }
         if (shown > MOST)
@@ -125,7 +126,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
     return waits != 0;
 }
 
-/** What a warp whose next instruction is there waits for. */
+/** Prints what a warp waits for whose next instruction is in its buffer. */
 static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stall reason,
                        uint64_t now, struct lw_sink *out)
 {
@@ -144,11 +145,11 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
         print_op(w, op, now, out);
 }
 
-/** Who is at a barrier of the block, and what the others do. */
+/** Prints which warps are at a barrier of the block, and what the others do. */
 static void print_cta(const struct tim_core *core, const struct tim_block *block, unsigned barrier,
                       uint64_t now, struct lw_sink *out)
 {
-    enum { MOST = 4 }; /* warps that are shown */
+    enum { MOST = 4 }; /* limit of shown warps */
     uint64_t absent[TIM_MAX_WARPS / 64] = {0};
     unsigned live = 0, there = 0, shown = 0;
 
@@ -180,7 +181,7 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
         lw_printf(out, "\nand %u more", shown - MOST);
 }
 
-/** Where the lanes of a warp are whose splits cannot run. */
+/** Prints where the lanes of a warp are whose splits cannot run. */
 static void print_barriers(const struct tim_core *core, const struct tim_block *block,
                            unsigned warp, uint64_t now, struct lw_sink *out)
 {
@@ -202,7 +203,7 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
     }
 }
 
-/** What a fence or a barrier waits for. */
+/** Prints what a fence or a barrier waits for. */
 static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
 {
     if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
@@ -212,7 +213,7 @@ static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
                   w->writes_out);
 }
 
-/** Where the next instruction of a warp is, whose buffer has none that can issue. */
+/** Prints where the next instruction of a warp is, whose buffer has none that can issue. */
 static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *out)
 {
     if (w->split < 0)
@@ -226,7 +227,8 @@ static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *
                   w->fetch_from - now == 1 ? "" : "s");
 }
 
-/** Of a block that waits for launches elsewhere. False: it is not one. */
+/** Prints why a block does not run that waits for launches outside the cores. Returns false if it is not such
+ *  a block. */
 static bool why_suspended(const struct tim_engine *e, const struct emu_thread_ref *place,
                           struct lw_sink *out)
 {

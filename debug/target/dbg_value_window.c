@@ -4,7 +4,9 @@
  * computed from registers, as contiguous bytes. The object's location expression (isa_expression.c) is
  * evaluated for a lane.
  *
- * FC | warp<<40 | lane<<32 | location<<9 | byte    location: its index in the object that the lane runs
+ *   FC | warp<<40 | lane<<32 | location<<9 | byte
+ *
+ * location: the index of the location in the object that the lane runs.
  */
 #include "debug/debug_priv.h"
 

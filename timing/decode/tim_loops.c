@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of a program, by its branches back: what a compiler would mark (the warp scheduling thesis 5.2). */
+/* Loops of a program, found by backward branches: what a compiler would mark (the warp scheduling thesis
+ * 5.2). */
 #include "timing/decode/tim_static_priv.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static int by_begin(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/** Branches back of one function, a loop each. False: no memory. */
+/** Adds a loop for each backward branch. Returns false without memory. */
 static bool add_branches(struct tim_code *code, size_t *room)
 {
     const struct isa_object *object = emu_program_object(code->program);
@@ -47,11 +48,11 @@ bool tim_loops_fill(struct tim_code *code)
         return false;
     if (code->loop_count != 0)
         qsort(code->loop, code->loop_count, sizeof *code->loop, by_begin);
-    for (uint32_t i = 0; i < code->loop_count; i++) /* several branches to one place are one loop, the longest */
+    for (uint32_t i = 0; i < code->loop_count; i++) /* several branches to one target are one loop, the longest */
         if (kept == 0 || code->loop[kept - 1].begin != code->loop[i].begin)
             code->loop[kept++] = code->loop[i];
     code->loop_count = kept < TIM_LOOPS_MOST ? kept : TIM_LOOPS_MOST;
-    for (uint32_t i = 0; i < code->loop_count; i++) { /* inner ones are after those around them */
+    for (uint32_t i = 0; i < code->loop_count; i++) { /* inner loops follow those around them */
         struct tim_loop *loop = &code->loop[i];
         uint32_t around = code->loop_of[(loop->begin - code->base) / ISA_WORD_BYTES];
 

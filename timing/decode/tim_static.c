@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the model needs to know of each instruction of a program, from the instruction table. In the field's words:
- * predecoding. Without it each issue, 46,336 for gemm on `fermi`, would read the table.
+ * Predecoding: properties of each instruction of a program, from the instruction table. Without it each
+ * issue, 46,336 for gemm on `fermi`, would read the table.
  */
 #include "timing/decode/tim_tags_priv.h"
 #include "timing/energy/tim_energy_priv.h"
@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/** Bytes of the constant operand in X. */
+/** Returns the bytes of the constant operand in X. */
 static unsigned constant_bytes(const struct isa_insn *insn)
 {
     unsigned bytes = isa_insn_x_bytes(insn);
@@ -17,7 +17,7 @@ static unsigned constant_bytes(const struct isa_insn *insn)
     return bytes == 0 ? 4 : bytes;
 }
 
-/** What it waits for of the accesses before it: a set of enum tim_awaits. */
+/** Returns the set of enum tim_awaits for an instruction. */
 static uint8_t awaits(const struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -29,7 +29,7 @@ static uint8_t awaits(const struct isa_insn *insn)
     return info->format == ISA_FMT_BAR ? TIM_AWAITS_QUEUE : 0;
 }
 
-/** What the control field says beyond barriers. */
+/** Sets what the control field says beyond barriers. */
 static void fill_control(const struct tim_config *config, const struct isa_insn *insn, struct tim_static *out)
 {
     unsigned stall = insn->control.stall;
@@ -66,7 +66,7 @@ static enum tim_type type_of(const struct isa_insn *insn, const struct isa_op_in
     return info->unit == ISA_UNIT_SCALAR ? TIM_TYPE_SCALAR : TIM_TYPE_VECTOR;
 }
 
-/** What a scheduler's memory unit needs to know of a memory instruction, whose rows are in @out. */
+/** Sets what a scheduler's memory unit needs of a memory instruction, whose registers are in @out. */
 static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *info, struct tim_static *out)
 {
     bool vector = isa_op_has(info, ISA_TOK_MA) || (isa_op_has(info, ISA_TOK_MC) && !insn->a_scalar);
@@ -83,7 +83,7 @@ static void fill_memory(const struct isa_insn *insn, const struct isa_op_info *i
     out->words = words <= 1 ? 0 : words == 2 ? 1 : 2;
 }
 
-/** Does a predicate decide the result, other than the guard? */
+/** Returns true if a predicate other than the guard decides the result. */
 static bool reads_predicates(const struct isa_insn *insn, const struct isa_reg_use *use, unsigned uses)
 {
     unsigned count = 0;
@@ -93,7 +93,7 @@ static bool reads_predicates(const struct isa_insn *insn, const struct isa_reg_u
     return count > (insn->guard != ISA_PT && !insn->guard_scalar);
 }
 
-/** Whether less than all lanes can execute it where its registers are tagged. */
+/** Returns the rule for executing an instruction with fewer than all lanes where its registers are tagged. */
 static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_static *out, bool predicates)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -114,7 +114,7 @@ static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_
     }
 }
 
-/** As is_cached() of tim_lsu_body.h, of what is known before it issues. */
+/** As is_cached() of tim_lsu_body.h, as far as known before the issue. */
 static bool is_uncached(const struct tim_config *config, const struct isa_insn *insn)
 {
     unsigned cache = isa_mod_get(insn, ISA_MOD_CACHE);
@@ -157,7 +157,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->control = insn->control;
     fill_control(config, insn, out);
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
-    out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* one lane's work */
+    out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* takes one lane */
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->type = (uint8_t)type_of(insn, info);
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of registers: who executes an instruction, and where a register is. Source: the book, 12.4 and 12.8 to 12.10 (what is
- * tagged, expansion, where affine operations execute), 13 (compressed registers); ours is marked in
- * docs/reference/timing-core.md.
+ * Register tags: which unit executes an instruction, and where a register is stored. Source: the book, 12.4
+ * and 12.8 to 12.10 (what is tagged, expansion, where affine operations execute), 13 (compressed registers);
+ * what we chose ourselves is marked in docs/reference/timing-core.md.
  */
 #include "timing/decode/tim_tags_priv.h"
 
@@ -16,7 +16,8 @@ static const struct emu_tag_change *change_of(const struct emu_event *ev, unsign
     return NULL;
 }
 
-/** No lane of @lanes wraps: the closed form of a compare holds. @high: the upper half of a pair, which is the same in all. */
+/** Returns true if no lane of @lanes wraps, so the closed form of a compare holds. @high: the upper half of a
+ *  pair, which is the same in all lanes. */
 static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t lanes)
 {
     int64_t base = is_signed ? (int32_t)tag->base : (int64_t)tag->base;
@@ -38,7 +39,7 @@ static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t 
     return true;
 }
 
-/** The closed form of a compare of sources of which none is V. */
+/** Returns true if the closed form of a compare holds, for sources none of which is V. */
 static bool compares(const struct tim_static *what, const struct emu_event *ev)
 {
     bool is_signed = what->tag_rule == TIM_TAG_COMPARE_S;
@@ -59,7 +60,7 @@ static unsigned worse(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/** By whom it is executed. */
+/** Returns the unit that executes the instruction, as an enum emu_tag_kind. */
 static unsigned executed_as(const struct tim_config *config, const struct tim_static *what, const struct emu_event *ev,
                             const struct tim_tagged *t)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy estimate: events counted, times what timing/energy/energy.def says that each costs. */
+/* The energy estimate: numbers of events times their costs in timing/energy/energy.def. */
 #ifndef TIM_ENERGY_PRIV_H
 #define TIM_ENERGY_PRIV_H
 
 #include "timing/tim_priv.h"
 
-/** What a lane of an instruction costs, by class; counters TIM_SCHED_lanes_int + class. */
+/** Class of an instruction, which determines the cost of a lane; counters TIM_SCHED_lanes_int + class. */
 enum tim_work {
 #define WORK(name, fj, help) TIM_WORK_##name,
 #include "timing/energy/energy.def"
@@ -19,14 +19,14 @@ enum tim_component {
 extern const struct tim_counter tim_components[TIM_COMPONENT_COUNT]; /* unit: J */
 
 struct tim_energy {
-    double seconds;                         /* of the GPU */
-    double joules, watts;                   /* all components; watts 0: no time has passed */
+    double seconds;                         /* time of the GPU */
+    double joules, watts;                   /* sum of all components; watts 0: no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
 };
 
-/** The class of an instruction, from its unit and what it computes. */
+/** Returns the class of an instruction, from its unit and its operation. */
 enum tim_work tim_work_of(const struct isa_insn *insn);
-/** The estimate for what @sums counted on the machine @config. */
+/** Computes the estimate for what @sums counted on the model @config. */
 void tim_energy_of(const struct tim_sums *sums, const struct tim_config *config, struct tim_energy *out);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block dispatch. Source: specs of the dynamic parallelism thesis 3.2, 3.3;
- * of the book 17.1. The dispatcher takes the launch that arrived first, of equals the device's
- * before the host's, then the lower sequence number; it carries one at a time. Blocks leave in the
- * order of the distributor's entries: a kernel whose next block fits nowhere holds up the later
- * ones, unless kernels.bypass lets them pass.
+ * Kernel management and block dispatch. Source: specs of the dynamic parallelism thesis 3.2, 3.3; of the book
+ * 17.1. The dispatcher processes one launch at a time: the one that arrived first; of equals the device's
+ * before the host's, then the lower sequence number. Blocks leave in the order of the distributor's entries:
+ * a kernel whose next block fits nowhere delays later kernels, unless kernels.bypass lets them pass.
  */
 #include "timing/grid/tim_grid_priv.h"
 
 #include <stdlib.h>
 
-/** Round robin: the next core after the one that got the last block on which it fits. */
+/** Round robin: returns the next core after that of the last block on which the block fits. */
 static int pick_rr(const struct tim_blocks_view *view, const struct emu_grid *grid, unsigned *next)
 {
     unsigned count = view->config->core_count;
@@ -72,7 +71,7 @@ static struct tim_launch *launch_of(const struct tim_grid *g, const struct emu_g
     return &g->launch[i];
 }
 
-/** Some core may take a block of its level of nesting. */
+/** Returns true if some core has capacity for a block at its nesting level. */
 static bool has_level(const struct tim_grid *g, const struct emu_grid *grid)
 {
     for (unsigned c = 0; c < g->config->core_count; c++)
@@ -81,13 +80,13 @@ static bool has_level(const struct tim_grid *g, const struct emu_grid *grid)
     return false;
 }
 
-/** It has blocks that have never been on a core, and may be. */
+/** Returns true if it has blocks that have never been on a core, and may be. */
 static bool gives(const struct tim_grid *g, const struct tim_launch *l)
 {
     return l->grid->blocks_placed < l->grid->block_count && has_level(g, l->grid);
 }
 
-/** A suspended block of it has been dispatched, or (@soon) is. */
+/** Returns true if a suspended block of it has been dispatched, or (@soon) is being dispatched. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -100,7 +99,7 @@ static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, boo
 
 /* ---- the dispatcher ----------------------------------------------------------------------------- */
 
-/** What it may take: a launch, or a block that comes back. */
+/** Item to dispatch: a launch, or a block that resumes. */
 struct command {
     const struct emu_grid *grid;
     uint64_t arrived;
@@ -121,7 +120,7 @@ static bool goes_before(const struct command *a, const struct command *b)
     return a->resumes && !b->resumes;
 }
 
-/** What goes first of what may be dispatched, whenever it arrives. False: nothing may. */
+/** Gets the next item to dispatch, even if it arrives later. Returns false if there is none. */
 static bool next_command(const struct tim_grid *g, struct command *best)
 {
     bool entry = g->entries < g->config->kernels_entries, found = false;
@@ -162,7 +161,7 @@ static void distribute(struct tim_grid *g, uint64_t now)
         g->distributed(g->context, l->stats, now);
 }
 
-/** Kernels that can do nothing give their entries back. */
+/** Removes the entries of kernels that can do nothing. */
 static void give_back(struct tim_grid *g)
 {
     for (size_t i = 0; i < g->count; i++) {
@@ -174,7 +173,7 @@ static void give_back(struct tim_grid *g)
     }
 }
 
-/** Bring what it has to the distributor, take the next. */
+/** Brings the current item to the distributor, and takes the next. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     struct command c;
@@ -195,7 +194,7 @@ static void dispatch(struct tim_grid *g, uint64_t now)
 
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
-/** The first entry after @after that has blocks to give; SIZE_MAX: none. */
+/** Returns the first entry after @after that has blocks to send; SIZE_MAX: none. */
 static size_t next_entry(const struct tim_grid *g, uint64_t after)
 {
     size_t found = SIZE_MAX;
@@ -209,7 +208,7 @@ static size_t next_entry(const struct tim_grid *g, uint64_t after)
     return found;
 }
 
-/** The first block of @l that comes back and has room on its core; SIZE_MAX: none. */
+/** Returns the first resuming block of @l for which its core has capacity; SIZE_MAX: none. */
 static size_t next_resume(const struct tim_grid *g, const struct tim_launch *l)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -230,7 +229,7 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
         g->dispatching--;
 }
 
-/** One block of entry @i reaches a core. *placed: there was room. */
+/** Sends one block of entry @i to a core. *@placed is set if there was capacity. */
 static enum lw_status start_one(struct tim_grid *g, size_t i, bool *placed, struct lw_error *err)
 {
     struct tim_blocks_view view = {g->config, g->cores};
