@@ -287,9 +287,10 @@ struct ptx_calls {
     uint32_t index;              /* in the object */
     struct ptx_tree tree;
 };
-/** Lines of the text from @from on whose instructions are of the statement that begins at @to. */
+/** Lines of the text from @from on whose instructions are of the statement that begins at @to; those from @given on have its
+ *  line, too, in blocks before it. */
 struct ptx_early {
-    uint32_t from, to;
+    uint32_t from, to, given;
 };
 /** A comment of a body that says the value of a variable of the source (ptx_debug_notes.c). */
 struct ptx_note {

@@ -244,17 +244,17 @@ const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (fn->early.at[middle].from <= line)
+        if (fn->early.at[middle].to <= line)
             low = middle + 1;
         else
             high = middle;
     }
-    return low != 0 && line < fn->early.at[low - 1].to ? &fn->early.at[low - 1] : NULL;
+    return low != fn->early.count && fn->early.at[low].given <= line ? &fn->early.at[low] : NULL;
 }
 
 uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line)
 {
     const struct ptx_early *early = ptx_debug_early(fn, line);
 
-    return early != NULL ? early->to : line;
+    return early != NULL && early->from <= line ? early->to : line;
 }

@@ -24,11 +24,11 @@ struct group {
 /* A group that the source reaches from another one of its block by a line that assigns. */
 struct passed {
     uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
-    bool ahead;            /* it is on a later line */
+    uint32_t since;        /* lines ascend from this statement to it; PTX_NONE: it is on no later line */
 };
-/* Notes of a variable in a block: 1 + the index of the last one, and the places of those that say something new. */
+/* Notes of a variable in a block: 1 + the index of the last one; those that say something new: how many, and where. */
 struct block_notes {
-    uint32_t generation, last, first_at, last_at;
+    uint32_t generation, last, news, first_at, last_at;
 };
 struct block_list {
     uint32_t *at;
@@ -47,6 +47,7 @@ struct doubting {
     uint32_t *last_in;             /* by block: 1 + its last group in the scope, 0: none */
     PTX_LIST(uint32_t) assigning;  /* groups of lines that assign */
     PTX_LIST(struct passed) passed;
+    uint32_t *needed;              /* by block: lines that assign between its first and its last line */
     PTX_LIST(uint32_t) entered;    /* first groups of blocks that the source enters by a line that assigns */
     /* of a variable */
     struct block_notes *of_block;
@@ -139,12 +140,40 @@ static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const 
     return loop != NULL && at->line > loop->line && at->line != from;
 }
 
+/* Lines that assign and that are passed from line @first to line @last. */
+static uint32_t count_passed(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last)
+{
+    uint32_t count = 0;
+
+    for (size_t k = 0; k < lines->count; k++)
+        count += lines->at[k].line > first && lines->at[k].line < last && lines->at[k].reached >= last;
+    return count;
+}
+
+/* In the function of a variable, and not in its scope. */
+static bool has_left(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    return line != 0 && lines->end != 0 && lines->function != 0 && !in_scope(lines, line) && line >= lines->function &&
+           line <= lines->function_end;
+}
+
+/* Whether the source may come from line @from to line @to without @at, though it is between them: it is in an arm. */
+static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
+{
+    const struct ptx_noted_line *loop = from >= to ? loop_around(lines, from, to) : NULL;
+
+    return at->reached != 0 && at->reached < (loop != NULL && at->line > from ? loop->reached : to);
+}
+
 /* Where the assignments of these lines can be seen to be without notes. */
 static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *lines)
 {
     const struct group *last = NULL;
+    uint32_t since = 0, first_line = 0, last_line = 0;
+    bool left = false; /* the scope, since @last */
 
     memset(d->last_in, 0, d->noting->blocks.count * sizeof *d->last_in);
+    memset(d->needed, 0, d->noting->blocks.count * sizeof *d->needed);
     d->assigning.count = d->passed.count = d->entered.count = 0;
     for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
         const struct group *group = &d->groups.at[g];
@@ -153,6 +182,7 @@ static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *line
         uint32_t to = group->line;
         bool passes = false, enters = false;
 
+        left |= has_left(lines, to);
         for (size_t n = g + 1; outside && !begins && n < d->groups.count && d->groups.at[n].block == group->block &&
                                !in_scope(lines, to) && ptx_spend(d->pl, 1); n++)
             to = d->groups.at[n].line; /* code of a function that is called: what is after it */
@@ -164,14 +194,22 @@ static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *line
             passes |= !begins && last->line != to && is_between(lines, last->line, lines->at[k].line, to);
             enters |= begins && lines->at[k].reached >= to && lines->at[k].line < to;
         }
+        if (!begins && left && last->line >= to) /* it is entered again */
+            passes |= has_line(lines, lines->declared);
         if (passes)
-            *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end, last->line < to};
+            *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end, last->line < to ? since : PTX_NONE};
         if (enters)
             *PTX_PUSH(d->pl->job, d->entered) = (uint32_t)g;
-        if (!outside) {
-            last = group;
-            d->last_in[group->block] = (uint32_t)g + 1;
-        }
+        if (outside)
+            continue;
+        if (begins || group->line < last->line)
+            since = group->first;
+        first_line = begins ? group->line : first_line;
+        last_line = begins || group->line > last_line ? group->line : last_line;
+        d->needed[group->block] = count_passed(lines, first_line, last_line);
+        last = group;
+        left = false;
+        d->last_in[group->block] = (uint32_t)g + 1;
     }
 }
 
@@ -189,6 +227,7 @@ static void find_notes(struct doubting *d, const struct ptx_noted_variable *v)
         of->last = (uint32_t)i + 1;
         if (note->restates)
             continue;
+        of->news++;
         if (note->at < of->first_at)
             of->first_at = note->at;
         if (note->at > of->last_at)
@@ -239,8 +278,12 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_
         for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
             const struct ptx_noted_event *note = &v->notes.at[i - 1];
 
-            said = note->at <= 2 * group->first && (note->at >= 2 * passed->after || (passed->ahead && !in_pieces && !note->restates));
+            said = note->at <= 2 * group->first &&
+                   (note->at >= 2 * passed->after ||
+                    (passed->since != PTX_NONE && note->at >= 2 * passed->since && !in_pieces && !note->restates));
         }
+        if (notes != NULL && notes->news < d->needed[group->block])
+            said = false; /* which of the assignments has one is not known */
         if (!said)
             doubt(d, v, 2 * group->first, group->block);
     }
@@ -370,7 +413,7 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
         struct ptx_noted_event *note = &v->notes.at[i];
         const uint32_t to = line_after(d, lines, note);
         const struct before before = before_note(d, lines, note);
-        bool all = true, crossed = true;
+        bool all = true, crossed = true, optional = before.count != 0 && to != PTX_NONE;
 
         if (before.begins)
             continue;
@@ -380,15 +423,17 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
 
             for (size_t k = 0; k < lines->count; k++) {
                 const uint32_t line = lines->at[k].line;
+                const bool between = line == from || (from != to && is_between(lines, from, line, to));
 
-                assigned |= line == from || (from != to && is_between(lines, from, line, to));
+                assigned |= between;
+                optional &= !between || (line != from && is_optional(lines, from, &lines->at[k], to));
                 at_line |= line == from;
                 crosses |= is_passed(lines, from, &lines->at[k], to);
             }
             all &= assigned;
             crossed &= crosses && !at_line;
         }
-        note->restates = !all || before.more;
+        note->restates = !all || before.more || (optional && !ptx_note_is_plain(&d->noting->values.at[note->value]));
         note->crosses = all && crossed && before.count != 0;
     }
 }
@@ -400,6 +445,7 @@ static void find_predecessors(struct doubting *d)
     d->preds = PTX_ARRAY(d->pl->job, struct block_list, noting->blocks.count + 1);
     d->seen = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     d->last_in = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
+    d->needed = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     d->of_block = PTX_ARRAY(d->pl->job, struct block_notes, noting->blocks.count + 1);
     for (uint32_t b = 0; b < noting->blocks.count; b++)
         for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++)

@@ -274,7 +274,8 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
 }
 
 /* A note between code of no line and the line that this code is given to: the line begins with what the note says,
- * or, if that code computes it, with nothing known. The note itself stays: others of the variable may be between. */
+ * or, if that code computes it or is in blocks before, with nothing known. The note itself stays: others of the variable
+ * may be between. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -286,9 +287,15 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
 
     if (early == NULL)
         return;
-    start = ptx_debug_statements_before(fn, early->from);
-    if (start < noting->blocks.at[event->block].first)
-        start = noting->blocks.at[event->block].first;
+    start = ptx_debug_statements_before(fn, early->given);
+    for (; start < noting->blocks.at[event->block].first && ptx_spend(pl, 1); start = noting->blocks.at[before.block].end) {
+        before.at = 2 * start;
+        before.block = noting->block_of[start];
+        before.value = (uint32_t)noting->values.count;
+        *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.first = v.first, .bytes = v.bytes};
+        *PTX_PUSH(pl->job, variable->notes) = before;
+    }
+    before = *event;
     if (2 * start >= event->at)
         return;
     before.at = 2 * start;

@@ -122,7 +122,7 @@ uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigne
 
 /** The line of the text where the statement begins that the instruction of line @line is of. */
 uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
-/** The lines before a statement that are of it, which line @line is among; NULL: it is not. */
+/** The lines before a statement that have its line, which line @line is among; NULL: it is not. */
 const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t line);
 /** How many statements of the function begin above line @line of the text. */
 uint32_t ptx_debug_statements_before(const struct ptx_function *fn, uint32_t line);

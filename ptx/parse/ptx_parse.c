@@ -223,13 +223,16 @@ static bool leaves(const struct ptx_insn *insn)
 static void take_early(struct ptx_parser *parser)
 {
     const struct ptx_function *fn = parser->function;
-    size_t first = fn->insns.count;
+    const uint32_t to = (uint32_t)parser->lex.line;
+    size_t first = fn->insns.count, given;
 
     while (first > 0 && fn->insns.at[first - 1].loc == NEXT_LOC && !leaves(&fn->insns.at[first - 1]))
         first--;
-    if (first != fn->insns.count)
+    for (given = first; given > 0 && fn->insns.at[given - 1].loc == NEXT_LOC; given--)
+        ;
+    if (given != fn->insns.count)
         *PTX_PUSH(parser->lex.job, parser->function->early) =
-            (struct ptx_early){ fn->insns.at[first].line, (uint32_t)parser->lex.line };
+            (struct ptx_early){first != fn->insns.count ? fn->insns.at[first].line : to, to, fn->insns.at[given].line};
 }
 
 /* Nothing comes: the line before it all the same. */
