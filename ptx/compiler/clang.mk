@@ -15,3 +15,11 @@ CLEANFILES += %D%/cuda_headers.inc
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' $$f; \
 	    echo "},"; done >$@.new && mv $@.new $@
 %D%/ptx_cuda.$(OBJEXT): %D%/cuda_headers.inc
+# What is loaded into clang travels in the program, too.
+EXTRA_DIST += %D%/ptx_clang_words.c
+CLEANFILES += %D%/clang_words.inc
+%D%/clang_words.inc: %D%/ptx_clang_words.c
+	@$(MKDIR_P) %D%
+	$(AM_V_GEN)$(CC) -std=gnu11 -O2 -fPIC -shared -nostdlib -fvisibility=hidden -s -o $@.so $(srcdir)/%D%/ptx_clang_words.c && \
+	    od -An -v -t x1 $@.so | sed 's/\([0-9a-f][0-9a-f]\)/0x\1,/g' >$@.new && rm -f $@.so && mv $@.new $@
+%D%/ptx_subprocess.$(OBJEXT): %D%/clang_words.inc

@@ -12,6 +12,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -224,23 +225,73 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/** Our environment with TMPDIR replaced; caller frees the array and its first entry. */
-static char **child_environment(const char *scratch)
+/* clang writes its dump a word at a time. This object collects the words in it (ptx_clang_words.c). */
+static const unsigned char words_object[] = {
+#include "ptx/compiler/clang_words.inc"
+};
+
+/** Can a program load it? A script cannot, and one for another processor says so on standard error. */
+static bool loads_words_object(const char *program)
 {
-    size_t count = 0, kept = 1;
+    enum { CLASS_END = 5, MACHINE = 18, MACHINE_END = 20 };
+    unsigned char head[MACHINE_END] = {0};
+    int fd = open(program, O_RDONLY | O_CLOEXEC);
+    bool ok = fd >= 0 && read(fd, head, sizeof head) == (ssize_t)sizeof head && memcmp(head, words_object, CLASS_END) == 0 &&
+              memcmp(head + MACHINE, words_object + MACHINE, MACHINE_END - MACHINE) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
+/** A file with it for @program, which has no name; -1: there can be none, and clang does as it does. */
+static int open_words_object(const char *program)
+{
+    int fd = loads_words_object(program) ? memfd_create("lanewise-clang-words", MFD_CLOEXEC) : -1;
+    char path[32];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && (write(fd, words_object, sizeof words_object) != (ssize_t)sizeof words_object || access(path, R_OK) != 0)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static void free_environment(char **environment)
+{
+    if (environment != NULL) {
+        free(environment[0]);
+        free(environment[1]);
+    }
+    free(environment);
+}
+
+/** Our environment with TMPDIR replaced, and with an object to be loaded before others, the file @words; -1: none. */
+static char **child_environment(const char *scratch, int words)
+{
+    const char *others = getenv("LD_PRELOAD");
+    size_t count = 0, kept = 2;
     char **copy;
 
     while (environ[count] != NULL)
         count++;
-    copy = calloc(count + 2, sizeof *copy);
+    copy = calloc(count + 3, sizeof *copy);
     if (copy == NULL)
         return NULL;
-    if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0) {
-        free(copy);
+    if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0)
+        copy[0] = NULL;
+    /* without an object, the folder a second time */
+    if ((words < 0 ? asprintf(&copy[1], "TMPDIR=%s", scratch)
+                   : asprintf(&copy[1], "LD_PRELOAD=%s%s/proc/self/fd/%d", others != NULL ? others : "", others != NULL ? ":" : "",
+                              words)) < 0)
+        copy[1] = NULL;
+    if (copy[0] == NULL || copy[1] == NULL) {
+        free_environment(copy);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) {
-        if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+        if (strncmp(environ[i], "TMPDIR=", 7) != 0 && (words < 0 || strncmp(environ[i], "LD_PRELOAD=", 11) != 0))
             copy[kept++] = environ[i];
     }
     return copy;
@@ -305,7 +356,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
             cut = true;
         }
-        /* clang writes its dump a word at a time: who wakes up for each of them slows it down. */
+        /* Where clang writes its dump a word at a time, who wakes up for each of them slows it down. */
         if (output->size > sizeof chunk && (size_t)got < sizeof chunk / 2)
             nanosleep(&pause, NULL);
     }
@@ -328,27 +379,31 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 }
 
 /**
- * Run argv[0] without a shell, its two output streams into @output, about @limit bytes of them.
+ * Run argv[0] without a shell, its two output streams into @output, about @limit bytes of them. @dumps: it is clang, and
+ * is to dump debug values.
  * @status  as waitpid gives it
  * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time, LW_ESTATE
  * when a signal came that ends this program: it takes its way when this returns, @scratch is gone.
  */
-static enum lw_status run_child(char *const *argv, const char *scratch,
+static enum lw_status run_child(char *const *argv, const char *scratch, bool dumps,
                                 size_t limit, struct lw_buffer *output, int *wait_status,
                                 struct lw_error *err)
 {
     enum lw_status status = LW_OK;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char **environment = child_environment(scratch);
+    const int words = dumps ? open_words_object(argv[0]) : -1;
+    char **environment = child_environment(scratch, words);
     int fds[2] = {-1, -1}, error;
     int64_t deadline;
     bool in_time;
     sigset_t ends, before;
     pid_t pid;
 
-    if (environment == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "environment of %s", argv[0]);
+    if (environment == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "environment of %s", argv[0]);
+        goto cleanup;
+    }
     if (pipe2(fds, O_CLOEXEC) != 0) {
         status = LW_FAIL(err, LW_EIO, "cannot make a pipe to %s: %s", argv[0], strerror(errno));
         goto cleanup;
@@ -357,6 +412,8 @@ static enum lw_status run_child(char *const *argv, const char *scratch,
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
+    if (words >= 0)
+        posix_spawn_file_actions_adddup2(&actions, words, words); /* it stays open there */
     ending_signals(&ends);
     pthread_sigmask(SIG_BLOCK, &ends, &before);
     /* A group of its own: what the compiler starts is killed with it. */
@@ -394,8 +451,9 @@ cleanup:
         close(fds[0]);
     if (fds[1] >= 0)
         close(fds[1]);
-    free(environment[0]);
-    free(environment);
+    if (words >= 0)
+        close(words);
+    free_environment(environment);
     return status;
 }
 
@@ -551,7 +609,7 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
 
 /** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
  *  clang 14 mostly, and what is unknown is refused at once. */
-static enum lw_status run_spelled(const char **argv, const char *scratch, size_t limit, struct lw_buffer *output,
+static enum lw_status run_spelled(const char **argv, const char *scratch, bool dumps, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {
     /* clang 15 and later; 14; before, arguments were never taken for written */
@@ -567,7 +625,7 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, size_t
         if (argv[at] != NULL)
             argv[at] = spellings[k < 2 ? k ^ first : k];
         /* posix_spawn does not write through argv; its type is older than const. */
-        status = run_child((char *const *)argv, scratch, limit, output, wait_status, err);
+        status = run_child((char *const *)argv, scratch, dumps, limit, output, wait_status, err);
         if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
             k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||
             strstr(output->text, "unknown argument") == NULL ||
@@ -589,7 +647,7 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
     size_t dump_size = 0;
 
     lw_buffer_init(&output);
-    status = run_spelled(argv, job->scratch, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, &output, &wait_status, err);
+    status = run_spelled(argv, job->scratch, job->values, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, &output, &wait_status, err);
     if (job->values && output.text != NULL) {
         output.size = ptx_values_split(output.text, output.size, &dump, &dump_size);
         if (output.size > OUTPUT_LIMIT_BYTES)

@@ -322,7 +322,7 @@ static void search_before(struct doubting *d, uint32_t block)
     }
 }
 
-/* Lines before the first code of the blocks in d->work. @with_notes: not on ways where a note follows the line. */
+/* Lines before the first code of the blocks in d->work. @with_notes: not on ways where a note is after the line. */
 static void find_before(struct doubting *d, bool with_notes, struct before *out)
 {
     while (d->work.count != 0) {

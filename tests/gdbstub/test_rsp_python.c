@@ -235,7 +235,7 @@ static void regions_cover_every_address_and_none_is_half_of_them(void **state)
                         "start:100000000;size:100000000;permissions:rx;");
 }
 
-static void a_line_of_lldbs_cache_has_what_follows_a_hole(void **state)
+static void a_line_of_lldbs_cache_has_what_is_after_a_hole(void **state)
 {
     struct fixture *fix = *state;
     char line[513];
@@ -278,7 +278,7 @@ int main(void)
         TEST(lldb_hears_of_all_threads_by_name),
         TEST(many_threads_fit_into_one_packet),
         TEST(regions_cover_every_address_and_none_is_half_of_them),
-        TEST(a_line_of_lldbs_cache_has_what_follows_a_hole),
+        TEST(a_line_of_lldbs_cache_has_what_is_after_a_hole),
         TEST(steps_of_lldb_are_never_locked),
     };
 

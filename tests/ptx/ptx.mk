@@ -47,6 +47,7 @@ tests_ptx_test_ptx_debug_LDADD = liblanewise.a $(TEST_LIBS)
 check_PROGRAMS += tests/ptx/test_ptx_values
 tests_ptx_test_ptx_values_SOURCES = tests/ptx/test_ptx_values.c tests/lib/compiler_fixture.h
 tests_ptx_test_ptx_values_LDADD = liblanewise.a $(TEST_LIBS)
+tests/ptx/test_ptx_values.$(OBJEXT): ptx/compiler/clang_words.inc
 check_SCRIPTS += tests/ptx/test_dwarf.sh
 EXTRA_DIST += tests/ptx/test_dwarf.sh
 check_PROGRAMS += tests/ptx/test_ptx_scalar

@@ -11,6 +11,12 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static const char *const clangs[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
 
 static const char opencl[] = "struct pair { int a, b; };\n"
@@ -360,6 +366,51 @@ static void a_parameter_has_no_value_where_notes_are_too_many_to_follow(void **s
     free(ptx);
 }
 
+static void words_of_a_dump_are_one_write(void **state)
+{
+    static const unsigned char object[] = {
+#include "ptx/compiler/clang_words.inc"
+    };
+    static const char *const said[] = {"a", "# ", "*** IR Dump After x", "b", "c", "\n# End machine code for function k", "d", "e",
+                                       "*** IR Dump After y", "f"};
+    static const char *const expected[] = {"a", "# ", "*** IR Dump After xbc", "\n# End machine code for function k", "d", "e",
+                                           "*** IR Dump After yf"};
+    char path[32], message[256];
+    int fd = memfd_create("words", 0), pair[2], status = 1;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(write(fd, object, sizeof object), sizeof object);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0); /* a write is a message */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    pid = fork();
+    if (pid == 0) {
+        void *loaded = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+        ssize_t (*put)(int, const void *, size_t) = NULL;
+
+        if (loaded != NULL)
+            *(void **)&put = dlsym(loaded, "write");
+        dup2(pair[1], STDERR_FILENO);
+        for (size_t i = 0; i < LW_COUNT_OF(said) && put != NULL; i++)
+            if (put(STDERR_FILENO, said[i], strlen(said[i])) != (ssize_t)strlen(said[i]))
+                _exit(1);
+        if (loaded != NULL)
+            dlclose(loaded); /* as at the end of a program */
+        _exit(put == NULL);
+    }
+    close(pair[1]);
+    for (size_t i = 0; i < LW_COUNT_OF(expected); i++) {
+        const ssize_t got = recv(pair[0], message, sizeof message - 1, 0);
+
+        message[got > 0 ? got : 0] = '\0';
+        assert_string_equal(message, expected[i]);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(pair[0]);
+    close(fd);
+}
+
 static bool read_counter(void *context, uint64_t address, void *out, unsigned bytes)
 {
     uint8_t raw[8];
@@ -438,6 +489,7 @@ int main(void)
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
         cmocka_unit_test_setup_teardown(a_parameter_has_no_value_where_notes_are_too_many_to_follow, setup, teardown),
+        cmocka_unit_test(words_of_a_dump_are_one_write),
         cmocka_unit_test(expressions_have_pieces_in_memory_values_and_gaps),
     };
 
