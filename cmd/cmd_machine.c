@@ -401,7 +401,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                      ? emu_engine_replay_create(m.machine, &m.engine, err)
                      : emu_engine_functional_create(m.machine, &m.engine, err);
     if (status == LW_OK && m.timing != NULL && !options->silent)
-        cmd_timing_note(m.timing, lnc_session_object(m.session));
+        cmd_timing_note(&options->timing, m.timing, lnc_session_object(m.session));
     if (status == LW_OK && options->resume != NULL)
         status = resume(&m, options->resume, err);
     if (status != LW_OK) {

@@ -63,7 +63,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"quantum", 0, "N", "warp instructions a split runs before the policy selects again"},      \
     {"fairness-limit", 0, "N", "warp instructions after which a split that could run comes first (1024); 0: no limit"}, \
     {"window", 0, "N", "the same: its former name"},                                      \
-    {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for (67108864); 0: never"}, \
+    {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for (67108864; --timing: 1048576); 0: never"}, \
     {"hang-window", 0, "N", "the same: its former name"},                                 \
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},           \
     {"tag-rules", 0, "NAME", "how tags pass through instructions: table, exact or fold"},  \

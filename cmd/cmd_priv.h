@@ -86,7 +86,7 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
  *  for look-ups of small pages. What the heap gives next is on large ones, where the host allows it. */
 void cmd_timing_heap(void);
 /** Says so, once, if control fields decide when instructions issue on that GPU model and the object has wrong ones. */
-void cmd_timing_note(const struct tim_config *config, const struct isa_object *object);
+void cmd_timing_note(const struct cmd_timing *t, const struct tim_config *config, const struct isa_object *object);
 /** Can the files be written? For those who write at the end of long work. */
 enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err) LW_MUST_CHECK;
 /** Report and trace, where they were requested. Returns an exit status. */

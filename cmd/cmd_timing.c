@@ -129,11 +129,25 @@ void cmd_timing_heap(void)
 #endif
 }
 
-void cmd_timing_note(const struct tim_config *config, const struct isa_object *object)
+/** Says which keys of --timing-set the model does not read. */
+static void note_keys(const struct cmd_timing *t, const struct tim_config *config)
+{
+    for (unsigned i = 0; i < t->set_count; i++) {
+        struct lw_buffer text;
+
+        lw_buffer_init(&text);
+        if (!tim_config_reads(config, t->set[i], &text.sink) && text.text != NULL)
+            fprintf(stderr, "lanewise: note: --timing-set %s\n", text.text);
+        lw_buffer_fini(&text);
+    }
+}
+
+void cmd_timing_note(const struct cmd_timing *t, const struct tim_config *config, const struct isa_object *object)
 {
     unsigned findings = 0;
     struct lw_error err;
 
+    note_keys(t, config);
     if (!tim_config_reads_control(config) || isa_control_count(object, &findings, NULL, &err) != LW_EFORMAT)
         return;
     fprintf(stderr, "lanewise: note: %s; on %s, which issues by control fields, %u instruction%s may issue before what %s "

@@ -40,6 +40,8 @@ extern const char *const emu_tag_rules_names[];
 extern const char *const emu_tag_expansion_names[];
 extern const char *const emu_tag_plan_names[];
 
+#define EMU_HANG_WINDOW (UINT64_C(1) << 26)
+
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
     const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
@@ -51,8 +53,8 @@ struct emu_config {
     unsigned resident_warps;    /* default: 2,048 */
     unsigned warp_quantum;      /* 64 */
     uint64_t arena_bytes;       /* bytes of global memory to reserve; default: 64 GiB */
-    uint64_t hang_window;       /* warp instructions without progress before hang detection starts; default: 2^26;
-                                 * 0: never */
+    uint64_t hang_window;       /* warp instructions without progress before hang detection starts; default:
+                                 * EMU_HANG_WINDOW; 0: never */
     enum emu_scalar_rule scalar_rule;
     unsigned level;             /* x86-64 level of the core: 1, 3 or 4; 0: the best on this host */
     enum emu_tag_mode tags;

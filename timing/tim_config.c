@@ -623,6 +623,8 @@ void tim_config_machine(const struct tim_config *config, struct emu_config *out)
         if (strcmp(emu_reconv_names[i],
                    config->core_reconvergence == TIM_RECONV_STACK ? "stack" : "cbar") == 0)
             out->reconv = emu_reconv_names[i];
+    if (out->hang_window == EMU_HANG_WINDOW) /* the model is some fifty times slower */
+        out->hang_window >>= 6;
     if (!tim_config_detects(config))
         return;
     out->tags = EMU_TAGS_SHADOW;
@@ -647,6 +649,24 @@ static void print_value(const struct tim_config *config, const struct tim_key *k
     } else {
         lw_printf(out, "%u", value);
     }
+}
+
+bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room)
+{
+    for (size_t i = 0; i < tim_key_count; i++) {
+        const size_t section = strlen(tim_keys[i].section);
+        struct lw_buffer text;
+
+        if (strncmp(key, tim_keys[i].section, section) != 0 || key[section] != '.' ||
+            strcmp(key + section + 1, tim_keys[i].name) != 0)
+            continue;
+        lw_buffer_init(&text);
+        print_value(config, &tim_keys[i], &text.sink);
+        snprintf(out, room, "%s", text.text != NULL ? text.text : "");
+        lw_buffer_fini(&text);
+        return true;
+    }
+    return false;
 }
 
 static void print_comment(const struct tim_key *key, struct lw_sink *out)

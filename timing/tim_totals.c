@@ -221,7 +221,7 @@ RATIO(simd_efficiency, over(SCHED_OF(thread_instructions), SCHED_OF(instructions
 RATIO(occupancy, over(CORE_OF(warp_cycles), CORE_OF(active_cycles) * c->core_warps))
 RATIO(cores_active, over(CORE_OF(active_cycles), cycles(s) * c->core_count))
 RATIO(slots_issued, over((double)s->reason[TIM_STALL_ISSUED],
-                         cycles(s) * c->core_count * c->issue_schedulers * c->issue_width))
+                         cycles(s) * c->core_count * c->issue_schedulers * c->issue_width - (double)s->reason[TIM_STALL_ROTATION]))
 RATIO(fetch_hit_rate, over(CORE_OF(fetches) - (c->fetch_l0_bytes != 0 ? CORE_OF(l0_misses) : CORE_OF(fetch_misses)),
                            CORE_OF(fetches)))
 RATIO(prefetch_use, over(CORE_OF(prefetches_used), CORE_OF(prefetches)))
@@ -257,7 +257,7 @@ ROW(thread_ipc, false, "thread instructions a cycle", "(lanes of the issued spli
 ROW(simd_efficiency, true, "", "lanes of the issued splits, of the warp width")
 ROW(occupancy, true, "", "live warps, of core.warps, on cores with a block")
 ROW(cores_active, true, "", "cores with a block resident")
-ROW(slots_issued, true, "", "issue slots that issued")
+ROW(slots_issued, true, "", "issue slots that issued; cycles in which another scheduler has its turn do not count")
 ROW(fetch_hit_rate, true, "", "of the instruction caches that fetches look up first")
 ROW(prefetch_use, true, "", "lines that stream buffers requested and a fetch took")
 ROW(conflicts_an_instruction, false, "operand cycles", "that an instruction waits for register banks")

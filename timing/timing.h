@@ -33,6 +33,8 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
  *  Mechanism `daws` predicts by it instead of by sampling warps. Errors: LW_EINPUT, with the place in the report; @config is
  *  then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
+/** Returns true if the model reads the key of @assignment ("issue.limit=4"). If not, writes to @out why, without a line end. */
+bool tim_config_reads(const struct tim_config *config, const char *assignment, struct lw_sink *out);
 /** Prints the names of all mechanisms, each on a line with its description. */
 void tim_mechanisms_print(struct lw_sink *out);
 void tim_config_destroy(struct tim_config *config);

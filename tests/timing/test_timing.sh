@@ -366,6 +366,11 @@ refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; d
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'a GPU model.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
 "$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
+expect 0 '^lanewise: note: --timing-set issue.limit: the model does not read it: only one with swl.on=true or issue.policy=swl does$' run --timing --timing-set issue.limit=4 good.yaml
+expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
+expect 0 '^lanewise: note: --timing-set issue.stall_odd: the model does not read it: only one with issue.dependence=control does$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
+[ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
+expect 0 '^lanewise: note: --timing-set ccws.k: the model does not read it' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
 refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
