@@ -82,7 +82,7 @@ static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *acc
     return chk->look != CHK_LOOK_DONE;
 }
 
-/** The same for a single check of accesses: its filter is the hook's. */
+/** As on_access(), for a single check of accesses, whose filter is that of the hook. */
 static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(hooks);

@@ -165,7 +165,7 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** Fills @out as far as is known for grid @sequence, which may have left the machine. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
-/** The same for the instruction of a hook. */
+/** As chk_location_at(), for the instruction of a hook. */
 void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out);
 static inline uint64_t chk_site_pc(const struct emu_hook_site *site)
 {
@@ -194,7 +194,7 @@ enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Records @finding, or counts it at its site, after checking logged accesses. The message is borrowed.
  *  Returns its index, CHK_DROPPED if there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
-/** The same with the message in @text, which it frees. */
+/** As chk_add(), with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
 /** Returns a finding with a count of @count and empty names. */
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);

@@ -430,8 +430,9 @@ uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint
 /** Returns the scalar register at an offset of a lane's part of the range 0xF8; a number past all registers
  *  if there is none. */
 unsigned dbg_window_scalar(uint32_t offset);
-/** The same for blocks: dbg_block_slot() returns the slot number of a warp's block; dbg_block_by_slot()
- *  changes @warp, which may be any warp of the machine, to the first warp of the block in slot @number. */
+/** Convert between a block and its slot: dbg_block_slot() returns the slot number of a warp's block.
+ *  dbg_block_by_slot() changes @warp, which may be any warp of the machine, to the first warp of the block in
+ *  slot @number. */
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);
 bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *warp);
 
@@ -566,7 +567,7 @@ bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** Prints a type as a declaration names it, "const float *", after @skip dimensions. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);
-/** The same with type names expanded, and structures and enumerations with their members. */
+/** As dbg_type_print(), with type names expanded, and structures and enumerations with their members. */
 void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
                           struct lw_sink *out);
 /** Gets the debugger's type of a base, enumeration or pointer type. Returns false for an aggregate. */

@@ -224,7 +224,7 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     memset(w->proved, 0, sizeof w->proved); /* the facts hold for this run only */
 }
 
-/** The same for a run that ends before @di, which is not executed. */
+/** As emu_count_run(), for a run that ends before @di, which is not executed. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_count_run(w, di - 1);
@@ -234,7 +234,7 @@ static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *
  *  theirs. The handler must return after the call. */
 void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                uint64_t lanes, const char *fmt, ...) LW_PRINTF(5, 6);
-/** The same for a memory access. */
+/** As emu_raise(), for a memory access. */
 void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                       uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
                       bool write);

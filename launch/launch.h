@@ -67,17 +67,18 @@ enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control contro
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with options of the translation to our ISA; NULL: the defaults. @words gets, here and below, all
- *  output of a compiler that failed or had options for warnings (ptx_compile_cl); may be NULL. */
+/** As lnc_object_load(), with options of the translation to our ISA; NULL: the defaults. @words, here and
+ *  below, receives all output of a compiler that failed or had options for warnings (ptx_compile_cl); may be
+ *  NULL. */
 enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   size_t option_count, const char *clang,
                                   const struct ptx_options *translation, struct lw_sink *words,
                                   struct isa_object **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/** The same for several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all does. The options
- *  are for the sources that a compiler reads. @debuggable: each source uses the options of lnc_options_debug.
- *  @translation: NULL for the defaults. */
+/** As lnc_object_load_as(), for several sources that become PTX (.cl .cu .ptx), linked as ptx_translate_all
+ *  does. The options are for the sources that a compiler reads. @debuggable: each source uses the options of
+ *  lnc_options_debug. @translation: NULL for the defaults. */
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
                                const char *clang, bool debuggable, const struct ptx_options *translation,

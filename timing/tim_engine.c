@@ -155,7 +155,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** The same for the warp in a slot of the core. */
+/** As location_in(), for the warp in a slot of the core. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {

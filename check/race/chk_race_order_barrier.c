@@ -296,8 +296,7 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     free(most);
 }
 
-/** The same where some lanes of a warp arrived and others did not, or not all of them wait: each lane
- *  acquires for itself. */
+/** As warps_arrived(), where only some lanes of a warp arrived or wait: each lane acquires for itself. */
 static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {

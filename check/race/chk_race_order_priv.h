@@ -138,7 +138,7 @@ enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire fo
 /** Returns whether what thread @tid did up to @time is ordered before what @lane does now. */
 enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time);
-/** The same for record @k of a cell, which is not empty. */
+/** As race_ordered_one(), for record @k of a cell, which is not empty. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
 /** Records that the split of a warp is @lanes from now on, of @live ones: accesses before all were together

@@ -191,7 +191,7 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
 /** Replays the deferred reads of a page; from now on its shadow is valid. Without memory for it it has no
  *  rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
-/** The same for all pages of a range. */
+/** As race_deferred_page_flush(), for all pages of a range. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Drops all lists, and marks all pages as not valid. */
 void race_deferred_forget(struct chk_race *race);
@@ -232,7 +232,7 @@ void race_range_begins(const struct chk_race *race, struct race_range *r);
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Defers a read in its allocation's list; its first lane is at @at. Returns false if it is not deferred. */
 bool race_defer_allocation(const struct race_access *ctx, uint64_t at);
-/** The same for a read in the batch, at the clock @now. */
+/** As race_defer_allocation(), for a read in the batch, at the clock @now. */
 bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now);
 /** Replays the deferred reads of the allocation at @offset. */
@@ -248,11 +248,12 @@ struct race_block *race_replay_block(unsigned width);
 /** Checks an access if its allocation has packed cells, or gets them by this access. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** The same for lanes of deferred reads: those of a segment, or (@piece NULL) at @address. */
+/** As race_packed_check(), for lanes of deferred reads: the lanes of the segment @piece, or, if NULL, those
+ *  at @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** The same for a logged access @e, for which race_packed_prefetch returned true. @access is ctx's, not
- *  decoded from @e yet; @simple: result of race_packed_simple. */
+/** As race_packed_check(), for a logged access @e, for which race_packed_prefetch returned true. @access is
+ *  that of @ctx, not decoded from @e yet; @simple: result of race_packed_simple. */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
 /** Prefetches the packed cells of the words of @e, all in @r, whose lanes are scattered, or (for loads)

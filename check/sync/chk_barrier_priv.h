@@ -63,8 +63,8 @@ struct chk_arrivals {
  *  those that have exited since the last one. Reports threads that took branches in different ways. Returns
  *  true if that is why they wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** The same for a barrier that never completes, of a resident block that hangs. Returns true if something was
- *  reported. */
+/** As chk_paths_converge(), for a barrier that never completes, of a resident block that hangs. Returns true
+ *  if something was reported. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
 

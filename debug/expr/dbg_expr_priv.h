@@ -201,7 +201,7 @@ enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
 /** Prints an operand by type; at most @most values of an aggregate, then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
-/** The same, with memory as it was in @image. */
+/** As dbg_typed_print(), with memory as it was in @image. */
 void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
                            unsigned most, struct lw_sink *out);
 /** Prints @count consecutive values from @o on: pointer@count. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functional engine: the fixed order of MACHINE 4. One launch of the host at a time, with all
- * that the device launches from it; of these the lowest blocks that fit are resident; a block
- * runs its warps in rotation.
+ * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time,
+ * together with all launches that the device makes from it. The lowest blocks of these launches that fit are
+ * resident. A block runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
-/* Instructions of direct switches in a row, before the engine checks whether it was interrupted. */
+/* Most instructions of consecutive direct switches before the engine checks whether it was interrupted. */
 enum { MOST_HANDED = 1 << 16 };
-/* Other engines may start more blocks than the fixed order would. */
+/* Additional slots for a replay: other engines may start more blocks at a time than the fixed order. */
 enum { REPLAY_SLOTS = 4096 };
 
 static struct emu_functional *self(struct emu_engine *engine)
@@ -25,8 +25,8 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
     return (const struct emu_functional *)engine;
 }
 
-/** The current block ran. An ended one is removed immediately, so that the state after an instruction is
- *  the same however it was run. */
+/** Removes the current block, which has just run, if it has ended. Immediate removal makes the state after an
+ *  instruction independent of how the instruction was run. */
 static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
 {
     if (block->warps_live == 0)
@@ -55,7 +55,7 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop)
     emu_fixed_thread_ref(w, w->running, &stop->place);
 }
 
-/** Its blocks were run one by one: no higher one has printed. */
+/** Returns true if the blocks of a grid run one by one; then no higher block has printed. */
 static bool runs_alone(const struct emu_grid *grid)
 {
     return !emu_grid_of_device(grid) &&
@@ -64,7 +64,7 @@ static bool runs_alone(const struct emu_grid *grid)
 
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop)
 {
-    if (!w->core->machine->threaded) /* else when all threads are back */
+    if (!w->core->machine->threaded) /* with threads: called when all threads have returned */
         emu_text_stopped(w->core->machine, w->block->grid->sequence, w->block->linear,
                          runs_alone(w->block->grid));
     stop->kind = EMU_STOP_FAULT;
@@ -82,7 +82,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
     emu_fixed_fault(&emu_core_block(core, slot)->warp[warp], stop);
 }
 
-/** Stop observing loops without progress. */
+/** Ends the observation of loops without progress. */
 static void end_probe(struct emu_functional *f)
 {
     emu_spin_observer_destroy(f->probe);
@@ -122,7 +122,8 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
     hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
-/** Note progress of a block at time @now; *@latest is when some was last seen. True: it made some. */
+/** Records a block's progress at time @now, and updates *@latest, the time of the latest progress of several
+ *  blocks. Returns true if this block has made progress since the last call. */
 static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
     const bool moved = b->progress != b->seen || b->seen_at == 0;
@@ -135,10 +136,11 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     return moved;
 }
 
-/** A window without progress in any block: is it a hang (MACHINE 4)? So what runs is observed, when
- *  the core's count passes watch_at: at the same instruction in every run. What could not be proved then
- *  is looked at after a window twice as long. Blocks of a block-order-free grid run one by one, on any
- *  number of threads: there the window is that of @current alone, in its own instructions. */
+/** Returns true when no block has made progress for a hang window, so that the running warps are to be
+ *  observed (MACHINE 4). The check is due when the core's count passes watch_at, at the same instruction in
+ *  every run. After a hang that could not be proved, the window is twice as long. Blocks of a
+ *  block-order-free grid run one by one, on any number of threads: their window is that of @current alone,
+ *  counted in its own instructions. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -180,12 +182,13 @@ static uint64_t all_progress(const struct emu_functional *f)
     return sum;
 }
 
-/** No thread will ever make progress: proved of all that runs, block by block from the start of a slice, and
- *  enough was seen of what it reads. Progress ends the look, and so does a warp that may get on. */
+/** Searches for a hang: returns whether it is proved that no thread, or no thread of @block, will ever make
+ *  progress. Each running block is observed from the start of a slice, until there is a proof and enough of
+ *  its reads are recorded. Progress ends the observation, and so does a warp without a proof. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_check_progress(f, block), all = true;
-    /* alone, it is the only one that runs */
+    /* a block that runs alone does not wait for others' ends */
     uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
@@ -193,7 +196,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
             return EMU_STUCK_NONE;
         f->probe = emu_spin_observer_begin(f->base.machine, f->tries);
         if (f->probe == NULL)
-            return EMU_STUCK_NONE; /* no memory: later, perhaps */
+            return EMU_STUCK_NONE; /* no memory: a later call tries again */
         f->probe->progress = all_progress(f);
         f->probe->gone = ended;
     } else if (all_progress(f) != f->probe->progress || f->probe->gone != ended) {
@@ -202,7 +205,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
         return EMU_STUCK_NONE;
     } else if (f->probe->failed) {
         f->tries += f->tries < 40;
-        f->watch_at = f->core->retired; /* when to look is to be found again */
+        f->watch_at = f->core->retired; /* compute anew when to check */
         end_probe(f);
         (void)emu_fixed_check_progress(f, block);
         return EMU_STUCK_NONE;
@@ -211,7 +214,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
-            all = false; /* it has not begun, and may write what the others wait for */
+            all = false; /* a block that has not begun may write what the others wait for */
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
@@ -220,17 +223,19 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
 }
 
-/** The same, for the fixed order. */
+/** Returns true if all blocks hang, in the fixed order. In a replay always false: the log says that the run
+ *  continued. */
 static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
         return false;
-    if (f->replaying) /* the log says that it continued */
+    if (f->replaying) /* the recorded run continued */
         end_probe(f);
     return !f->replaying;
 }
 
-/** Who sees the instructions of @w, which goes next. */
+/** Returns the observers of the next instructions of @w: @observers, and the spin observer before them if it
+ *  needs these instructions. */
 struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct emu_warp *w,
                                         struct emu_observer *observers)
 {
@@ -240,7 +245,7 @@ struct emu_observer *emu_fixed_watching(struct emu_functional *f, const struct e
     return &f->probe->observer;
 }
 
-/** Nothing in any resident block can run, and all of them have begun. */
+/** Returns true if all resident blocks have begun and none of their warps can run. */
 bool emu_fixed_deadlocked(const struct emu_functional *f)
 {
     for (unsigned i = 0; i < f->count; i++) {
@@ -253,7 +258,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f)
 
 /* ---- the order ---------------------------------------------------------------------------------- */
 
-/** The warp of @block that goes next, its split selected; NULL: none can run. */
+/** Returns the warp of @block that runs next, and selects its split; NULL: none can run. */
 static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];
@@ -272,8 +277,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
     return NULL;
 }
 
-/** Bring the engine to the warp that goes next. NULL with stop->kind set (idle, hang), or
- *  with *status an error. */
+/** Selects the warp that runs next, and returns it. Returns NULL with stop->kind set (idle, hang), or with
+ *  *@status an error. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
@@ -310,7 +315,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
         w = next_warp(f, block);
         if (w != NULL)
             return w;
-        /* No other block can help one of a block-order-free grid: the lowest is reported. */
+        /* No other block can let a block of a block-order-free grid continue, so the lowest such block is
+         * reported. */
         if (f->order_free && !emu_block_can_run(block)) {
             emu_fixed_hang(f, block, false, stop);
             return NULL;
@@ -321,11 +327,12 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
-        f->turn_left = 0; /* nothing in it can run */
+        f->turn_left = 0; /* no warp of the block can run */
     }
 }
 
-/** @count instructions of the current warp ran; @more: it may continue within its quantum. */
+/** Subtracts @count executed instructions from the current warp's quantum and the block's slice. @more: the
+ *  warp may continue within its quantum. */
 static void account(struct emu_functional *f, uint64_t count, bool more)
 {
     f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;
@@ -342,7 +349,7 @@ bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev
     return stop;
 }
 
-/** One watched instruction of the warp that emu_fixed_commit() gave. */
+/** Executes one observed instruction of @w, the warp that emu_fixed_commit() returned. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w,
                                    struct emu_event *ev, struct emu_observer *observers,
                                    struct emu_stop *stop, struct lw_error *err)
@@ -391,8 +398,8 @@ uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark 
     return passes < f->core->pass_run ? passes : f->core->pass_run;
 }
 
-/** What the fixed order did since @mark, into the schedule log. @committed: it has chosen what
- *  goes next as well. */
+/** Writes to the schedule log what the fixed order has executed since @mark. @committed: the next warp has
+ *  been selected, too. */
 static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool committed)
 {
     struct emu_machine *machine = f->base.machine;
@@ -415,8 +422,9 @@ static bool is_committed(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-/** A slice of *@w, a warp of the current block; retires nothing. @hand: direct switches are allowed to the
- *  next ones while all their slices fit @limit; *@w is the last. */
+/** Runs a slice of *@w, a warp of the current block; an ended block is not removed. @hand: the interpreter
+ *  may switch directly to the next warps while all their slices fit @limit; *@w is then set to the last warp
+ *  that ran. */
 static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
                               bool hand)
 {
@@ -427,7 +435,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* a spin observer sees each slice; shadow and reaches are the same in all warps */
+    /* a spin observer must see each slice; shadow and reaches are equal in all warps */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
@@ -435,7 +443,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* a direct switch: that warp began with a whole quantum */
+    if (*w != first || earlier != 0) { /* after a direct switch: the last warp began with a whole quantum */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
             f->turn_left -= earlier;
@@ -445,9 +453,9 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     return end;
 }
 
-/** Instructions until something else than the rotation of warps is due: @limit, a look for a
- *  live-lock (exactly at watch_at, so that it is found at the same instruction however the run
- *  is cut), a snapshot. */
+/** Returns how many instructions may run until something other than the rotation of warps is due: @limit, a
+ *  check for a livelock, or a snapshot. The check is exactly at watch_at, so that it finds the same
+ *  instruction however the run is divided. */
 static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
 {
     const uint64_t now = f->core->retired;
@@ -459,9 +467,9 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Turns of the current block's warps from *@w on, as emu_fixed_commit() would choose them, while
- *  nothing but the rotation decides; *@w: the last that ran. On threads not for ever: others may
- *  have news. */
+/** Runs the current block's warps in rotation, from *@w on, while emu_fixed_commit() would choose only by
+ *  rotation. *@w is set to the last warp that ran. On threads it returns after a limited number of
+ *  instructions, because other threads may have stopped the run. */
 static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 {
     struct emu_engine *engine = &f->base;
@@ -492,7 +500,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                              struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_engine *engine = &f->base;
-    /* on threads: whoever came meanwhile sees the next grid */
+    /* on threads: observers that were added meanwhile see the next grid */
     struct emu_observer *observers = f->claims == NULL ? engine->observers : NULL;
     struct emu_event ev;
     enum lw_status status;
@@ -535,7 +543,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             continue;
         }
         enum emu_slice_end end = rotate(f, &w);
-        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* set meanwhile: go over it */
+        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* a breakpoint that was set meanwhile: step over it */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
@@ -550,7 +558,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
-        /* after the slice: however often a run is interrupted, it advances */
+        /* checked after the slice, so that a run advances however often it is interrupted */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
             (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }
@@ -613,7 +621,7 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             return status;
     }
     mark = emu_fixed_mark(f);
-    do { /* again while a divided split only started to wait */
+    do { /* repeat while a divided split has only begun to wait */
         struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             break;
@@ -652,8 +660,9 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
     return n;
 }
 
-/* Who lists warps asks for one index after the other: each look begins where the last one ended. Nothing
- * may have run since, and a list that begins anew looks anew. */
+/* Returns the thread reference of a resident warp by index. Callers that list warps ask for consecutive
+ * indices, so each search begins where the last one ended, if nothing has run since and the index is not
+ * lower. */
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_thread_ref *place)
 {
@@ -695,7 +704,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
             if (w->live == 0 || index-- != 0)
                 continue;
             int split = w->running;
-            for (LW_EACH_BIT(id, w->split_ids)) /* else the one with the lowest lane */
+            for (LW_EACH_BIT(id, w->split_ids)) /* else the split with the lowest lane */
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;
@@ -720,15 +729,15 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     } else {
         if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
             return false;
-        block->unseen = engine->machine->again; /* by a look in the past: checkers were not notified */
+        block->unseen = engine->machine->again; /* true during a replay: checkers were not notified of this begin */
     }
     *core = f->core;
     *slot = block->slot;
     return true;
 }
 
-/** Warps that the numbers of a slot are apart: of the launch that runs; where kernels launch others, or another
- *  engine placed the blocks, as many as any block can have. */
+/** Returns the number of warp slots of each block slot: the warps of a block of the running launch; where
+ *  kernels launch others, or another engine placed the blocks, the most warps that any block can have. */
 static unsigned slot_warps(const struct emu_functional *f)
 {
     return f->grid != NULL && !emu_program_launches(f->grid->launch.program)
@@ -777,7 +786,7 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* One engine with two names: it replays while its machine's log is not at its end. */
+/* One engine with two names: it replays as long as its machine's log is not at the end. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \
@@ -794,11 +803,11 @@ struct emu_functional *emu_fixed_of(struct emu_engine *engine)
     return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
 }
 
-/** @slots: of the fixed order; @more: in addition to them. */
+/** Creates an engine. @slots: number of block slots of the fixed order; @more: number of additional slots. */
 static enum lw_status create(struct emu_machine *machine, unsigned slots, unsigned more,
                              struct emu_functional **out, struct lw_error *err)
 {
-    /* a cache line is one thread's */
+    /* no cache line is shared between threads */
     size_t bytes = (sizeof(struct emu_functional) + 127) / 128 * 128;
     struct emu_functional *f = aligned_alloc(128, bytes);
     enum lw_status status;

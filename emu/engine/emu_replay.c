@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replay: the functional engine's state, driven by the entries of a schedule log instead of by
- * its own choice. Edits and host steps between two instructions are done as soon as the first
- * of them has been executed, so "at instruction N" is one state.
+ * Replay: drives the functional engine's state by the entries of a schedule log instead of by its own choice.
+ * Edits and host steps between two instructions are replayed as soon as the first of the two has been
+ * executed, so that "at instruction N" is one state.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -10,15 +10,15 @@
 #include "emu/engine/emu_threads_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/** What a replay is to do. */
+/** Goal of a replay. */
 struct want {
-    uint64_t until;   /* count to stop at */
-    bool silent;      /* no breakpoints, interrupts; faults are passed */
+    uint64_t until;   /* instruction count to stop at */
+    bool silent;      /* no breakpoints and interrupts; faults do not stop */
     struct emu_observer *observers;
-    bool one;         /* one instruction, */
-    const struct emu_thread_ref *lanes; /* of these lanes, if not NULL */
-    struct emu_event *ev; /* of one */
-    bool front;       /* no farther than the log's front */
+    bool one;         /* stop after one instruction, */
+    const struct emu_thread_ref *lanes; /* of these lanes; NULL: of any */
+    struct emu_event *ev; /* receives the event of that instruction */
+    bool front;       /* replay only up to the log's front */
 };
 
 static enum lw_status diverged(const struct emu_functional *f, struct lw_error *err,
@@ -40,7 +40,7 @@ static bool watched(const struct emu_functional *f, const struct want *want,
     return want->observers != NULL || want->one || emu_split_divided(w);
 }
 
-/** Is it the event that ends the replay? */
+/** Returns true if @ev is the event that ends the replay. */
 static bool wanted(const struct want *want, const struct emu_event *ev)
 {
     const struct emu_thread_ref *p = want->lanes;
@@ -50,7 +50,7 @@ static bool wanted(const struct want *want, const struct emu_event *ev)
                                        (p->lanes == 0 || (ev->split_lanes & p->lanes) != 0)));
 }
 
-/** How many instructions of the entry may run in one slice. */
+/** Returns the number of instructions of the entry that may run in one slice. */
 static uint64_t most_of(const struct emu_functional *f, const struct want *want, const struct emu_log_entry *e)
 {
     const struct emu_log *log = f->base.machine->log;
@@ -73,7 +73,7 @@ static enum lw_status slice_ended(const struct emu_functional *f, const struct e
     return LW_OK;
 }
 
-/** The fixed order: up to what is left of the entry. */
+/** Runs in the fixed order what is left of the entry. */
 static enum lw_status run_order(struct emu_functional *f, const struct want *want,
                                 const struct emu_log_entry *e, struct emu_stop *stop,
                                 struct lw_error *err)
@@ -123,7 +123,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* its place was another's until a turn ago */
+    if (r == NULL && !f->placed && f->grid != NULL) { /* its place belonged to another block in the last slice */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }
@@ -141,7 +141,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     return LW_OK;
 }
 
-/** One watched step of a split. */
+/** Executes one observed step of a split. */
 static enum lw_status step(struct emu_functional *f, const struct want *want, struct emu_warp *w,
                            unsigned split, uint64_t lanes, struct emu_stop *stop,
                            struct lw_error *err)
@@ -173,7 +173,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     return LW_OK;
 }
 
-/** Is the split before a breakpoint that counts? */
+/** Returns true, with @stop filled, if the split is at a breakpoint at which this replay stops. */
 static bool breaks(const struct want *want, const struct emu_warp *w, unsigned split,
                    struct emu_stop *stop)
 {
@@ -207,7 +207,7 @@ static enum lw_status run_step(struct emu_functional *f, const struct want *want
     return LW_OK;
 }
 
-/** Steps of a slice that retired nothing, after its instructions. */
+/** Executes the steps of a slice that retired nothing; they follow its instructions. */
 static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
                                  struct emu_warp *w, uint64_t count, struct emu_stop *stop,
                                  struct lw_error *err)
@@ -284,7 +284,7 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
         return diverged(f, err, "a block is started that does not exist");
-    if (!f->placed) { /* what is ready for the fixed order, or was looked at, does not count */
+    if (!f->placed) { /* blocks that the fixed order has made resident, or that were only inspected, are dropped */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)
@@ -359,7 +359,7 @@ static enum lw_status edit(struct emu_functional *f, const struct emu_log_entry 
     return done ? LW_OK : diverged(f, err, why.text);
 }
 
-/** A step of the host, from what the log keeps. */
+/** Repeats a step of the host from its log entry. */
 static enum lw_status host(struct emu_functional *f, const struct emu_log_entry *e,
                            struct lw_error *err)
 {
@@ -396,14 +396,14 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
 
     switch (e->kind) {
     case EMU_LOG_COMMIT:
-        f->replaying = false; /* if the run stopped here, for good */
+        f->replaying = false; /* a run that stopped here did so finally: hangs count */
         if (!f->placed)
             (void)emu_fixed_commit(f, stop, &status, err);
         f->replaying = true;
         break;
     case EMU_LOG_LOOK:
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
-            break; /* it ended in the turns before */
+            break; /* the block ended in the slices before */
         status = warp_of(f, e, &w, err);
         if (status == LW_OK && e->which != 0)
             emu_fixed_refill(f);
@@ -449,8 +449,8 @@ static bool is_edit(unsigned kind)
     return (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY) || emu_log_is_host(kind);
 }
 
-/** Before the next instruction somebody changes something: then the choices that the engine
- *  made until then belong to this place, else to that instruction. */
+/** Returns true if an edit or a host step precedes the next instruction. Scheduling choices before an edit
+ *  belong to the current position, others to the next instruction. */
 static bool edit_follows(const struct emu_log *log)
 {
     struct emu_log_cursor at = log->cursor, next_cursor;
@@ -484,7 +484,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
                     return diverged(f, err, "the host continues in it, but a kernel still runs");
-                stop->kind = EMU_STOP_IDLE; /* the host does it again, itself */
+                stop->kind = EMU_STOP_IDLE; /* the host repeats the step itself */
                 break;
             }
             bool enough = done || f->core->retired >= want->until;
@@ -536,7 +536,7 @@ static enum lw_status replay(struct emu_functional *f, const struct want *want,
 
     log->applying = true;
     f->replaying = true;
-    if (emu_log_is_replaying(log)) { /* it has been printed */
+    if (emu_log_is_replaying(log)) { /* the output has already been printed */
         struct lw_sink *print = machine->print;
         struct want again = *want;
         again.front = true;
@@ -591,7 +591,7 @@ enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop
     return status;
 }
 
-/** Take all breakpoints out of the code, or put them back. */
+/** Removes all breakpoints from the code, or restores them. */
 static void lift_breakpoints(struct emu_core *core, bool lift)
 {
     for (unsigned k = 0; k < core->code_count; k++) {

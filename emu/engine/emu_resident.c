@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which blocks are resident in the fixed order of MACHINE 4: the list, who comes in, who leaves. */
+/* The list of resident blocks in the fixed order (MACHINE 4): which blocks become resident, and which leave. */
 #include <stdlib.h>
 
 #include "emu/grid/emu_grid_priv.h"
@@ -8,8 +8,8 @@
 
 /* ---- the list --------------------------------------------------------------------------- */
 
-/* Blocks leave at the front as a rule. So the list starts anywhere in its memory, and goes back
- * to the start of it when as many places lie in front as it is long. */
+/* Blocks usually leave at the front. So the list may start anywhere in its memory; it moves back to the start
+ * of the memory when more than count + SLACK entries before it are free. */
 enum { SLACK = 64 };
 
 static void to_front(struct emu_functional *f)
@@ -55,7 +55,7 @@ bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, 
     return true;
 }
 
-/** The lowest number that is free: there are as many as places. */
+/** Gives @r the lowest free number; there are as many numbers as places. */
 static void number(struct emu_functional *f, struct emu_resident *r)
 {
     unsigned word = f->low_number / 64;
@@ -91,7 +91,7 @@ void emu_resident_remove(struct emu_functional *f, unsigned at)
 
 /* ---- who comes in, who leaves ---------------------------------------------------------------- */
 
-/** The next block that no thread has taken, if it must run. */
+/** Claims the next block that no thread has claimed, if that block must run. */
 static void claim_block(struct emu_functional *f)
 {
     uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
@@ -100,7 +100,7 @@ static void claim_block(struct emu_functional *f)
         emu_resident_insert(f, f->count, f->grid, b, -1);
 }
 
-/** Where a block of (@grid, @linear) belongs in the list. */
+/** Returns the list index at which block (@grid, @linear) is, or would be inserted. */
 static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
 {
     unsigned low = 0, high = f->count;
@@ -116,8 +116,8 @@ static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t 
     return low;
 }
 
-/** The next block of @grid becomes resident. It follows the block that runs, or that
- *  has just left (@turn), if its name is higher. False: no memory. */
+/** Makes the next block of @grid resident. Adjusts the current index so that it still denotes @turn, the
+ *  block that runs or has just left. Returns false if there is no memory. */
 static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
                           const struct emu_resident *turn)
 {
@@ -134,10 +134,10 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
-/** Which blocks get slots: called for one block after the other, in order. */
+/** Distribution of slots; take_slot is called for the blocks in ascending order. */
 struct places {
     uint64_t room, used;
-    uint64_t levels; /* of nesting that have one */
+    uint64_t levels; /* bit mask of nesting levels that have a slot */
     bool full;
 };
 
@@ -153,11 +153,11 @@ static bool take_slot(struct places *p, const struct emu_grid *grid)
     return true;
 }
 
-/** With launches of the device: the lowest blocks of launches that may start, as long as the next
- *  fits; and one of each level of nesting in any case, so that whoever waits for children, at
- *  launch.sync or by looking, does not keep them out. A suspended block takes no place, unless
- *  slots get rare. Blocks that are there stay, and have places or not: so it does not matter
- *  whether this is done once or several times between two ends of blocks. */
+/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start,
+ *  while the next one fits. Each level of nesting gets one block in any case, so that a block that waits for
+ *  its children, at launch.sync or by polling, does not keep them out. A suspended block occupies no place,
+ *  unless slots are scarce. Resident blocks stay resident, with a place or without, so the result does not
+ *  depend on how often this is called between two ends of blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
     struct emu_machine *machine = f->base.machine;
@@ -187,7 +187,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-/** @turn: the block that runs, or that has just left. */
+/** Makes further blocks resident. @turn: the block that runs, or that has just left; NULL: none. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {
@@ -214,7 +214,7 @@ void emu_fixed_refill(struct emu_functional *f)
         fill_residents(f, NULL);
         return;
     }
-    turn = f->resident[f->current]; /* filling moves it */
+    turn = f->resident[f->current]; /* a copy: filling moves the entry */
     fill_residents(f, &turn);
 }
 
@@ -222,7 +222,7 @@ void emu_fixed_new_slice(struct emu_functional *f)
 {
     f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_SLICE;
     f->warp_left = 0;
-    if (f->order_free) { /* the window is each block's own */
+    if (f->order_free) { /* each block has its own hang window */
         f->watch_at = f->core->retired;
         f->tries = 0;
         emu_spin_observer_destroy(f->probe);
@@ -292,7 +292,7 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
         block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
     }
     *out = emu_resident_block(f, r);
-    if ((*out)->unseen) { /* what runs again was seen the first time */
+    if ((*out)->unseen) { /* in a replay, checkers were notified the first time */
         (*out)->unseen = false;
         if (f->base.machine->active_hooks != NULL)
             f->base.machine->active_hooks->on_block(f->base.machine->active_hooks, f->core, (*out)->slot, true);

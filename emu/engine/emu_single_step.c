@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functional engine out of its order: steps of one warp, turns of the others (MACHINE 9). */
+/* Steps of one warp outside the fixed order, and slices of the other warps (MACHINE 9). */
 #include <stdio.h>
 
 #include "emu/engine/emu_threads_priv.h"
 
-/** Into the schedule log: what was run of one warp. */
+/** Writes an entry about one warp to the schedule log. */
 static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,
                  uint64_t count, uint64_t value, unsigned which)
 {
@@ -37,7 +37,7 @@ static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *pl
         emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
-/** The split of @lanes, which may have merged with another one; 0: @id whatever its lanes are. */
+/** Returns the split that now has the lowest lane of @lanes, as splits may have merged; for @lanes 0, @id. */
 static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
@@ -83,7 +83,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        /* The record ends before the next instruction of these lanes: they are stepped from there. */
+        /* The recorded history ends before the next instruction of these lanes: step them from there. */
     }
     status = begin_block(f, place, &block, err);
     if (status != LW_OK)
@@ -104,12 +104,12 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
         (void)emu_split_select(w); /* nothing else is ready: yielded splits continue */
         note(f, EMU_LOG_SELECT, w, 0, 0, 0);
-        if (emu_split_by_id(w, stepped.split) < 0) { /* merged: go with the others */
+        if (emu_split_by_id(w, stepped.split) < 0) { /* merged with another split: step both */
             stepped.split = split_of(w, stepped.split, lanes);
             lanes = w->split[stepped.split].lanes;
         }
     }
-    /* in the record they merged with others, whom a SIMT stack does not leave */
+    /* in the recorded history the lanes merged with others, from which a SIMT stack cannot divide them */
     if (in_past && engine->machine->reconv->lockstep)
         lanes = w->split[stepped.split].lanes;
     struct lw_error why;
@@ -140,26 +140,26 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     return LW_OK;
 }
 
-/** Blocks of new launches become resident before the next instruction, as in the fixed order and in a replay. */
+/** Makes blocks of new launches resident before the next instruction, as the fixed order and a replay do. */
 static void admit_launched(struct emu_functional *f)
 {
     if (f->launches_seen != f->base.machine->launch_changes)
         emu_fixed_refill(f);
 }
 
-/** One slice of a warp on behalf of another that waits. True: stop. */
+/** Runs one slice of a warp for which another one waits. Returns true if the run is to stop. */
 static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
     enum emu_slice_end end = EMU_SLICE_DONE;
     struct emu_mark mark = emu_fixed_mark(f);
-    bool selected = false; /* it has the turn, or there was nothing to give it to */
+    bool selected = false; /* a split was selected and has not executed since, or none could be selected */
 
     if (w->live == 0)
         return false;
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        do { /* a slice ends where it launches */
+        do { /* a slice ends at a launch */
             uint64_t part;
             admit_launched(f);
             end = emu_warp_run_slice(&w, quantum - count, &part);
@@ -213,8 +213,8 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     return stop->kind != EMU_STOP_NONE;
 }
 
-/** As in the fixed order, between the slices of single warps: will no thread ever make progress? @block at least was
- *  proved not to. */
+/** Searches for a hang between slices of single warps, as the fixed order does: returns whether no thread
+ *  will ever make progress, which is proved at least for @block. */
 static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 {
     uint64_t at = f->watch_at;
@@ -225,7 +225,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
-/** Could blocks that have not run let this one continue? */
+/** Returns true if blocks that have not run could let this one continue. */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
     return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||
@@ -255,13 +255,13 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    /* the others first, its own warp (other splits) last */
+    /* other warps first, then the other splits of its own warp */
     for (unsigned i = 1; i <= block->warp_count; i++) {
         struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
         if (slice_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)
             goto done; /* an ended block leaves immediately, as in a replay */
     }
-    /* it may wait for another block, perhaps of a launch of its own */
+    /* the block may wait for another block, perhaps of its own launch */
     if (ran == 0 && emu_block_suspended(block)) {
         emu_fixed_refill(f);
         note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0, 1);

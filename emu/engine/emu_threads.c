@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Host threads. The engine's own thread takes part; the others sleep between grids.
- *
- * Everything a block can see is its own or the machine's memory, and a block-order-free
- * kernel cannot observe which others run. So all results are those of one thread; counts are added
- * up when the grid ends. A block that faults or hangs ends the run, but all lower ones continue to
- * their ends, since one of them may stop the run, too: the lowest is reported.
+ * Runs a grid on several host threads. The engine's own thread takes part; the others sleep between grids.
+ * A block accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe
+ * which other blocks run. So all results equal those of one thread; counts are added up when the grid ends. A
+ * block that faults or hangs ends the run. All lower blocks continue to their ends, because one of them may
+ * also stop the run: the lowest is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 
@@ -17,7 +16,7 @@ struct worker {
     struct emu_functional *f;
     struct emu_pool *pool;
     pthread_t thread;
-    bool done; /* with the grid: no block left, a stop or an error */
+    bool done; /* finished with the grid: no block left, a stop or an error */
     struct emu_stop stop;
     enum lw_status status;
     struct lw_error error;
@@ -26,14 +25,14 @@ struct worker {
 struct emu_pool {
     pthread_mutex_t lock;
     pthread_cond_t go, back;
-    uint64_t turn;     /* grows when the threads are to run */
-    unsigned running;  /* threads that are not back */
+    uint64_t turn;     /* incremented when the threads are to run */
+    unsigned running;  /* number of threads that have not returned */
     bool quit;
     struct worker **worker; /* [0] is the engine's own thread */
     unsigned count, capacity;
     struct emu_claims claims;
     bool under_way;
-    const struct worker *found; /* whose block stopped the run */
+    const struct worker *found; /* the worker whose block stopped the run; NULL: none */
 };
 
 /* ---- one thread ------------------------------------------------------------------- */
@@ -108,7 +107,7 @@ static struct emu_pool *pool_create(struct emu_functional *f)
     return pool;
 }
 
-/** One more thread, with an engine and a core of its own. */
+/** Adds a thread with its own engine and core. Returns false on failure. */
 static bool add_worker(struct emu_pool *pool)
 {
     struct emu_machine *machine = pool->worker[0]->f->base.machine;
@@ -123,7 +122,7 @@ static bool add_worker(struct emu_pool *pool)
         free(w);
         return false;
     }
-    sigfillset(&all); /* signals are the first thread's */
+    sigfillset(&all); /* signals are handled by the first thread only */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int failed = pthread_create(&w->thread, NULL, thread_main, w);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -177,7 +176,7 @@ bool emu_threads_wanted(const struct emu_functional *f)
            machine->config.scalar_rule != EMU_SCALAR_WARN;
 }
 
-/** False: there is memory for one thread only. */
+/** Begins a grid on threads. Returns false if there is no memory for the thread pool. */
 static bool begin(struct emu_functional *f)
 {
     uint64_t most = f->base.threads;
@@ -202,7 +201,7 @@ static bool begin(struct emu_functional *f)
     return true;
 }
 
-/** Add the counts of the other cores to the engine's own. */
+/** Adds the counts of the other cores to the engine's own. */
 static void fold_counts(struct emu_pool *pool)
 {
     struct emu_core *own = pool->worker[0]->f->core;
@@ -230,7 +229,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "host threads");
     pool = f->pool;
-    f->claims = &pool->claims; /* only now: other calls of this engine are its user's */
+    f->claims = &pool->claims; /* set only now: other calls of this engine are made by its user */
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;
@@ -262,7 +261,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    if (found != NULL) { /* it stays so: a run that continues stops here again */
+    if (found != NULL) { /* found remains set: a run that continues stops here again */
         pool->found = found;
         *stop = found->stop;
         emu_text_stopped(machine, stop->place.grid, stop->place.block, true);

@@ -443,7 +443,7 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** The same for 64-bit integers in two rows: the high words decide unless they are equal. */
+/** As emu_compare_row(), for 64-bit integers in two rows: the high words decide unless they are equal. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
                                   bool bu, uint64_t u, unsigned n)
@@ -462,7 +462,7 @@ EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_
     }
     return bits;
 }
-/** The same for floats, given as bits; any @op. */
+/** As emu_compare_row(), for floats, given as bits; any @op. */
 EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
                                    bool bu, uint32_t u, unsigned n)
 {

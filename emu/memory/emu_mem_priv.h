@@ -158,7 +158,7 @@ const char *emu_texture_refused(const struct isa_insn *insn);
 /** Executes the load or store @di for @lanes, one lane after the other; exact. Returns false if it raised a
  *  fault: then nothing was changed. */
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** The same for atomics and reductions. */
+/** As emu_mem_slow(), for atomics and reductions. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Executes an atomic for lanes that were checked, with their pages marked: lane l's location is host +
  *  (off[l] ^ flip). @global: in global memory, which other threads may access. */

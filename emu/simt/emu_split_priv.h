@@ -88,7 +88,7 @@ void emu_split_fini(struct emu_warp *w);
 bool emu_split_select(struct emu_warp *w);
 /** Sets w->m, w->e, w->full, mask_row for @lanes of the running split. */
 void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
-/** The same, with a fast path for a warp of one split. */
+/** As emu_split_select(), with a fast path for a warp of one split. */
 static inline bool emu_split_select_soon(struct emu_warp *w)
 {
     if (w->running >= 0)

@@ -70,7 +70,8 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 emu_handler_fn emu_plain_full, emu_plain_part;
 /** Handlers before calls, returns and indirect branches: all registers become vectors. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
-/** The same for an instruction with source modifiers: the scratch registers get the tags of its sources. */
+/** Handlers before an instruction with source modifiers: they give the scratch registers the tags of its
+ *  sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
 
 /** Return the memory size of the states and tags of a warp with @rows rows, and initialise it. */
@@ -78,7 +79,7 @@ size_t emu_compact_bytes(unsigned rows);
 void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
 /** Materialises all rows; the tags remain. */
 void emu_compact_rows(struct emu_warp *w);
-/** The same for an observer: states and counts do not change. */
+/** As emu_compact_rows(), for an observer: states and counts do not change. */
 void emu_compact_show(struct emu_warp *w);
 /** Makes all registers vectors. */
 void emu_compact_forget(struct emu_warp *w);

@@ -560,9 +560,9 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, 0, id, NULL);
 }
 
-/* The same where gdb runs one thread alone, over a breakpoint, and that thread is gone. A stop of another
- * thread, or of none, makes gdb 13 report an internal error. So the stop is reported for that thread, which
- * ends with it. */
+/* Answers with the current position, as answer_position(), where gdb runs one thread alone, over a
+ * breakpoint, and that thread has ended. A stop of another thread, or of none, makes gdb 13 report an
+ * internal error. So the stop is reported for the ended thread, as its exit. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
