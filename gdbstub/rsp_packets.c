@@ -196,7 +196,7 @@ static bool thread_id(const char **text, const char *end, uint64_t *out)
     return rsp_hex_number(text, end, out);
 }
 
-/* Parses arguments by the schema. Returns false if they do not match it. */
+/* Parses arguments by the schema. Returns false if the text does not match the schema. */
 static bool take_apart(const char *schema, const char *text, size_t size,
                        struct rsp_args *args)
 {

@@ -43,7 +43,7 @@ struct race_uninit {
     uint64_t first, end;
 };
 void race_uninit_set(struct chk_race *race, uint64_t address, uint64_t bytes, bool uninitialised);
-/** Returns true if some of a range is such memory. Kernels may have written it. */
+/** Returns true if the host has not written some of a range; kernels may have written there. */
 bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64_t bytes);
 
 /* ---- threads ---------------------------------------------------------------------------------------- */

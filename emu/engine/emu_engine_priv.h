@@ -91,9 +91,10 @@ enum lw_status emu_fixed_create(struct emu_machine *machine, bool replay,
 
 /* ---- resident blocks (emu_resident.c) ------------------------------------------------------ */
 
-/** Allocates memory for @need blocks in all, from f->resident on. Returns false without memory. Blocks move. */
+/** Allocates memory for @need blocks in all, from f->resident on. Returns false without memory.
+ *  Pointers to entries become invalid. */
 bool emu_resident_capacity(struct emu_functional *f, size_t need);
-/** Inserts a block at index @at; memory must have been allocated. Blocks move. */
+/** Inserts a block at index @at; memory must have been allocated. Pointers to entries become invalid. */
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);

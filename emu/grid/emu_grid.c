@@ -439,7 +439,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
             return;
         machine->device_open--;
         machine->launch_changes++;
-        emu_grid_started(machine, grid); /* for engines with lists of their own */
+        emu_grid_started(machine, grid); /* needed for engines that place blocks themselves */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;

@@ -410,7 +410,7 @@ static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
         if (at + lanes <= size[axis])
             return emu_affine_make(32, at, 1, 0);
         if (axis == 0 && fold < w->width)
-            return emu_affine_make(32, 0, 1, 0); /* rows of the block are rows of the warp */
+            return emu_affine_make(32, 0, 1, 0); /* tid.x repeats in each row of the block */
         return emu_affine_v();
     }
     if (first % below + lanes <= below)

@@ -36,7 +36,7 @@ unsigned tim_tags_count(const struct tim_config *config, const struct emu_core *
                         unsigned *count);
 /** Changes @insn to the variant executed by one lane or the affine unit; @kind: U or A. */
 void tim_tags_variant(const struct tim_config *config, unsigned kind, struct tim_static *insn);
-/** Returns true if keys enable such variants. */
+/** Returns true if the model executes instructions on tags by one lane or by the affine unit. */
 static inline bool tim_tags_execute(const struct tim_config *config)
 {
     return config->tags_scalar != TIM_SCALAR_OFF || config->tags_affine != TIM_AFFINE_OFF ||
