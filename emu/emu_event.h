@@ -115,7 +115,7 @@ struct emu_event_cta {
     unsigned arrived, expected;
     uint64_t generation;
 };
-/** What one step did. Pointers are borrowed until the next step on the same core. */
+/** Result of one step. Pointers are borrowed until the next step on the same core. */
 struct emu_event {
     enum emu_event_kind kind;
     /* who */

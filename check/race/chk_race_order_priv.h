@@ -7,7 +7,7 @@
 
 /* ---- vector clocks ---------------------------------------------------------------------------------- */
 
-/** Whose clock an entry of a vector clock is. */
+/** Owner of an entry of a vector clock. */
 enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_GRID, RACE_VC_ALL };
 static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {

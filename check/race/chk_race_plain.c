@@ -100,7 +100,7 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
     const bool is_reported = !strong || ((ctx->site | site) & RACE_VOLATILE) != 0;
     if (k == RACE_W && !(strong && is_reported) && was_observed(ctx, cells, i, lane))
         return false;
-    if (race_level_of(site) != RACE_THREAD) { /* which of the two threads in the record? */
+    if (race_level_of(site) != RACE_THREAD) { /* two threads: which one to report */
         const uint32_t tid_2 = *race_at(cells, k + RACE_TID_2, i), time_2 = *race_at(cells, k + RACE_CLOCK_2, i);
         const bool ordered = race_ordered_one(ctx, lane, tid, time) == RACE_ORDERED;
 

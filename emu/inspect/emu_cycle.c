@@ -183,7 +183,7 @@ static bool begin(struct emu_cycle *c, const struct emu_warp *w)
     return !c->control.failed && !c->schedule.failed && !c->regs.failed && !c->local.failed;
 }
 
-/* ---- does it go round? ------------------------------------------------------------------------ */
+/* ---- test for a cycle ------------------------------------------------------------------------- */
 
 static uint8_t local_byte(const struct emu_warp *w, const uint8_t *local, uint32_t at, unsigned lane)
 {

@@ -159,7 +159,7 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 
 /** Keeps the known forms of rows across the end of a slice within a loop or a straight line. The split, alone
  *  in its warp, continues there with the same registers (emu_view.c drops the forms when a debugger writes
- *  them). What is mapped may change. */
+ *  them). The mapping of memory may change. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
