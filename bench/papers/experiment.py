@@ -51,26 +51,37 @@ class Result:
 class Experiment(Trends):
     """@cores of the 30, with their share of memory: a channel and an L2 slice for four (3.75 in the whole machine)."""
 
+    model = 'rogers'
+
     def __init__(self, program, work, out, cores, size, jobs, known=()):
         super().__init__(program, work, out)
         self.machine = ['core.count=%d' % cores, 'l2.slices=%d' % max(1, cores // 4), 'dram.channels=%d' % max(1, cores // 4)]
         self.cores, self.size, self.known = cores, size, known
-        self.folder = Folder(work, program)
+        self.folder = self.make_folder()
         self.pool = concurrent.futures.ThreadPoolExecutor(jobs)
         self.launches, self.running, self.smaller = {}, {}, None
         self.table = []
         self.seen = set()
 
+    def make_folder(self):
+        return Folder(self.work, self.program)
+
+    def make(self, name):
+        return WORKLOADS[name][2]
+
+    def result(self, report):
+        return Result(report)
+
     def launch(self, name):
         if name not in self.launches:
-            self.launches[name] = WORKLOADS[name][2](self.folder, self.size)
+            self.launches[name] = self.make(name)(self.folder, self.size)
         return self.launches[name]
 
     def start(self, name, keys, machine=None):
         keys = tuple((self.machine if machine is None else machine) + keys)
         if (name, keys) not in self.running:
             self.running[name, keys] = self.pool.submit(
-                lambda text, at: Result(self.run(text, 'rogers', keys, name='run%d' % at)), self.launch(name), len(self.running))
+                lambda text, at: self.result(self.run(text, self.model, keys, name='run%d' % at)), self.launch(name), len(self.running))
         return self.running[name, keys]
 
     def start_profiled(self, name, keys):

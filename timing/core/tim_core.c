@@ -300,7 +300,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL &&
+    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL && core->config->issue_lanes == 0 &&
                   !core->config->issue_rotate && !core->config->lsu_separate;
 }
 

@@ -343,6 +343,7 @@ struct tim_core {
     struct tim_pipe *pipes;  /* of all units; */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
+    uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: a scheduler issues from this cycle on */
     unsigned unmoved;        /* issue.rotate: ticks in a row that changed nothing */
     unsigned types_issued;   /* issue.types: in this cycle, a set of enum tim_type, by these of the scheduler's warps: */
     uint64_t issued_now[TIM_MAX_WARPS / 64];
@@ -580,6 +581,11 @@ static inline bool tim_windowed(const struct tim_core *core)
 {
     return tim_collector(core) == TIM_COLLECTOR_WINDOW;
 }
+/** Does an instruction of a wide warp hold its scheduler? */
+static inline bool tim_issues_by_lanes(const struct tim_core *core)
+{
+    return !tim_kind.fixed && core->config->issue_lanes != 0;
+}
 /** Is Control taken, so that scheduler @s issues nothing in cycle @now? */
 static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)
 {
@@ -590,6 +596,8 @@ static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsign
 {
     if (tim_control_taken(core, s, now))
         return TIM_STALL_OPERANDS;
+    if (tim_issues_by_lanes(core) && now < core->issue_at[s])
+        return TIM_STALL_UNIT;
     return tim_has_operands(core) && now < core->switch_at[s] ? TIM_STALL_SWITCH : TIM_STALL_ISSUED;
 }
 /** Do dependence barriers count up in a stage after issue? */

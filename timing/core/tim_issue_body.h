@@ -116,6 +116,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         unsigned effective = ev->effective == ev->split_lanes ? core->issued_lanes
                                                               : lw_popcount(ev->effective);
         count[TIM_SCHED_effective] += effective;
+        if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
+            core->issue_at[s] = now + (c->core_warp_width + c->issue_lanes - 1) / c->issue_lanes;
         if (tim_has_mechanisms(core))
             tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .pc = pc,
                                                                    .what = what, .code = w->code,

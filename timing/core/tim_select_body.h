@@ -182,6 +182,8 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             next = core->window[s].control_at;
         if (tim_has_operands(core) && core->switch_at[s] > now && core->switch_at[s] < next)
             next = core->switch_at[s];
+        if (tim_issues_by_lanes(core) && core->issue_at[s] > now && core->issue_at[s] < next)
+            next = core->issue_at[s];
         for (unsigned word = first; word < first + tim_words(core); word++) {
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];

@@ -213,6 +213,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         sooner(&due, core->window[s].control_at, now);
     for (unsigned s = 0; tim_has_operands(core) && s < c->issue_schedulers; s++)
         sooner(&due, core->switch_at[s], now);
+    for (unsigned s = 0; tim_issues_by_lanes(core) && s < c->issue_schedulers; s++)
+        sooner(&due, core->issue_at[s], looked);
     for (unsigned i = 0; i < c->core_warps; i++) {
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)

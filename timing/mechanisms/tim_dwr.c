@@ -25,6 +25,7 @@ struct member {
     uint8_t state; /* enum tim_dwr_state */
     bool alone;    /* a debugger has stopped it: it is in no class */
     uint64_t pc;   /* of its LAT */
+    uint64_t reached; /* BARRIER, WAITS: the LAT that it has reached since, if it is another: of another split of it */
     uint64_t at;   /* BARRIER: the operation looks at the tables in this cycle */
     uint64_t ends; /* BARRIER: it is over in this cycle; `at` is earlier where an ignored one is faster */
     uint64_t came; /* WAITS: since */
@@ -46,6 +47,7 @@ struct dwr {
     struct tim_ilt ilt;
     uint64_t launch;       /* 1 + the latest whose blocks began here */
     uint64_t next_at;      /* no operation ends, and no entry times out, before it */
+    bool changed;          /* warps may have been released since the last `picks` */
     uint64_t *ignored;     /* instructions that were ignored once */
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* of packets */
@@ -143,6 +145,36 @@ static uint64_t arrived(const struct dwr *dwr, const struct group *g)
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
+/** The warp begins a barrier operation for the LAT @pc. */
+static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
+{
+    const struct tim_config *c = dwr->config;
+    struct member *m = &dwr->member[warp];
+
+    m->state = TIM_DWR_BARRIER;
+    m->pc = m->reached = pc;
+    m->alone = false;
+    m->ends = now + c->dwr_latency;
+    m->at = c->dwr_ignored_latency < c->dwr_latency ? now + c->dwr_ignored_latency : m->ends;
+    if (m->at < dwr->next_at)
+        dwr->next_at = m->at;
+}
+
+/** Its barrier is over, and by it the warp may issue at m->pc. Another split of it may run by now, which has been kept from
+ *  its own barrier. */
+static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint64_t now)
+{
+    struct member *m = &dwr->member[warp];
+    struct tim_mech_warp is;
+
+    m->state = (uint8_t)state;
+    if (m->reached == m->pc)
+        return;
+    dwr->base.core->look(dwr->base.core->context, warp, &is);
+    if (is.used && !is.ended && is.lanes != 0 && is.pc == m->reached)
+        begin(dwr, warp, is.pc, now);
+}
+
 static void release(struct dwr *dwr, struct group *g, uint64_t now)
 {
     const unsigned first = (unsigned)(g - dwr->group) * dwr->n;
@@ -155,7 +187,7 @@ static void release(struct dwr *dwr, struct group *g, uint64_t now)
 
         if (m->state != TIM_DWR_WAITS)
             continue;
-        m->state = TIM_DWR_COMBINE;
+        pass(dwr, first + i, TIM_DWR_COMBINE, now);
         released++;
         core->count[TIM_CORE_dwr_wait_cycles] += now - m->came;
         tim_histogram_add(&core->histogram[TIM_CORE_H_dwr_wait], now - m->came);
@@ -198,7 +230,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
     dwr->base.core->count[TIM_CORE_dwr_barriers]++;
     dwr->base.core->count[TIM_CORE_dwr_ignored]++;
     note_ignored(dwr, number_of(dwr, m->pc));
-    m->state = TIM_DWR_PASSED;
+    pass(dwr, warp, TIM_DWR_PASSED, now);
     if (dwr->config->dwr_skip_counts_as_arrival && g->pst.valid) {
         g->pst.lock |= bit_of(dwr, warp);
         try_release(dwr, g, now);
@@ -254,6 +286,7 @@ static void advance(struct dwr *dwr, uint64_t now)
     while (dwr->next_at <= now) {
         int best = -1;
 
+        dwr->changed = true;
         dwr->next_at = UINT64_MAX;
         for (unsigned w = 0; w < dwr->groups * dwr->n; w++) {
             const struct member *m = &dwr->member[w];
@@ -332,20 +365,17 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 {
     struct dwr *dwr = (struct dwr *)mech;
     struct member *m = &dwr->member[warp];
-    const struct tim_config *c = dwr->config;
 
-    if (!is_lat(dwr, next) || m->state == TIM_DWR_BARRIER || m->state == TIM_DWR_WAITS)
+    if (!is_lat(dwr, next))
         return;
+    if (m->state == TIM_DWR_BARRIER || m->state == TIM_DWR_WAITS) {
+        m->reached = pc;
+        return;
+    }
     if (m->state != TIM_DWR_READY && m->pc == pc)
         return;
     advance(dwr, mech->core->now);
-    m->state = TIM_DWR_BARRIER;
-    m->pc = pc;
-    m->alone = false;
-    m->ends = mech->core->now + c->dwr_latency;
-    m->at = c->dwr_ignored_latency < c->dwr_latency ? mech->core->now + c->dwr_ignored_latency : m->ends;
-    if (m->at < dwr->next_at)
-        dwr->next_at = m->at;
+    begin(dwr, warp, pc, mech->core->now);
 }
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
@@ -504,7 +534,8 @@ static bool drop_strays(struct dwr *dwr)
 
             if (is_in_class(dwr, warp, dwr->group[g].pc))
                 continue;
-            dwr->member[warp].state = TIM_DWR_READY;
+            if (dwr->member[warp].state == TIM_DWR_COMBINE)
+                dwr->member[warp].state = TIM_DWR_READY;
             leave(dwr, warp, false);
             dropped = true;
         }
@@ -514,11 +545,13 @@ static bool drop_strays(struct dwr *dwr)
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct dwr *dwr = (struct dwr *)mech;
-    const bool due = dwr->next_at <= mech->core->now;
+    bool changed;
 
     (void)sched, (void)ready;
     advance(dwr, mech->core->now);
-    return drop_strays(dwr) || due;
+    changed = drop_strays(dwr) | dwr->changed;
+    dwr->changed = false;
+    return changed;
 }
 
 /** A debugger stops the warp while it steps another: partners do not wait for it. */
