@@ -268,8 +268,9 @@ def experiment(e, options):
         for v, (w, source, best) in ((v, row) for v in ('dwr 64', 'skip 64') for row in of_source):
             e.row('%s over warps of %d: mean; best kernel' % (v, w), source + '; ' + best,
                   '%+.0f %%; %.2f' % (100 * (speeds(got, names, v, w) - 1), max(got[n][w].cycles / got[n][v].cycles for n in names)), '12.1')
-        e.row('idle cycles of DWR-64 over those of 8, 16, 32, 64', '-26, -12, -17, -25 %',
-              ', '.join('%+.0f' % (100 * (idle['dwr 64'] / idle[w] - 1)) for w in fixed_sizes) + ' %', '12.1')
+        for v in ('dwr 64', 'skip 64'):
+            e.row('share of idle cycles of %s over those of 8, 16, 32, 64' % v, '-26, -12, -17, -25 %',
+                  ', '.join('%+.0f' % (100 * (idle[v] / idle[w] - 1)) for w in fixed_sizes) + ' %', '12.1')
         rate = {v: mean([got[n][v].coalescing / got[n][8].coalescing for n in names]) for v in variants}
         e.row('coalescing rate of DWR-64 over that of 8; of 64', '1.14; 0.97', '%.2f; %.2f' % (rate['dwr 64'], rate['dwr 64'] / rate[64]), '12.1')
         sensitivity(e, options, names, got)
@@ -295,16 +296,20 @@ def sensitivity(e, options, names, base):
     for name, g in (('', gaps), (' skip', skips)):
         e.trend('dwr T7' + name, g[12] < g[48] and abs(g[192] / g[48] - 1) < .03, 'the gap falls with a smaller L1, and is as large with a larger one: ' +
                 ', '.join('%d KB %+.1f %%' % (kb, 100 * (x - 1)) for kb, x in g.items()))
-    e.row('best DWR over best size, L1 of 48 KB; of 12; of 192', '8; 4; 8 %', '; '.join('%+.0f' % (100 * (gaps[k] - 1)) for k in (48, 12, 192)) + ' %', '12.3')
+    for name, g in (('best DWR', gaps), ('skip 64', skips)):
+        e.row(name + ' over best size, L1 of 48 KB; of 12; of 192', '8; 4; 8 %', '; '.join('%+.0f' % (100 * (g[k] - 1)) for k in (48, 12, 192)) + ' %', '12.3')
     if options.quick:
         return
-    by_lanes = {8: gaps[48]}
+    by_lanes, skip_by_lanes = {8: gaps[48]}, {8: skips[48]}
     for simd in (16, 32):
         variants = sizes(simd)
         got = e.all(names, variants)
+        skip_by_lanes[simd] = gap(got, names, [v for v in variants if not isinstance(v, str)], ['skip %d' % (8 * simd)])
         by_lanes[simd] = gap(got, names, [v for v in variants if not isinstance(v, str)], [v for v in variants if isinstance(v, str) and v.startswith('dwr')])
-    e.trend('dwr T8', by_lanes[8] > by_lanes[16] > by_lanes[32], 'the gap falls with more lanes: ' + ', '.join('%d lanes %+.1f %%' % (s, 100 * (g - 1)) for s, g in by_lanes.items()))
-    e.row('best DWR over best size, 8 lanes; 16; 32', '8; 7; 5 %', '; '.join('%+.0f' % (100 * (g - 1)) for g in by_lanes.values()) + ' %', '12.3')
+    for name, g in (('', by_lanes), (' skip', skip_by_lanes)):
+        e.trend('dwr T8' + name, g[8] > g[16] > g[32], 'the gap falls with more lanes: ' + ', '.join('%d lanes %+.1f %%' % (s, 100 * (x - 1)) for s, x in g.items()))
+    for name, g in (('best DWR', by_lanes), ('skip', skip_by_lanes)):
+        e.row(name + ' over best size, 8 lanes; 16; 32', '8; 7; 5 %', '; '.join('%+.0f' % (100 * (x - 1)) for x in g.values()) + ' %', '12.3')
     lists = {'16 entries': ['dwr.ilt_ways=4'], '8 entries': ['dwr.ilt_sets=2', 'dwr.ilt_ways=4']}
     got = e.all(names, {v: large(64) + keys for v, keys in lists.items()})
     ratio = {v: harmonic([base[n]['dwr 64'].cycles / got[n][v].cycles for n in names]) for v in lists}

@@ -15,4 +15,14 @@ KNOWN = {
     'T10 counts': 'Writes are as the source has them. The tuned kernel has 107 instructions a row: its five steps of reduction are a branch, a barrier of the warp and '
                   'address arithmetic each.',
     'T10 spread': 'lrr is 3 % slower on the tuned kernel; the others are equal.',
+    'dwr T2 64': 'A warp whose barrier is not ignored waits for partners whose barriers all are: these set no bit, so it waits until they end. With '
+                 'dwr.skip_counts_as_arrival they count, and the trend holds (T2 64 skip).',
+    'dwr T4 size': 'The same as T2 64: a tenth of the barriers is not ignored, and waits for the end of the other half of the block.',
+    'dwr T4 size skip': 'Blocks of two warps of 8: 24 cycles of a barrier before each load, with few warps to hide them; with dwr.latency 0 the loss is 1 %, not 6.',
+    'dwr T6 best': 'mu and nnc lose by T2 64 and T4 size what bkp gains. With dwr.skip_counts_as_arrival the mean is the highest (T6 best skip).',
+    'dwr T6 idle': 'A wide warp of a divided kernel, or of a small block, holds the scheduler for all its lanes, and such cycles are not idle: nnc with warps of 64 has '
+                   '4 % idle cycles and half the speed. Without nnc skip 64 is idle least.',
+    'dwr T7': 'The gap is below 1 by T2 64 and T4 size. With dwr.skip_counts_as_arrival it holds (T7 skip).',
+    'dwr T10': 'Without a list the warps of T2 64 wait for the next barrier of their partners, not for their end. With dwr.skip_counts_as_arrival it holds (T10 skip).',
+    'dwr T11 bkp': 'bkp is bound by the bus, so that the latency of a barrier matters by 2 % at most, either way.',
 }

@@ -31,6 +31,15 @@ for what in ccws daws; do
     grep -q '^| .* | .* | [0-9.]* | 9.[12] |$' out || fail "bench/papers/run $what: no figure of the source"
 done
 cases=$((cases + 1))
+"$papers/run" dwr --quick --known --only bkp,cp --cores 1 --size .125 --out dwr >out 2>err || fail "bench/papers/run dwr: a trend does not hold"
+[ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
+grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"
+cases=$((cases + 1))
+sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
+wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
+grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
+
+cases=$((cases + 1))
 sed -i "s/'lrr': \['issue.policy=lrr'\]/'lrr': []/" wrong/papers/experiment.py
 cp "$papers/workloads.cl" wrong/papers
 wrong/papers/run ccws --quick --only kmn --cores 1 --size .0625 >out 2>err && fail "gto in place of lrr: exit status 0"

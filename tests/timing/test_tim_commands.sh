@@ -294,6 +294,16 @@ assert min(allowed[1:-1]) < 4 == max(allowed), allowed
 falls = [(a, b) for a, b in zip(scores, scores[1:]) if b[1] < a[1] and b[1] > 0]
 assert len(falls) > 100 and sum(b[1] == a[1] - 1 and b[0] == a[0] + 1 for a, b in falls) > 0.9 * len(falls), falls[:5]
 END
+session 'cycle 1000;mechanism 0;focus warp 3;why' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
+grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits: 222 bytes$' said || fail "no storage of dwr"
+grep -q '^ILT, 0 of 32 instructions:$' said || fail "no ILT of dwr"
+expect 0 '' run -q --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 --timing-trace trace.json --timing-window 0:3000 --timing-events 4000000 lost.yaml
+python3 - <<'END' || fail "the trace has no course of the warps that wait"
+import json
+events = [e for e in json.load(open('trace.json'))['traceEvents'] if e['ph'] == 'C']
+waiting = [e['args']['value'] for e in events if e['name'] == 'dwr: warps that wait for partners']
+assert min(waiting) == 0 < max(waiting), waiting
+END
 session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is on: `lanewise timing --mechanisms` lists those there are
@@ -301,6 +311,9 @@ END
 expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, dwr, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
+expect 2 'dwr.on does not go with ccws: ' run --timing --mechanism dwr,ccws lost.yaml
+expect 2 'dwr.on does not go with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
+expect 2 'core.warps 48 is not a multiple of core.group 5: set it to 50' run --timing --timing-set core.group=5 lost.yaml
 expect 2 'pools do not go with swl: ' run --timing --mechanism swl,pools lost.yaml
 expect 2 'pools do not go with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
 expect 2 'swl with daws needs swl.set oldest and daws.order age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml
