@@ -787,10 +787,12 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->read_at = 0;
     op->read_after = op->result_after = 0;
-    op->packet = 0;
-    op->rides = 0;
-    op->follower = false;
-    op->ride = TIM_NO_LINK;
+    if (tim_has_packets(core)) { /* else nothing reads them */
+        op->packet = 0;
+        op->rides = 0;
+        op->follower = false;
+        op->ride = TIM_NO_LINK;
+    }
     core->live_count++;
 }
 /** The oldest instruction in flight that is younger than @age; NULL: none. From age 0 on, all. */

@@ -184,7 +184,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         if (tim_side_of(core, what) != NULL)
             tim_side_of(core, what)->used++;
         else
-            core->lsu_used += !op->follower;
+            core->lsu_used += !tim_has_packets(core) || !op->follower;
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }

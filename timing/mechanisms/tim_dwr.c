@@ -53,8 +53,10 @@ struct dwr {
     uint32_t sequence;     /* of packets */
     unsigned issuing;      /* groups with a class that issues */
     unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue */
+    uint64_t operating[TIM_MAX_WARPS / 64]; /* slots whose state is BARRIER */
     struct group group[TIM_MAX_WARPS];
-    struct member member[TIM_MAX_WARPS]; /* by slot */
+    struct member member[TIM_MAX_WARPS]; /* by slot, as are */
+    uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS]; /* its group, and scheduler */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -74,6 +76,10 @@ static struct tim_mech *create(const struct tim_mech_core *core)
     dwr->all = lw_mask(dwr->n);
     dwr->groups = config->core_warps / dwr->n;
     dwr->next_at = UINT64_MAX;
+    for (unsigned w = 0; w < config->core_warps; w++) {
+        dwr->of[w] = (uint8_t)(w / dwr->n);
+        dwr->sched[w] = (uint8_t)(w % config->issue_schedulers);
+    }
     if (tim_ilt_init(&dwr->ilt, config->dwr_ilt_sets, config->dwr_ilt_ways))
         return &dwr->base;
     free(dwr);
@@ -97,12 +103,12 @@ static bool is_lat(const struct dwr *dwr, const struct tim_static *what)
 
 static struct group *group_of(struct dwr *dwr, unsigned warp)
 {
-    return &dwr->group[warp / dwr->n];
+    return &dwr->group[dwr->of[warp]];
 }
 
 static uint64_t bit_of(const struct dwr *dwr, unsigned warp)
 {
-    return UINT64_C(1) << warp % dwr->n;
+    return UINT64_C(1) << (warp - dwr->of[warp] * dwr->n);
 }
 
 static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
@@ -145,6 +151,12 @@ static uint64_t arrived(const struct dwr *dwr, const struct group *g)
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
+static void set_state(struct dwr *dwr, unsigned warp, enum tim_dwr_state state)
+{
+    dwr->member[warp].state = (uint8_t)state;
+    dwr->operating[warp / 64] &= ~(UINT64_C(1) << warp % 64);
+}
+
 /** The warp begins a barrier operation for the LAT @pc. */
 static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
 {
@@ -152,6 +164,7 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
     struct member *m = &dwr->member[warp];
 
     m->state = TIM_DWR_BARRIER;
+    dwr->operating[warp / 64] |= UINT64_C(1) << warp % 64;
     m->pc = m->reached = pc;
     m->alone = false;
     m->ends = now + c->dwr_latency;
@@ -167,7 +180,7 @@ static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint6
     struct member *m = &dwr->member[warp];
     struct tim_mech_warp is;
 
-    m->state = (uint8_t)state;
+    set_state(dwr, warp, state);
     if (m->reached == m->pc)
         return;
     dwr->base.core->look(dwr->base.core->context, warp, &is);
@@ -263,7 +276,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ilt_insert(dwr, m->pc);
         dwr->base.core->count[TIM_CORE_dwr_nb_lat]++;
     }
-    m->state = TIM_DWR_WAITS;
+    set_state(dwr, warp, TIM_DWR_WAITS);
     m->came = now;
     try_release(dwr, g, now);
 }
@@ -288,14 +301,13 @@ static void advance(struct dwr *dwr, uint64_t now)
 
         dwr->changed = true;
         dwr->next_at = UINT64_MAX;
-        for (unsigned w = 0; w < dwr->groups * dwr->n; w++) {
-            const struct member *m = &dwr->member[w];
+        for (unsigned i = 0; i < TIM_MAX_WARPS / 64; i++)
+            for (LW_EACH_BIT(b, dwr->operating[i])) {
+                const unsigned w = i * 64 + (unsigned)b;
 
-            if (m->state != TIM_DWR_BARRIER)
-                continue;
-            if (best < 0 || m->at < dwr->member[best].at)
-                best = (int)w;
-        }
+                if (best < 0 || dwr->member[w].at < dwr->member[best].at)
+                    best = (int)w;
+            }
         if (best >= 0 && dwr->member[best].at <= now) {
             dwr->next_at = dwr->member[best].at; /* there may be another one */
             operate(dwr, (unsigned)best, dwr->member[best].at);
@@ -332,6 +344,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 
     (void)age;
     dwr->member[warp] = (struct member){0};
+    set_state(dwr, warp, TIM_DWR_READY);
     g->live |= bit_of(dwr, warp);
     g->waits &= ~bit_of(dwr, warp);
 }
@@ -342,7 +355,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     struct group *g = group_of(dwr, warp);
 
     advance(dwr, mech->core->now);
-    dwr->member[warp].state = TIM_DWR_READY;
+    set_state(dwr, warp, TIM_DWR_READY);
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
@@ -394,7 +407,7 @@ static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 
 static uint64_t class_of(const struct dwr *dwr, unsigned warp)
 {
-    const unsigned first = warp / dwr->n * dwr->n;
+    const unsigned first = dwr->of[warp] * dwr->n;
     uint64_t set = 0;
 
     for (unsigned i = 0; i < dwr->n; i++)
@@ -406,14 +419,14 @@ static uint64_t class_of(const struct dwr *dwr, unsigned warp)
 static bool may_start(const struct dwr *dwr, unsigned warp)
 {
     const struct tim_mech_core *core = dwr->base.core;
-    const unsigned first = warp / dwr->n * dwr->n;
-    const uint64_t set = class_of(dwr, warp);
+    const unsigned first = dwr->of[warp] * dwr->n;
+    const uint64_t pc = dwr->member[warp].pc;
 
-    if (dwr->group[warp / dwr->n].pending != 0 || (set & (bit_of(dwr, warp) - 1)) != 0)
+    if (dwr->group[dwr->of[warp]].pending != 0)
         return false;
-    for (LW_EACH_BIT(i, set))
-        if (dwr->pending[(first + (unsigned)i) % dwr->config->issue_schedulers] != 0 ||
-            !core->could_issue(core->context, first + (unsigned)i))
+    for (unsigned w = first; w < first + dwr->n; w++)
+        if (is_in_class(dwr, w, pc) &&
+            (w < warp || dwr->pending[dwr->sched[w]] != 0 || !core->could_issue(core->context, w)))
             return false;
     return true;
 }
@@ -421,13 +434,13 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
 /** Is it the first of those that are to issue on its scheduler? */
 static bool is_next(const struct dwr *dwr, unsigned warp)
 {
-    const struct group *g = &dwr->group[warp / dwr->n];
-    const unsigned first = warp / dwr->n * dwr->n;
+    const struct group *g = &dwr->group[dwr->of[warp]];
+    const unsigned first = dwr->of[warp] * dwr->n;
 
     if ((g->pending & bit_of(dwr, warp)) == 0)
         return false;
     for (LW_EACH_BIT(i, g->pending & (bit_of(dwr, warp) - 1)))
-        if ((first + (unsigned)i) % dwr->config->issue_schedulers == warp % dwr->config->issue_schedulers)
+        if (dwr->sched[first + (unsigned)i] == dwr->sched[warp])
             return false;
     return true;
 }
@@ -437,7 +450,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     const struct dwr *dwr = (const struct dwr *)mech;
     const struct member *m = &dwr->member[warp];
 
-    if (dwr->pending[warp % dwr->config->issue_schedulers] != 0)
+    if (dwr->pending[dwr->sched[warp]] != 0)
         return !is_next(dwr, warp);
     switch (m->state) {
     case TIM_DWR_BARRIER:
@@ -459,7 +472,7 @@ static void leave(struct dwr *dwr, unsigned warp, bool issued)
 
     g->issued += issued;
     g->pending &= ~bit_of(dwr, warp);
-    dwr->pending[warp % dwr->config->issue_schedulers]--;
+    dwr->pending[dwr->sched[warp]]--;
     if (g->pending != 0)
         return;
     dwr->issuing--;
@@ -471,7 +484,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct dwr *dwr = (struct dwr *)mech;
     struct member *m = &dwr->member[issue->warp];
     struct group *g = group_of(dwr, issue->warp);
-    const unsigned first = issue->warp / dwr->n * dwr->n;
+    const unsigned first = dwr->of[issue->warp] * dwr->n;
 
     m->packet = 0;
     if (!is_lat(dwr, issue->what))
@@ -492,10 +505,10 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
             g->issued = 1;
             dwr->issuing++;
             for (LW_EACH_BIT(i, others))
-                dwr->pending[(first + (unsigned)i) % dwr->config->issue_schedulers]++;
+                dwr->pending[dwr->sched[first + (unsigned)i]]++;
         }
     }
-    m->state = TIM_DWR_READY;
+    set_state(dwr, issue->warp, TIM_DWR_READY);
     m->alone = false;
 }
 
@@ -519,7 +532,7 @@ static bool follows(struct tim_mech *mech, unsigned warp)
 {
     const struct dwr *dwr = (const struct dwr *)mech;
 
-    return (dwr->group[warp / dwr->n].pending & bit_of(dwr, warp)) != 0;
+    return (dwr->group[dwr->of[warp]].pending & bit_of(dwr, warp)) != 0;
 }
 
 /** Members of classes that are at their instruction no more: emu wants other lanes of the warp first, or a debugger
@@ -535,7 +548,7 @@ static bool drop_strays(struct dwr *dwr)
             if (is_in_class(dwr, warp, dwr->group[g].pc))
                 continue;
             if (dwr->member[warp].state == TIM_DWR_COMBINE)
-                dwr->member[warp].state = TIM_DWR_READY;
+                set_state(dwr, warp, TIM_DWR_READY);
             leave(dwr, warp, false);
             dropped = true;
         }
@@ -611,7 +624,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 {
     const struct dwr *dwr = (const struct dwr *)mech;
     const struct member *m = &dwr->member[warp];
-    const unsigned at = warp / dwr->n;
+    const unsigned at = dwr->of[warp];
     const struct group *g = &dwr->group[at];
 
     switch (m->state) {
@@ -623,8 +636,8 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
         break;
     default:
-        lw_put(out, dwr->pending[warp % dwr->config->issue_schedulers] != 0 ? "a large warp issues" : "combine-ready, its large warp is of warps");
-        if (dwr->pending[warp % dwr->config->issue_schedulers] == 0)
+        lw_put(out, dwr->pending[dwr->sched[warp]] != 0 ? "a large warp issues" : "combine-ready, its large warp is of warps");
+        if (dwr->pending[dwr->sched[warp]] == 0)
             print_set(dwr, at, class_of(dwr, warp), out);
         break;
     }
