@@ -242,6 +242,10 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 
     if (which == tim_mechanism_count || config->l1_bytes == 0 || config->issue_types)
         return "";
+    if ((tim_mechanisms[which] == &tim_pools && config->issue_policy == TIM_SCHED_SWL) ||
+        ((tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws) &&
+         config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
+        return ""; /* these do not go together */
     if (tim_mechanisms[which] == &tim_dwr) {
         if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE ||
             config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)

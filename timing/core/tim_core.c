@@ -643,13 +643,16 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
 
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
+    uint64_t suspects[TIM_MAX_WARPS / 64];
     bool held = false;
 
     if (core->picks_at[s] != core->now + 1) /* a slot may look at its warps twice */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
     core->picks_at[s] = core->now + 1;
+    memcpy(suspects, ready, core->hot.words * sizeof *suspects);
+    tim_mechs_suspect(&core->mechs, s, core->hot.words, suspects);
     for (unsigned i = 0; i < core->hot.words; i++)
-        for (LW_EACH_BIT(b, ready[i]))
+        for (LW_EACH_BIT(b, suspects[i]))
             if (tim_core_holder(core, (i * 64 + (unsigned)b) * core->config->issue_schedulers + s) != NULL) {
                 ready[i] &= ~(UINT64_C(1) << b);
                 held = true;

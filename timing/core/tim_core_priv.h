@@ -327,7 +327,6 @@ struct tim_core {
     unsigned reads;          /* ops with `read_at` to come; the first of these, perhaps sooner: */
     uint64_t reads_next;
     uint64_t shared_at;      /* local: the load/store unit takes another from this cycle on */
-    struct tim_packets *packets; /* NULL: no mechanism makes any */
     struct tim_mechs mechs;  /* those that are on; */
     uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the cycle in which they last knew that the scheduler picks */
     struct tim_window *window; /* [schedulers], of registers.collector: window; else NULL */
@@ -343,7 +342,6 @@ struct tim_core {
     struct tim_pipe *pipes;  /* of all units; */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* of `pipes`, 1 + that a scheduler has; 0: several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction holds a pipe */
-    uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: a scheduler issues from this cycle on */
     unsigned unmoved;        /* issue.rotate: ticks in a row that changed nothing */
     unsigned types_issued;   /* issue.types: in this cycle, a set of enum tim_type, by these of the scheduler's warps: */
     uint64_t issued_now[TIM_MAX_WARPS / 64];
@@ -377,6 +375,8 @@ struct tim_core {
     uint64_t tick_at_own;
     struct tim_sharing sharing[TIM_SHARES];
     struct tim_packet packet;
+    struct tim_packets *packets; /* of memory instructions; NULL: no mechanism makes any */
+    uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: a scheduler issues from this cycle on */
 };
 
 /** NULL: no memory. */

@@ -54,9 +54,10 @@ struct dwr {
     unsigned issuing;      /* groups with a class that issues */
     unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue */
     uint64_t operating[TIM_MAX_WARPS / 64]; /* slots whose state is BARRIER */
+    uint64_t kept[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps that are neither READY nor PASSED */
     struct group group[TIM_MAX_WARPS];
     struct member member[TIM_MAX_WARPS]; /* by slot, as are */
-    uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS]; /* its group, and scheduler */
+    uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS]; /* its group, scheduler, and place there */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -79,6 +80,7 @@ static struct tim_mech *create(const struct tim_mech_core *core)
     for (unsigned w = 0; w < config->core_warps; w++) {
         dwr->of[w] = (uint8_t)(w / dwr->n);
         dwr->sched[w] = (uint8_t)(w % config->issue_schedulers);
+        dwr->place[w] = (uint8_t)(w / config->issue_schedulers);
     }
     if (tim_ilt_init(&dwr->ilt, config->dwr_ilt_sets, config->dwr_ilt_ways))
         return &dwr->base;
@@ -153,8 +155,12 @@ static uint64_t arrived(const struct dwr *dwr, const struct group *g)
 
 static void set_state(struct dwr *dwr, unsigned warp, enum tim_dwr_state state)
 {
+    uint64_t *kept = &dwr->kept[dwr->sched[warp]][dwr->place[warp] / 64], bit = UINT64_C(1) << dwr->place[warp] % 64;
+    uint64_t *operating = &dwr->operating[warp / 64], slot = UINT64_C(1) << warp % 64;
+
     dwr->member[warp].state = (uint8_t)state;
-    dwr->operating[warp / 64] &= ~(UINT64_C(1) << warp % 64);
+    *operating = state == TIM_DWR_BARRIER ? *operating | slot : *operating & ~slot;
+    *kept = state == TIM_DWR_READY || state == TIM_DWR_PASSED ? *kept & ~bit : *kept | bit;
 }
 
 /** The warp begins a barrier operation for the LAT @pc. */
@@ -163,8 +169,7 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
     const struct tim_config *c = dwr->config;
     struct member *m = &dwr->member[warp];
 
-    m->state = TIM_DWR_BARRIER;
-    dwr->operating[warp / 64] |= UINT64_C(1) << warp % 64;
+    set_state(dwr, warp, TIM_DWR_BARRIER);
     m->pc = m->reached = pc;
     m->alone = false;
     m->ends = now + c->dwr_latency;
@@ -465,6 +470,15 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     }
 }
 
+/* A ready warp has reached its next instruction: before a LAT it is READY no more. */
+static const uint64_t *suspects(struct tim_mech *mech, unsigned sched)
+{
+    static const uint64_t all[TIM_MAX_WARPS / 64] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    const struct dwr *dwr = (const struct dwr *)mech;
+
+    return dwr->pending[sched] != 0 ? all : dwr->kept[sched];
+}
+
 /** A member of the class that issues has, or (@issued false) will not. */
 static void leave(struct dwr *dwr, unsigned warp, bool issued)
 {
@@ -697,6 +711,6 @@ const struct tim_mechanism tim_dwr = {
     .name = "dwr", .summary = "dynamic warp resizing: warps of a group issue loads and stores as one large warp",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .waits = waits, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
-    .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds,
+    .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds, .suspects = suspects,
     .next = next, .why = why, .gauge = gauge, .show = show,
 };

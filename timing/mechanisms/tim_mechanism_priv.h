@@ -124,6 +124,8 @@ struct tim_mechanism {
     bool every_cycle; /* `picks` is called where no warp is ready, too */
     /** May a ready warp, whose next instruction is @next, not issue? Changes no answer. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
+    /** The warps of scheduler @sched that `holds` may hold, a set like `ready` of `picks`. NULL: any. */
+    const uint64_t *(*suspects)(struct tim_mech *mech, unsigned sched);
     /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
      *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
      *  allowed. */
@@ -179,6 +181,8 @@ void tim_mechs_account(struct tim_mechs *mechs);
 /** The gauges that have changed, into the trace of core @core. */
 void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
+/** Takes those out of @set, of @words words, that no mechanism may hold. */
+void tim_mechs_suspect(const struct tim_mechs *mechs, unsigned sched, unsigned words, uint64_t *set);
 /** The one that holds the warp back; NULL: none does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
