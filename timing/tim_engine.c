@@ -101,11 +101,11 @@ static void on_memory_wake(void *context, unsigned core, uint64_t cycle)
     tim_core_wake(e->core[core], cycle);
 }
 
-static void on_block_ended(void *context, struct emu_grid *grid)
+static void on_block_ended(void *context, const struct tim_core *core, const struct tim_block *block)
 {
     struct tim_engine *e = context;
     bool over;
-    size_t kernel = tim_grid_block_ended(&e->grid, grid, &over);
+    size_t kernel = tim_grid_block_ended(&e->grid, block->grid, core->index, block->linear, &over);
 
     e->gpu[TIM_GPU_blocks]++;
     e->listed = false;
@@ -924,14 +924,14 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->config.name = e->name;
     tim_profile_share(e->config.profile);
     e->samples.every = options->sample_cycles;
-    tim_grid_init(&e->grid, &e->config);
+    fine = tim_grid_init(&e->grid, &e->config);
     e->grid.skips = !options->reference;
     e->core = calloc(config->core_count, sizeof *e->core);
     e->tick_at = calloc(config->core_count, sizeof *e->tick_at);
     e->stats = calloc(config->core_count, sizeof *e->stats);
     e->slice = calloc(config->l2_slices, sizeof *e->slice);
     e->channel = calloc(config->dram_channels, sizeof *e->channel);
-    fine = lw_grow(&e->list, &e->list_capacity, (size_t)config->core_count * config->core_blocks,
+    fine = fine && lw_grow(&e->list, &e->list_capacity, (size_t)config->core_count * config->core_blocks,
                    sizeof *e->list);
     e->grid.cores = e->core;
     e->grid.distributed = tim_kernels_distributed;

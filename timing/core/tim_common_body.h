@@ -43,7 +43,7 @@ static void end_block(struct tim_core *core, unsigned b)
     core->hot.over &= ~(UINT64_C(1) << b);
     core->stats->count[TIM_CORE_blocks]++;
     tim_core_unseat(core, b);
-    core->ended(core->context, block->grid);
+    core->ended(core->context, core, block);
     emu_core_block_free(core->emu, block->slot);
 }
 

@@ -353,7 +353,7 @@ struct tim_core {
     unsigned index;
     /* The engine's: may an instruction not issue now (a breakpoint)? A block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
-    void (*ended)(void *context, struct emu_grid *grid);
+    void (*ended)(void *context, const struct tim_core *core, const struct tim_block *block);
     /* A block is to leave (false: there is no memory to keep its name, it stays); has left. */
     bool (*leaves)(void *context);
     void (*left)(void *context, struct emu_grid *grid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management. Launches of the host and the device wait here; a serial dispatcher brings one after the
- * other to the distributor, whose entries send their blocks to cores.
+ * Kernel management: launches of the host and the device wait here; a serial dispatcher brings one
+ * after the other to the distributor, whose entries give their blocks to cores.
  */
 #ifndef TIM_GRID_PRIV_H
 #define TIM_GRID_PRIV_H
@@ -13,84 +13,79 @@ struct tim_launch {
     struct emu_grid *grid;
     const struct tim_code *code;
     uint64_t arrived;   /* cycle from which it may be dispatched */
-    bool distributed;   /* it has an entry in the distributor */
+    bool distributed;   /* it has an entry */
     uint64_t entered;   /* order in the distributor */
-    uint64_t out;       /* number of blocks on cores */
-    uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
+    uint64_t out;       /* blocks on cores */
+    uint64_t suspended; /* blocks that wait for launches, elsewhere */
     size_t stats;       /* index of its tim_kernel_stats */
+    struct tim_launch *next_alike; /* in the same list of launches by grid */
 };
-/** A suspended block that can continue: it is dispatched like a kernel. */
+/** A suspended block that can continue: it is dispatched as a kernel is. */
 struct tim_resume {
     struct emu_grid *grid;
-    unsigned core, slot; /* its core before; slot: emu's */
+    unsigned core, slot; /* where it was; emu's */
     uint64_t arrived;
-    bool distributed;    /* it waits for capacity on its core */
+    bool distributed;    /* it waits for room on its core */
 };
-struct tim_blocks_view {
-    const struct tim_config *config;
-    struct tim_core *const *core;
-};
-/** A block scheduler: selects the core for the next block of @grid. */
-struct tim_blocks_policy {
-    const char *name, *summary;
-    /** Returns a core on which the block fits, or -1. @next: state of the policy, 0 at first. */
-    int (*pick)(const struct tim_blocks_view *view, const struct emu_grid *grid, unsigned *next);
-};
-/** Block schedulers by config->kernels_policy; in the order of keys.def. */
-extern const struct tim_blocks_policy tim_blocks_policies[];
+struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 
+enum { TIM_LAUNCH_LISTS = 256 };
 struct tim_grid {
     const struct tim_config *config;
-    struct tim_launch *launch;  /* in the order in which they were added */
+    struct tim_launch **launch; /* in the order in which they were seen */
     size_t count, room;
-    struct tim_resume *resume;  /* in the order in which they were added */
+    struct tim_launch *list[TIM_LAUNCH_LISTS]; /* the same, by grid */
+    struct tim_resume *resume;  /* in the order in which they came */
     size_t resume_count, resume_capacity;
     struct tim_core *const *cores;
-    /** May be set. Called when the launch with these statistics, or a block of it, enters the distributor. */
+    struct tim_blocks *blocks;
+    /** May be set: the launch of these statistics, or a block of it, is in the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
-    /** May be set. Called when the first block of the launch reaches a core. */
+    /** The same: the first block of the launch reaches a core. */
     void (*starts)(void *context, size_t stats);
     void *context;
-    uint64_t entries, entered;  /* number of launches in the distributor; number that ever entered it */
-    bool busy;                  /* the dispatcher is busy with: */
-    bool resumes;               /* a block that resumes, else a launch */
+    uint64_t entries, entered;  /* in the distributor; ever */
+    bool busy;                  /* the dispatcher has one: */
+    bool resumes;               /* a block that comes back, else a launch; */
     size_t dispatching;         /* its index */
-    uint64_t ready_at;          /* cycle in which it enters the distributor */
-    unsigned next;              /* state of the block policy */
-    bool rescan;                  /* there may be launches that were not added, or that may start now */
-    uint64_t idle;              /* number of cycles in which blocks waited and fitted nowhere */
-    bool skips;                 /* a search that found nothing to do is not repeated */
-    uint64_t still_until;       /* before that cycle, unless something arrives or ends */
+    uint64_t ready_at;          /* cycle in which it is in the distributor */
+    bool rescan;                  /* there may be launches that are not known, or may start now */
+    uint64_t idle;              /* cycles in which blocks waited and fitted nowhere */
+    uint64_t changes;           /* what has happened, counted: an answer of the block scheduler may be another */
+    bool skips;                 /* a look that found nothing to do is not made again */
+    uint64_t still_until;       /* before that cycle, unless something comes or ends */
     bool waited;                /* blocks wait meanwhile */
 };
-void tim_grid_init(struct tim_grid *g, const struct tim_config *config);
+/** The cores are set later. False: no memory; tim_grid_fini() then, too. */
+bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
-/** Adds a launch that may start, seen in cycle @arrived. Returns false without memory. */
+/** A launch that may start, seen in cycle @arrived. False: no memory. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code,
                   uint64_t arrived, size_t stats);
 bool tim_grid_knows(const struct tim_grid *g, const struct emu_grid *grid);
-/** Runs the phase of block dispatch: at most config->kernels_blocks_a_cycle blocks reach cores. */
+/** The phase of block dispatch: at most config->kernels_blocks_a_cycle blocks reach cores. */
 enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *err) LW_MUST_CHECK;
-/** Handles the end of a block of @grid. *over is set if it was the launch's last; the launch is then removed. */
-size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, bool *over);
-/** Handles that a block of @grid has left its core and waits for launches. */
+/** Block @linear of @grid has ended on @core. *over: it was the launch's last; it is gone then. */
+size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear,
+                            bool *over);
+/** A block of @grid has left its core and waits for launches. */
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
-/** Queues such a block, in emu's @slot of @core, which can continue. Returns false without memory. */
+/** It, in emu's @slot of @core, can continue. False: no memory. */
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived);
-/** Returns true if there are no launches. */
+/** Nothing is here. */
 static inline bool tim_grid_empty(const struct tim_grid *g)
 {
     return g->count == 0;
 }
-/** Returns the first cycle, @now or later, in which the dispatcher does something by itself. Assumes that no
- *  block fits anywhere while the cores are idle. */
+/** The first cycle, @now or later, in which the dispatcher does something by itself; while cores
+ *  rest, no block finds room. */
 uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
-/** Returns true if there are blocks that have never been on a core. */
+/** It has blocks that have not been on a core. */
 bool tim_grid_has_more(const struct tim_grid *g);
-/** Returns true if blocks of the distributor wait for capacity. */
+/** Blocks of the distributor wait for room. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Returns true if something continues by itself: a dispatch, a future arrival. */
+/** Something continues by itself: a dispatch, an arrival to come. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 
 #endif
