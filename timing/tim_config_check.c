@@ -106,6 +106,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"daws.repeats", c->daws_repeats},
         {"daws.entries", c->daws_entries},
         {"daws.ways", c->daws_ways},
+        {"dtbl.entries", c->dtbl_entries},
     };
     enum lw_status status = LW_OK;
 

@@ -43,14 +43,22 @@ static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
     return false;
 }
 
-/** Adds launches that may start and were not added before. @delay: cycles until they arrive. */
-static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct lw_error *err)
+/** Adds launches that may start and were not added before. @core: where an instruction has just issued; NULL: none. */
+static enum lw_status take_launches(struct tim_engine *e, const struct tim_core *core, struct lw_error *err)
 {
     struct emu_grid *first = emu_grid_current(e->base.machine);
+    const bool launches = core != NULL && core->issued_what->launch;
+    const uint64_t delay = core != NULL ? core->launch_cycles : 0;
+    struct tim_launcher from = {0};
     enum lw_status status;
+
+    if (launches)
+        from = (struct tim_launcher){core->index, core->issued_warp * e->config.core_warp_width};
 
     e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
+        if (launches && g->stream_prev != NULL && !tim_grid_note(&e->grid, g, e->now, &from))
+            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
         if (g->stream_prev != NULL || g->blocks_placed == g->block_count ||
             (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
             continue;
@@ -58,12 +66,14 @@ static enum lw_status take_launches(struct tim_engine *e, uint64_t delay, struct
         if (status != LW_OK)
             return status;
         const struct tim_code *code = code_of(e, g->launch.program);
-        if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now + delay, e->kernel_count))
+        if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches ? &from : NULL, e->kernel_count))
             return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
         status = tim_kernels_add(e, g, err);
         if (status != LW_OK)
             return status;
     }
+    if (launches)
+        tim_grid_launched(&e->grid);
     return LW_OK;
 }
 
@@ -233,8 +243,8 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         tim_kernels_count(e, ev->grid, core->issued_lanes);
         if (ev->warp_ended && e->config.issue_switch_on_stall)
             touch_divided(e);
-        if (core->issued_what->flow || core->launch_cycles) {
-            enum lw_status status = take_launches(e, core->launch_cycles, err);
+        if (core->issued_what->launch || ev->warp_ended) {
+            enum lw_status status = take_launches(e, core, err);
             if (status != LW_OK)
                 return status;
         }
@@ -320,7 +330,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
 
     if (e->at.phase == TIM_AT_BEGIN) {
         if (e->grid.rescan)
-            status = take_launches(e, 0, err);
+            status = take_launches(e, NULL, err);
         if (status == LW_OK && e->wake)
             status = wake_launchers(e, err);
         if (status != LW_OK)
@@ -937,6 +947,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->grid.distributed = tim_kernels_distributed;
     e->grid.starts = tim_kernels_rotate;
     e->grid.context = e;
+    e->grid.gpu = e->gpu;
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to,

@@ -51,7 +51,7 @@ enum { TIM_STORE_EVICT, TIM_STORE_UPDATE };
 enum { TIM_HASH_NONE, TIM_HASH_XOR };
 enum { TIM_L2_BACK, TIM_L2_THROUGH };
 enum { TIM_DRAM_FRFCFS, TIM_DRAM_FCFS };
-enum { TIM_BLOCKS_RR };
+enum { TIM_BLOCKS_RR, TIM_BLOCKS_TB_PRI, TIM_BLOCKS_SMX_BIND, TIM_BLOCKS_ADAPTIVE, TIM_BLOCKS_POLICIES };
 
 /** A row of keys.def, for the reader, its messages and the manual. */
 enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };

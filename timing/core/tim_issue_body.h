@@ -23,14 +23,19 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
 static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event *ev)
 {
     unsigned lanes = lw_popcount(ev->effective);
+    const bool grouped = c->dtbl_on && (c->dtbl_kernels || ev->insn->op == ISA_LAUNCH_GROUP);
 
+    if (c->kernels_ideal)
+        return 0;
     switch (ev->insn->op) {
     case ISA_LAUNCH_STREAM:
-        return c->kernels_stream_create;
+        return grouped ? 0 : c->kernels_stream_create;
     case ISA_LAUNCH_BUFFER:
         return c->kernels_buffer_base + (uint64_t)c->kernels_buffer_lane * lanes;
     case ISA_LAUNCH_KERNEL:
     case ISA_LAUNCH_GROUP:
+        if (grouped)
+            return c->dtbl_serial ? c->dtbl_search + lanes : 0;
         return c->kernels_launch_base + (uint64_t)c->kernels_launch_lane * lanes;
     default:
         return 0;

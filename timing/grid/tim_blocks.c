@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-const struct tim_blocks_policy *const tim_blocks_policies[] = {&tim_blocks_rr};
+const struct tim_blocks_policy *const tim_blocks_policies[] = {&tim_blocks_rr, &tim_blocks_tb_pri, &tim_blocks_smx_bind,
+                                                              &tim_blocks_adaptive};
 const size_t tim_blocks_policy_count = LW_COUNT_OF(tim_blocks_policies);
 
 struct rr {
@@ -37,7 +38,7 @@ static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
     for (size_t i = 0; i < g->count; i++) {
         struct tim_launch *l = g->launch[i];
         if (l->distributed && l->entered > after && (found == NULL || l->entered < found->entered) &&
-            (tim_grid_gives(g, l) || tim_grid_resume_of(g, l, false) != SIZE_MAX))
+            (tim_grid_unit(g, l) != NULL || tim_grid_resume_of(g, l, false) != SIZE_MAX))
             found = l;
     }
     return found;
@@ -57,20 +58,26 @@ static int next_core(const struct rr *rr, const struct tim_launch *l)
     return -1;
 }
 
-static bool look(const struct rr *rr, struct tim_block_choice *out)
+/** *record: a group whose record is still to be read, for which all wait; NULL: none. */
+static bool look(const struct rr *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;
     struct tim_launch *l = next_entry(g, 0);
 
+    *record = NULL;
     for (; l != NULL; l = g->config->kernels_bypass ? next_entry(g, l->entered) : NULL) {
-        *out = (struct tim_block_choice){.launch = l, .resume = SIZE_MAX};
+        *out = (struct tim_block_choice){.launch = tim_grid_unit(g, l), .resume = SIZE_MAX};
         if (tim_grid_resume_of(g, l, false) != SIZE_MAX) {
             out->resume = tim_grid_resume_of(g, l, true);
             if (out->resume != SIZE_MAX)
                 return true;
             continue;
         }
-        int core = next_core(rr, l);
+        if (out->launch->spilled && (out->launch->record_at == 0 || out->launch->record_at > now)) {
+            *record = out->launch;
+            return false;
+        }
+        int core = next_core(rr, out->launch);
         out->core = (unsigned)core;
         if (core >= 0)
             return true;
@@ -81,9 +88,17 @@ static bool look(const struct rr *rr, struct tim_block_choice *out)
 static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out)
 {
     struct rr *rr = (struct rr *)blocks;
-    bool found = look(rr, out);
+    struct tim_launch *record;
+    bool found = look(rr, now, out, &record);
 
-    (void)now;
+    if (record != NULL && record->record_at == 0) {
+        uint64_t takes = blocks->grid->config->kernels_ideal ? 0 : blocks->grid->config->dtbl_spill;
+
+        record->record_at = now + takes;
+        blocks->grid->gpu[TIM_GPU_dtbl_spill_cycles] += takes;
+        if (takes == 0)
+            found = look(rr, now, out, &record);
+    }
     if (found && out->resume == SIZE_MAX)
         rr->next = (out->core + 1) % blocks->grid->config->core_count;
     return found;
@@ -97,8 +112,21 @@ static bool waits(const struct tim_blocks *blocks)
 static bool can(const struct tim_blocks *blocks)
 {
     struct tim_block_choice choice;
+    struct tim_launch *record;
 
-    return look((const struct rr *)blocks, &choice);
+    return look((const struct rr *)blocks, UINT64_MAX, &choice, &record) || record != NULL;
+}
+
+static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
+{
+    struct tim_block_choice choice;
+    struct tim_launch *record;
+
+    if (!blocks->grid->config->dtbl_on)
+        return UINT64_MAX;
+    if (look((const struct rr *)blocks, now, &choice, &record))
+        return now;
+    return record == NULL ? UINT64_MAX : record->record_at;
 }
 
 const struct tim_blocks_policy tim_blocks_rr = {
@@ -109,4 +137,5 @@ const struct tim_blocks_policy tim_blocks_rr = {
     .picks = picks,
     .waits = waits,
     .can = can,
+    .next = next,
 };

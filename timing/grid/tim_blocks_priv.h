@@ -28,6 +28,7 @@ struct tim_blocks {
 };
 struct tim_blocks_policy {
     const char *name, *summary; /* of kernels.policy; a line for lists */
+    bool own_queues; /* it finds groups in queues of its own: the group table of dtbl is not used */
     /** Its state. NULL: no memory. The caller fills in `row` and `grid`. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);
@@ -43,8 +44,11 @@ struct tim_blocks_policy {
     uint64_t (*next)(const struct tim_blocks *blocks, uint64_t now);
     /** May a block of @launch ever be placed on @core? NULL: on any. */
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
-    /** A launch is known from now on; false: no memory. It may give blocks as soon as it is distributed. */
-    bool (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
+    /** A launch is known from now on. */
+    void (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
+    /** It has come to the distributor, or as a group joined a kernel there: it may give blocks. Perhaps it had left it, and
+     *  is back. */
+    void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
     /** Block @linear of @launch has been placed on @core, or has ended there. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
     void (*ends)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear);
@@ -60,7 +64,7 @@ struct tim_blocks_policy {
 /** By config->kernels_policy; in the order of keys.def. */
 extern const struct tim_blocks_policy *const tim_blocks_policies[];
 extern const size_t tim_blocks_policy_count;
-extern const struct tim_blocks_policy tim_blocks_rr;
+extern const struct tim_blocks_policy tim_blocks_rr, tim_blocks_tb_pri, tim_blocks_smx_bind, tim_blocks_adaptive;
 
 /* ---- what a block scheduler may ask of the kernel management ------------------------------------ */
 
@@ -70,5 +74,28 @@ bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *launc
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *launch);
 /** The suspended block of @launch that comes back first of those dispatched; @fits: and has room. SIZE_MAX: none. */
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *launch, bool fits);
+
+/** Whose entry in the distributor the launch uses: its kernel's, or its own. */
+static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
+{
+    return launch->kernel != NULL ? launch->kernel : (struct tim_launch *)launch;
+}
+/** Whose block comes next of kernel @entry: its own, then those of its groups, where its level of nesting has room.
+ *  NULL: nobody's. */
+struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
+
+/* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
+
+/** Does the launch look for a kernel? */
+bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
+/** Launches that have arrived look for a kernel. True: some did. */
+bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
+/** The first cycle in which that does something. */
+uint64_t tim_dtbl_next(const struct tim_grid *g);
+/** The last block of @launch has been placed: the next group of its kernel follows. */
+void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
+/** Group @launch is over. */
+void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);
+void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stdlib.h>
 
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config)
@@ -22,7 +23,9 @@ bool tim_grid_init(struct tim_grid *g, const struct tim_config *config)
         return false;
     g->blocks->row = row;
     g->blocks->grid = g;
-    return true;
+    if (config->dtbl_on)
+        g->table = calloc(config->dtbl_entries, sizeof(struct tim_launch *));
+    return g->table != NULL || !config->dtbl_on;
 }
 
 void tim_grid_fini(struct tim_grid *g)
@@ -31,6 +34,8 @@ void tim_grid_fini(struct tim_grid *g)
         free(g->launch[i]);
     free(g->launch);
     free(g->resume);
+    free(g->origin);
+    free(g->table);
     if (g->blocks != NULL)
         g->blocks->row->destroy(g->blocks);
 }
@@ -72,8 +77,45 @@ static struct tim_launch *launch_of(const struct tim_grid *g, const struct emu_g
     return l;
 }
 
-bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code,
-                  uint64_t arrived, size_t stats)
+bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now, const struct tim_launcher *from)
+{
+    if (grid->parent.grid == 0 || grid->sequence <= g->newest)
+        return true;
+    if (!lw_grow(&g->origin, &g->origin_capacity, g->origin_count + 1, sizeof *g->origin))
+        return false;
+    g->origin[g->origin_count++] = (struct tim_origin){.sequence = grid->sequence, .at = *from, .launched = now};
+    g->newest = grid->sequence;
+    return true;
+}
+
+/** Where a launch by the device came from, which was noted, or (@from) is made now. */
+static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, const struct tim_launcher *from)
+{
+    const struct emu_grid *grid = l->grid;
+    struct tim_origin at = {.at = {UINT_MAX, 0}, .launched = now};
+
+    if (from != NULL && grid->sequence > g->newest) {
+        at.at = *from;
+        g->newest = grid->sequence;
+    }
+    for (size_t i = 0; i < g->origin_count; i++)
+        if (g->origin[i].sequence == grid->sequence) {
+            at = g->origin[i];
+            g->origin_count--;
+            memmove(&g->origin[i], &g->origin[i + 1], (g->origin_count - i) * sizeof *g->origin);
+            break;
+        }
+    l->launched = at.launched;
+    l->from_core = at.at.core;
+    l->from_thread = at.at.thread + grid->parent.lane;
+    l->command = from != NULL ? g->commands + 1 : 0;
+    if (from == NULL) /* it was held up: a command of its own */
+        l->command = UINT64_MAX - grid->sequence;
+    l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
+}
+
+bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
+                  const struct tim_launcher *from, size_t stats)
 {
     struct tim_launch *l, **list = list_of(g, grid);
 
@@ -82,26 +124,35 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     l = calloc(1, sizeof *l);
     if (l == NULL)
         return false;
-    *l = (struct tim_launch){.grid = grid, .code = code, .arrived = arrived, .stats = stats, .next_alike = *list};
-    if (g->blocks->row->arrives != NULL && !g->blocks->row->arrives(g->blocks, l)) {
-        free(l);
-        return false;
-    }
+    *l = (struct tim_launch){.grid = grid, .sequence = grid->sequence, .code = code, .arrived = now + delay, .stats = stats,
+                             .next_alike = *list, .from_core = UINT_MAX, .shape = grid->launch};
+    if (grid->parent.grid != 0)
+        set_origin(g, l, now, from);
+    l->asks = tim_dtbl_takes(g->config, grid);
+    g->asking += l->asks;
+    if (g->blocks->row->arrives != NULL)
+        g->blocks->row->arrives(g->blocks, l);
     *list = l;
     g->launch[g->count++] = l;
     changed(g);
     return true;
 }
 
-/** It is over. */
-static void forget(struct tim_grid *g, struct tim_launch *l)
+/** Its blocks are over; from now on its grid may be another's. */
+static void unlist(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **at = list_of(g, l->grid);
-    size_t i = 0;
 
     while (*at != l)
         at = &(*at)->next_alike;
     *at = l->next_alike;
+    l->grid = NULL;
+}
+
+static void forget(struct tim_grid *g, struct tim_launch *l)
+{
+    size_t i = 0;
+
     while (g->launch[i] != l)
         i++;
     g->count--;
@@ -123,14 +174,24 @@ bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *l)
 
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *l)
 {
-    return l->grid->blocks_placed < l->grid->block_count && tim_grid_has_level(g, l);
+    return l->grid != NULL && l->grid->blocks_placed < l->grid->block_count && tim_grid_has_level(g, l);
 }
 
-/** A suspended block of it has been dispatched, or (@soon) is. */
+struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry)
+{
+    if (tim_grid_gives(g, entry))
+        return (struct tim_launch *)entry;
+    for (struct tim_launch *l = entry->next_group; l != NULL; l = l->next_group)
+        if (tim_grid_gives(g, l))
+            return l;
+    return NULL;
+}
+
+/** A suspended block of it or its groups has been dispatched, or (@soon) is. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
-        if (g->resume[i].grid == l->grid &&
+        if (tim_grid_owner(launch_of(g, g->resume[i].grid)) == l &&
             (g->resume[i].distributed ||
              (soon && g->busy && g->resumes && g->dispatching == i)))
             return true;
@@ -140,8 +201,8 @@ static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, boo
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *l, bool fits)
 {
     for (size_t i = 0; i < g->resume_count; i++)
-        if (g->resume[i].distributed && g->resume[i].grid == l->grid &&
-            (!fits || tim_core_has_capacity(g->cores[g->resume[i].core], l->grid)))
+        if (g->resume[i].distributed && tim_grid_owner(launch_of(g, g->resume[i].grid)) == l &&
+            (!fits || tim_core_has_capacity(g->cores[g->resume[i].core], g->resume[i].grid)))
             return i;
     return SIZE_MAX;
 }
@@ -181,7 +242,7 @@ static bool next_command(const struct tim_grid *g, uint64_t now, struct command 
     for (size_t i = 0; entry && i < g->count; i++) {
         const struct tim_launch *l = g->launch[i];
         struct command c = {l->grid, l->arrived, false, i, 0};
-        if (l->distributed || !tim_grid_gives(g, l))
+        if (l->distributed || l->asks || l->kernel != NULL || l->grid == NULL || tim_grid_unit(g, l) == NULL)
             continue;
         if (row->priority != NULL && l->arrived <= now)
             c.priority = 1 + row->priority(g->blocks, l);
@@ -193,7 +254,7 @@ static bool next_command(const struct tim_grid *g, uint64_t now, struct command 
         const struct tim_resume *r = &g->resume[i];
         struct command c = {r->grid, r->arrived, true, i, 0};
         const struct tim_launch *l = launch_of(g, r->grid);
-        if (r->distributed || !(entry || l->distributed))
+        if (r->distributed || !(entry || tim_grid_owner(l)->distributed))
             continue;
         if (row->priority != NULL && r->arrived <= now)
             c.priority = 1 + row->priority(g->blocks, l);
@@ -206,18 +267,43 @@ static bool next_command(const struct tim_grid *g, uint64_t now, struct command 
 
 static void distribute(struct tim_grid *g, uint64_t now)
 {
+    const struct tim_blocks_policy *row = g->blocks->row;
     struct tim_launch *l = g->resumes ? launch_of(g, g->resume[g->dispatching].grid)
                                       : g->launch[g->dispatching];
+    struct tim_launch *owner = tim_grid_owner(l);
+    const bool enters = !owner->distributed;
 
     if (g->resumes)
         g->resume[g->dispatching].distributed = true;
-    if (!l->distributed)
-        l->entered = ++g->entered;
-    l->distributed = true;
+    if (enters)
+        owner->entered = ++g->entered;
+    owner->distributed = true;
     g->busy = false;
     changed(g);
+    if (enters && row->enters != NULL && owner->grid != NULL)
+        row->enters(g->blocks, owner, now);
+    for (struct tim_launch *group = owner->next_group; enters && row->enters != NULL && group != NULL;
+         group = group->next_group)
+        row->enters(g->blocks, group, now);
     if (g->distributed != NULL)
         g->distributed(g->context, l->stats, now);
+}
+
+static void take_entry(struct tim_grid *g, struct tim_launch *l)
+{
+    unsigned i = 0;
+
+    while (~g->entry_used[i] == 0)
+        i++;
+    l->entry = i * 64 + lw_lowest(~g->entry_used[i]);
+    g->entry_used[i] |= UINT64_C(1) << l->entry % 64;
+    g->entries++;
+}
+
+static void free_entry(struct tim_grid *g, const struct tim_launch *l)
+{
+    g->entry_used[l->entry / 64] &= ~(UINT64_C(1) << l->entry % 64);
+    g->entries--;
 }
 
 /** Kernels that can do nothing give their entries back. */
@@ -225,10 +311,24 @@ static void give_back(struct tim_grid *g)
 {
     for (size_t i = 0; i < g->count; i++) {
         struct tim_launch *l = g->launch[i];
-        if (l->distributed && l->out == 0 && !tim_grid_gives(g, l) && !comes_back(g, l, true)) {
+        if (l->distributed && l->executes == 0 && (l->grid != NULL || l->groups != 0) && tim_grid_unit(g, l) == NULL &&
+            !comes_back(g, l, true)) {
             l->distributed = false;
-            g->entries--;
+            free_entry(g, l);
         }
+    }
+}
+
+/** Kernels that are over, and their groups, too, are gone. */
+static void release(struct tim_grid *g)
+{
+    for (size_t i = g->count; i-- > 0;) {
+        struct tim_launch *l = g->launch[i];
+        if (l->grid != NULL || l->groups != 0)
+            continue;
+        if (l->distributed)
+            free_entry(g, l);
+        forget(g, l);
     }
 }
 
@@ -247,9 +347,10 @@ static void dispatch(struct tim_grid *g, uint64_t now)
     g->busy = true;
     g->resumes = c.resumes;
     g->dispatching = c.index;
-    g->entries += !l->distributed;
-    g->ready_at = now + g->config->kernels_latency;
-    if (row->costs != NULL)
+    if (!tim_grid_owner(l)->distributed)
+        take_entry(g, tim_grid_owner(l));
+    g->ready_at = now + (g->config->kernels_ideal ? 0 : g->config->kernels_latency);
+    if (row->costs != NULL && !g->config->kernels_ideal)
         g->ready_at += row->costs(g->blocks, l);
     if (g->ready_at == now)
         distribute(g, now);
@@ -261,11 +362,24 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
 {
     tim_core_resume(g->cores[g->resume[i].core], g->resume[i].slot);
     l->out++;
+    tim_grid_owner(l)->executes++;
     l->suspended--;
     g->resume_count--;
     memmove(&g->resume[i], &g->resume[i + 1], (g->resume_count - i) * sizeof *g->resume);
     if (g->busy && g->resumes && g->dispatching > i)
         g->dispatching--;
+}
+
+/** A launch's first block is placed. */
+static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
+{
+    if (g->starts != NULL)
+        g->starts(g->context, l->stats);
+    if (l->grid->parent.grid == 0)
+        return;
+    g->gpu[TIM_GPU_device_launches]++;
+    g->gpu[TIM_GPU_device_wait] += now - l->launched;
+    g->gpu[TIM_GPU_device_bytes] += (now - l->launched) * l->bytes;
 }
 
 /** What the block scheduler has chosen reaches its core. */
@@ -274,20 +388,26 @@ static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *c
 {
     const struct tim_blocks_policy *row = g->blocks->row;
     struct tim_launch *l = choice->launch;
-    struct emu_grid *grid = l->grid;
-    const uint64_t linear = grid->blocks_placed;
+    struct emu_grid *grid;
+    uint64_t linear;
     enum lw_status status;
 
     if (choice->resume != SIZE_MAX) {
-        bring_back(g, l, choice->resume);
+        bring_back(g, launch_of(g, g->resume[choice->resume].grid), choice->resume);
         return LW_OK;
     }
+    grid = l->grid;
+    linear = grid->blocks_placed;
     status = tim_core_occupy(g->cores[choice->core], grid, linear, l->code, err);
     if (status != LW_OK)
         return status;
-    if (grid->blocks_placed++ == 0 && g->starts != NULL)
-        g->starts(g->context, l->stats);
+    if (grid->blocks_placed++ == 0)
+        begins(g, l, now);
     l->out++;
+    tim_grid_owner(l)->executes++;
+    g->gpu[TIM_GPU_dtbl_blocks] += l->kernel != NULL;
+    if (grid->blocks_placed == grid->block_count)
+        tim_dtbl_placed(g, l);
     if (row->begins != NULL)
         row->begins(g->blocks, l, choice->core, linear, now);
     return LW_OK;
@@ -301,6 +421,11 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
     if (g->skips && now < g->still_until) {
         g->idle += g->waited;
         return LW_OK;
+    }
+    if (g->config->dtbl_on) {
+        if (tim_dtbl_tick(g, now))
+            g->changes++;
+        release(g);
     }
     dispatch(g, now);
     for (unsigned n = 0; n < g->config->kernels_blocks_a_cycle; n++) {
@@ -328,11 +453,18 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
 
     changed(g);
     l->out--;
+    tim_grid_owner(l)->executes--;
     if (g->blocks->row->ends != NULL)
         g->blocks->row->ends(g->blocks, l, core, linear);
     *over = l->out == 0 && l->suspended == 0 && grid->blocks_placed == grid->block_count;
-    if (*over) {
-        g->entries--;
+    if (!*over)
+        return stats;
+    unlist(g, l);
+    if (l->kernel != NULL) {
+        tim_dtbl_over(g, l);
+        forget(g, l);
+    } else if (!g->config->dtbl_on) { /* else with the groups that have joined up to the end of this cycle */
+        free_entry(g, l);
         forget(g, l);
     }
     return stats;
@@ -344,6 +476,7 @@ void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid)
 
     changed(g);
     l->out--;
+    tim_grid_owner(l)->executes--;
     l->suspended++;
 }
 
@@ -362,10 +495,10 @@ bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now)
 {
     struct command c;
 
-    if (g->busy || next_command(g, now, &c))
+    if (g->busy || g->asking != 0 || next_command(g, now, &c))
         return true;
     for (size_t i = 0; i < g->count; i++)
-        if (g->launch[i]->arrived > now)
+        if (g->launch[i]->grid != NULL && g->launch[i]->arrived > now)
             return true;
     return g->blocks->row->can(g->blocks);
 }
@@ -378,19 +511,19 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
 
     if (row->next != NULL)
         next = row->next(g->blocks, now);
+    if (g->asking != 0 && tim_dtbl_next(g) < next)
+        next = tim_dtbl_next(g);
     if (g->busy)
-        c.arrived = g->ready_at;
-    else if (!next_command(g, now, &c))
-        return next;
-    if (c.arrived < next)
-        next = c.arrived;
+        next = g->ready_at < next ? g->ready_at : next;
+    else if (next_command(g, now, &c))
+        next = c.arrived < next ? c.arrived : next;
     return next < now ? now : next;
 }
 
 bool tim_grid_has_more(const struct tim_grid *g)
 {
     for (size_t i = 0; i < g->count; i++)
-        if (g->launch[i]->grid->blocks_placed < g->launch[i]->grid->block_count)
+        if (g->launch[i]->grid != NULL && g->launch[i]->grid->blocks_placed < g->launch[i]->grid->block_count)
             return true;
     return false;
 }

@@ -205,18 +205,36 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
     return next;
 }
 
+/** Those of the kernel management, whose rows are in timing/grid, and what puts them on a machine. */
+static const struct {
+    const char *name, *summary, *assignment;
+} of_grid[] = {
+    {"dtbl", "dynamic thread block launch: groups that the device launches join kernels of the distributor", "dtbl.on=on"},
+    {"laperm", "LaPerm: blocks of device launches go first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+};
+
 void tim_mechanisms_print(struct lw_sink *out)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
         lw_printf(out, "%-6s %s\n", tim_mechanisms[i]->name, tim_mechanisms[i]->summary);
+    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
+        lw_printf(out, "%-6s %s\n", of_grid[i].name, of_grid[i].summary);
 }
 
-static const struct tim_mechanism *find(const char *name, size_t size)
+/** What puts the mechanism on a machine, into @out of @room bytes. False: there is none of the name. */
+static bool find(const char *name, size_t size, char *out, size_t room)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
-        if (strlen(tim_mechanisms[i]->name) == size && strncmp(tim_mechanisms[i]->name, name, size) == 0)
-            return tim_mechanisms[i];
-    return NULL;
+        if (strlen(tim_mechanisms[i]->name) == size && strncmp(tim_mechanisms[i]->name, name, size) == 0) {
+            snprintf(out, room, "%s.on=on", tim_mechanisms[i]->name);
+            return true;
+        }
+    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
+        if (strlen(of_grid[i].name) == size && strncmp(of_grid[i].name, name, size) == 0) {
+            snprintf(out, room, "%s", of_grid[i].assignment);
+            return true;
+        }
+    return false;
 }
 
 static enum lw_status refuse(const char *name, size_t size, struct lw_error *err)
@@ -227,6 +245,8 @@ static enum lw_status refuse(const char *name, size_t size, struct lw_error *err
     lw_buffer_init(&names);
     for (size_t i = 0; i < tim_mechanism_count; i++)
         lw_printf(&names.sink, "%s%s", i == 0 ? "" : ", ", tim_mechanisms[i]->name);
+    for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
+        lw_printf(&names.sink, ", %s", of_grid[i].name);
     status = LW_FAIL(err, LW_EUSAGE, "expected mechanisms, by commas, of %s, found \"%.*s\"",
                      names.text != NULL ? names.text : "", (int)(size < 40 ? size : 40), name);
     lw_buffer_fini(&names);
@@ -238,13 +258,10 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
     for (unsigned pass = 0; pass < 2; pass++) /* nothing is set before all are known */
         for (const char *at = names, *end; at != NULL; at = *end != '\0' ? end + 1 : NULL) {
             char assignment[64];
-            const struct tim_mechanism *found;
 
             end = at + strcspn(at, ",");
-            found = find(at, (size_t)(end - at));
-            if (found == NULL)
+            if (!find(at, (size_t)(end - at), assignment, sizeof assignment))
                 return refuse(at, (size_t)(end - at), err);
-            snprintf(assignment, sizeof assignment, "%s.on=on", found->name);
             enum lw_status status = pass == 0 ? LW_OK : tim_config_set(config, assignment, err);
             if (status != LW_OK)
                 return status;

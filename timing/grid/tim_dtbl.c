@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dynamic thread block launch. A group that the device launches looks for a kernel of the distributor with its entry,
+ * block shape and shared memory, and joins it: its blocks come after the kernel's own and those of groups before it,
+ * with no dispatch and no entry. Its descriptor is in the group table, at the launching thread's number modulo the
+ * table's size, or, where that entry is taken, in memory. A group without a kernel is launched as one.
+ *
+ *   kernel:  next_group --> group --next_group--> group <-- last_group      with blocks to place
+ *
+ * Source: the dynamic parallelism thesis 4; its specification 7.4 to 7.8.
+ */
+#include "timing/grid/tim_blocks_priv.h"
+
+#include <inttypes.h>
+
+bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid)
+{
+    return config->dtbl_on && grid->parent.grid != 0 && (grid->group || config->dtbl_kernels);
+}
+
+/** The first entry of the distributor with the launch's shape; NULL: none. */
+static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_launch *l)
+{
+    struct tim_launch *found = NULL;
+
+    for (size_t i = 0; i < g->count; i++) {
+        struct tim_launch *k = g->launch[i];
+
+        if (k == l || k->kernel != NULL || k->asks || !(k->distributed || g->config->dtbl_pending) ||
+            (k->grid == NULL && !k->distributed) || k->shape.program != l->shape.program ||
+            k->shape.kernel != l->shape.kernel ||
+            k->shape.dynamic_shared_bytes != l->shape.dynamic_shared_bytes ||
+            memcmp(k->shape.block, l->shape.block, sizeof k->shape.block) != 0)
+            continue;
+        if (found == NULL || k->distributed > found->distributed ||
+            (k->distributed == found->distributed && k->distributed && k->entry < found->entry))
+            found = k;
+    }
+    return found;
+}
+
+/** An entry of the group table for it, if the one of its thread is free. */
+static void fill_table(struct tim_grid *g, struct tim_launch *l)
+{
+    struct tim_launch **entry = &g->table[l->from_thread & (g->config->dtbl_entries - 1)];
+
+    if (*entry == NULL)
+        *entry = l;
+    else
+        l->spilled = true;
+    g->gpu[l->spilled ? TIM_GPU_dtbl_spills : TIM_GPU_dtbl_table_hits]++;
+}
+
+static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l, uint64_t now)
+{
+    const bool marked = k->next_group != NULL ||
+                        (k->grid != NULL && k->grid->blocks_placed < k->grid->block_count);
+
+    if (!g->blocks->row->own_queues)
+        fill_table(g, l);
+    g->gpu[TIM_GPU_dtbl_joined]++;
+    g->gpu[marked ? TIM_GPU_dtbl_extends : TIM_GPU_dtbl_remarks]++;
+    if (!marked && k->distributed) /* it goes to the end of the order again */
+        k->entered = ++g->entered;
+    if (k->next_group == NULL)
+        k->next_group = l;
+    else
+        k->last_group->next_group = l;
+    k->last_group = l;
+    k->groups++;
+    l->kernel = k;
+    if (k->distributed && g->blocks->row->enters != NULL)
+        g->blocks->row->enters(g->blocks, l, now);
+}
+
+/** Those of one instruction, from @first on: what finds no kernel is launched as one, and all of these together pay. */
+static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
+{
+    const struct tim_config *c = g->config;
+    uint64_t missing = 0, command = g->launch[first]->command, arrives;
+
+    for (size_t i = first; i < g->count; i++) {
+        struct tim_launch *l = g->launch[i], *k;
+
+        if (!l->asks || l->command != command || l->arrived > now)
+            continue;
+        g->gpu[TIM_GPU_dtbl_groups]++;
+        k = kernel_for(g, l);
+        g->asking--;
+        l->asks = false;
+        l->missed = k == NULL;
+        if (k != NULL) {
+            join(g, k, l, now);
+            continue;
+        }
+        l->missed = true;
+        g->gpu[TIM_GPU_dtbl_missed]++;
+        missing++;
+        l->arrived = UINT64_MAX;
+    }
+    arrives = now;
+    if (c->dtbl_fallback && !c->kernels_ideal)
+        arrives += c->kernels_launch_base + (uint64_t)c->kernels_launch_lane * missing;
+    for (size_t i = first; i < g->count; i++)
+        if (g->launch[i]->arrived == UINT64_MAX)
+            g->launch[i]->arrived = arrives;
+}
+
+bool tim_dtbl_tick(struct tim_grid *g, uint64_t now)
+{
+    bool any = false;
+
+    for (size_t i = 0; g->asking != 0 && i < g->count; i++)
+        if (g->launch[i]->asks && g->launch[i]->arrived <= now) {
+            coalesce(g, i, now);
+            any = true;
+        }
+    return any;
+}
+
+uint64_t tim_dtbl_next(const struct tim_grid *g)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (size_t i = 0; g->asking != 0 && i < g->count; i++)
+        if (g->launch[i]->asks && g->launch[i]->arrived < next)
+            next = g->launch[i]->arrived;
+    return next;
+}
+
+void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *l)
+{
+    struct tim_launch *k = l->kernel, *before = NULL;
+
+    (void)g;
+    if (k == NULL)
+        return;
+    for (struct tim_launch *at = k->next_group; at != l; at = at->next_group)
+        before = at;
+    *(before != NULL ? &before->next_group : &k->next_group) = l->next_group;
+    if (k->last_group == l)
+        k->last_group = before;
+    l->next_group = NULL;
+}
+
+void tim_dtbl_over(struct tim_grid *g, struct tim_launch *l)
+{
+    struct tim_launch **entry = &g->table[l->from_thread & (g->config->dtbl_entries - 1)];
+
+    if (*entry == l)
+        *entry = NULL;
+    l->kernel->groups--;
+}
+
+void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < g->config->dtbl_entries; i++)
+        used += g->table[i] != NULL;
+    lw_printf(out, "dtbl: %zu of %u entries of the group table taken; %" PRIu64 " of %" PRIu64
+                   " groups found a kernel, %" PRIu64 " of these no entry\n",
+              used, g->config->dtbl_entries, g->gpu[TIM_GPU_dtbl_joined], g->gpu[TIM_GPU_dtbl_groups],
+              g->gpu[TIM_GPU_dtbl_spills]);
+    for (size_t i = 0; i < g->config->dtbl_entries; i++)
+        if (g->table[i] != NULL)
+            lw_printf(out, "  entry %-4zu launch %u, of the kernel of launch %u, %" PRIu64 " of %" PRIu64 " blocks placed\n", i,
+                      g->table[i]->grid->sequence, g->table[i]->kernel->sequence,
+                      g->table[i]->grid->blocks_placed, g->table[i]->grid->block_count);
+}
