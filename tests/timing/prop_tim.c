@@ -291,6 +291,27 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->lsu_replay = TIM_REPLAY_NONE;
 }
 
+/** A block scheduler, and groups of blocks that join kernels; tables of few entries, and low costs. */
+static void random_blocks(struct rnd *r, struct tim_config *c)
+{
+    c->kernels_policy = rnd_below(r, 2) ? TIM_BLOCKS_RR : rnd_below(r, TIM_BLOCKS_POLICIES);
+    c->kernels_ideal = rnd_below(r, 8) == 0;
+    c->dtbl_on = rnd_below(r, 2);
+    c->dtbl_kernels = rnd_below(r, 2);
+    c->dtbl_entries = power(r, 1, 64);
+    c->dtbl_search = rnd_below(r, 40);
+    c->dtbl_serial = rnd_below(r, 2);
+    c->dtbl_spill = rnd_below(r, 2) ? 0 : between(r, 1, 300);
+    c->dtbl_fallback = rnd_below(r, 2);
+    c->dtbl_pending = rnd_below(r, 2);
+    c->laperm_levels = between(r, 1, 4);
+    c->laperm_entries = rnd_below(r, 2) ? 128 : between(r, 1, 4);
+    c->laperm_host = rnd_below(r, 2) ? 32 : between(r, 1, 4);
+    c->laperm_read = rnd_below(r, 2) ? 0 : between(r, 1, 300);
+    c->kernels_launch_lane = rnd_below(r, 2) ? c->kernels_launch_lane : rnd_below(r, 50);
+    c->kernels_buffer_lane = rnd_below(r, 50);
+}
+
 /** Registers with tags, and a machine that makes use of them or (*idle) does not. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
@@ -327,6 +348,7 @@ struct outcome {
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
     uint64_t joined, ignored; /* accesses of packets; LAT barriers */
+    uint64_t gpu[TIM_GPU_COUNT];
     uint64_t stale;  /* loads of values that only L1 still had */
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
@@ -444,7 +466,8 @@ static void take_counts(struct tim_engine *e, struct outcome *out)
 static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
-    struct rnd of_tags = {.state = seed ^ 7777}, of_groups = {.state = seed ^ 77777};
+    struct rnd of_tags = {.state = seed ^ 7777}, of_groups = {.state = seed ^ 77777},
+               of_blocks = {.state = seed ^ 777777};
     struct tim_options options = {.reference = reference};
     struct emu_engine *engine;
     struct tim_config *machine;
@@ -468,6 +491,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     fix_check(tim_config_load("fermi", &machine, &err), &err);
     random_machine(&r, config.warp_width, config.reconv, machine);
     random_groups(&of_groups, machine);
+    random_blocks(&of_blocks, machine);
     out->idle_tags = false;
     if (tags)
         random_tags(&of_tags, &config, machine, &out->idle_tags);
@@ -510,6 +534,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     out->stale = 0;
     for (unsigned c = 0; c < machine->core_count; c++)
         out->stale += e->stats[c].count[TIM_CORE_l1_stale];
+    memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
@@ -548,7 +573,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed();
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0};
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -584,6 +609,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                          : plain.bare != shipped.bare   ? "counters"
                                                         : "results");
         }
+        for (unsigned i = 0; i < TIM_GPU_COUNT; i++)
+            gpu[i] += naive.gpu[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         idle += shipped.idle_tags;
@@ -599,6 +626,14 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("with tags: %u read entries, %u expanded, %u at branches, %u executed scalar, %u made no use of them\n",
                   entries, expansions, eager, executed, idle);
     print_message("in groups: %u joined accesses, %u ignored barriers\n", joined, ignored);
+    print_message("launches: %llu by the device, of %llu groups %llu joined, %llu of these spilled and %llu came back; LaPerm: %llu "
+                  "blocks near, %llu from a backup, %llu entries read\n", (unsigned long long)gpu[TIM_GPU_device_launches],
+                  (unsigned long long)gpu[TIM_GPU_dtbl_groups], (unsigned long long)gpu[TIM_GPU_dtbl_joined],
+                  (unsigned long long)gpu[TIM_GPU_dtbl_spills], (unsigned long long)gpu[TIM_GPU_dtbl_remarks],
+                  (unsigned long long)gpu[TIM_GPU_laperm_near], (unsigned long long)gpu[TIM_GPU_laperm_backup],
+                  (unsigned long long)gpu[TIM_GPU_laperm_reads]);
+    for (unsigned i = TIM_GPU_dtbl_groups; i <= TIM_GPU_laperm_reads; i++)
+        assert_true(gpu[i] != 0 || count < 200);
     assert_true((joined != 0 && ignored != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);

@@ -96,6 +96,8 @@ uint64_t tim_dtbl_next(const struct tim_grid *g);
 void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
 /** Group @launch is over. */
 void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);
+/** What it costs in hardware, in bytes. */
+void tim_dtbl_bytes(const struct tim_config *config, uint64_t *registers, uint64_t *table);
 void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out);
 
 #endif

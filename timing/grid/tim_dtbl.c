@@ -152,16 +152,28 @@ void tim_dtbl_over(struct tim_grid *g, struct tim_launch *l)
     l->kernel->groups--;
 }
 
+void tim_dtbl_bytes(const struct tim_config *c, uint64_t *registers, uint64_t *table)
+{
+    *registers = c->kernels_entries * UINT64_C(8)         /* next and last group of a kernel */
+                 + (c->kernels_entries + 7) / 8           /* has it been distributed before? */
+                 + 4                                      /* group that is being distributed */
+                 + (uint64_t)c->core_count * c->core_blocks * 4; /* group of a resident block */
+    *table = c->dtbl_entries * UINT64_C(20);              /* size, parameters, next, blocks that execute */
+}
+
 void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)
 {
     size_t used = 0;
+    uint64_t registers, table;
 
+    tim_dtbl_bytes(g->config, &registers, &table);
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         used += g->table[i] != NULL;
     lw_printf(out, "dtbl: %zu of %u entries of the group table taken; %" PRIu64 " of %" PRIu64
                    " groups found a kernel, %" PRIu64 " of these no entry\n",
               used, g->config->dtbl_entries, g->gpu[TIM_GPU_dtbl_joined], g->gpu[TIM_GPU_dtbl_groups],
               g->gpu[TIM_GPU_dtbl_spills]);
+    lw_printf(out, "  its cost: %" PRIu64 " bytes of registers, %" PRIu64 " of the table\n", registers, table);
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         if (g->table[i] != NULL)
             lw_printf(out, "  entry %-4zu launch %u, of the kernel of launch %u, %" PRIu64 " of %" PRIu64 " blocks placed\n", i,

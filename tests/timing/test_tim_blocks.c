@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel management and block schedulers, driven by hand: a test launches, says when a block ends, and reads which block
+ * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic parallelism
+ * thesis's specification: D, 7.11; L, 8.6 and 8.7.
+ */
+#include "tests/timing/tim_run.h"
+#include "timing/grid/tim_blocks_priv.h"
+
+/** A number below @n. */
+static unsigned tim_random(uint64_t *seed, unsigned n)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)((*seed >> 33) % n);
+}
+
+struct rig {
+    struct tim_config *config;
+    struct fix *fix;
+    struct tim_engine *e;
+    struct tim_code code;
+    struct emu_grid *grid[128]; /* by letter */
+    uint64_t now;
+    char log[1 << 16]; /* "A0@3 ": block 0 of A has reached core 3 */
+};
+
+static struct rig *rig_new(unsigned cores, unsigned blocks, unsigned policy)
+{
+    struct rig *r = calloc(1, sizeof *r);
+    struct lw_error err;
+
+    assert_non_null(r);
+    fix_check(tim_config_load("kepler-k20c", &r->config, &err), &err);
+    r->config->core_count = cores;
+    r->config->core_blocks = blocks;
+    r->config->kernels_policy = policy;
+    r->config->kernels_latency = 0;
+    return r;
+}
+
+static void rig_open(struct rig *r)
+{
+    struct tim_options options = {0};
+    struct lw_error err;
+
+    r->fix = fix_new(r->config->core_warp_width);
+    tim_config_machine(r->config, &r->fix->config);
+    r->fix->config.pending_launches = 1 << 20;
+    fix_load(r->fix, ".kernel k\nexit\n.end\n.kernel m\nexit\n.end\n", 32); /* its launch is never added */
+    emu_engine_destroy(r->fix->engine);
+    fix_check(tim_config_check(r->config, &err), &err);
+    fix_check(tim_engine_create_over(r->fix->machine, r->config, &options, run_memory_create, &r->fix->engine, &err), &err);
+    r->e = (struct tim_engine *)r->fix->engine;
+    r->e->grid.starts = NULL;
+    r->e->grid.distributed = NULL;
+    assert_true(tim_code_fill(&r->e->config, r->fix->program, &r->code));
+}
+
+static void rig_free(struct rig *r)
+{
+    tim_code_fini(&r->code);
+    fix_free(r->fix);
+    tim_config_destroy(r->config);
+    free(r);
+}
+
+/** A launch of the host (@by 0) or by a block of @by, from thread @thread of @core. @kernel: 'k' or 'm'. */
+static struct tim_launch *launch_shape(struct rig *r, char name, char kernel, unsigned blocks, unsigned x, unsigned y, char by,
+                                       unsigned core, unsigned thread, bool group)
+{
+    struct lw_error err;
+    struct tim_launcher from = {core, thread};
+    struct emu_launch launch = {.program = r->fix->program, .kernel = &r->fix->object->functions[kernel == 'm'],
+                                .grid = {blocks, 1, 1}, .block = {x, y, 1}, .work_dim = 2};
+    struct emu_grid *grid;
+
+    fix_check(emu_grid_launch(r->fix->machine, &launch, &grid, &err), &err);
+    if (by != 0) { /* as if it had been launched there */
+        grid->parent.grid = r->grid[(unsigned)by]->sequence;
+        grid->depth = r->grid[(unsigned)by]->depth + 1;
+        grid->group = group;
+    }
+    r->grid[(unsigned)name] = grid;
+    assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, by != 0 ? &from : NULL, 0));
+    tim_grid_launched(&r->e->grid);
+    return r->e->grid.launch[r->e->grid.count - 1];
+}
+static struct tim_launch *launch(struct rig *r, char name, char kernel, unsigned blocks, char by, unsigned core)
+{
+    return launch_shape(r, name, kernel, blocks, 32, 1, by, core, 0, true);
+}
+
+static char name_of(const struct rig *r, const struct emu_grid *grid)
+{
+    for (unsigned i = 0; i < 128; i++)
+        if (r->grid[i] == grid)
+            return (char)i;
+    return '?';
+}
+
+static void tick(struct rig *r)
+{
+    struct lw_error err;
+    uint64_t before[64][2];
+    const unsigned cores = r->config->core_count, blocks = r->config->core_blocks;
+
+    for (unsigned c = 0; c < cores; c++)
+        before[c][0] = r->e->core[c]->assigned;
+    fix_check(tim_grid_tick(&r->e->grid, r->now, &err), &err);
+    r->now++;
+    for (unsigned c = 0; c < cores; c++)
+        for (unsigned b = 0; b < blocks; b++) {
+            const struct tim_block *block = &r->e->core[c]->block[b];
+            size_t at = strlen(r->log);
+
+            if (block->used && r->e->core[c]->warp[block->warp_slot[0]].age > before[c][0] && at + 32 < sizeof r->log)
+                snprintf(r->log + at, 32, "%c%u@%u ", name_of(r, block->grid), (unsigned)block->linear, c);
+        }
+}
+static void ticks(struct rig *r, unsigned count)
+{
+    while (count-- > 0)
+        tick(r);
+}
+
+/** Block @linear of @name ends in the cycle that comes next. */
+static void end(struct rig *r, const struct emu_grid *grid, uint64_t linear)
+{
+    for (unsigned c = 0; c < r->config->core_count; c++)
+        for (unsigned b = 0; b < r->config->core_blocks; b++) {
+            struct tim_block *block = &r->e->core[c]->block[b];
+            bool over;
+
+            if (!block->used || block->grid != grid || block->linear != linear)
+                continue;
+            tim_core_unseat(r->e->core[c], b);
+            tim_grid_block_ended(&r->e->grid, grid, c, linear, &over);
+            emu_core_block_free(r->e->core[c]->emu, block->slot);
+            return;
+        }
+    fail_msg("block %u of %c is on no core", (unsigned)linear, name_of(r, grid));
+}
+/** All that are on cores end. */
+static void end_all(struct rig *r)
+{
+    for (unsigned c = 0; c < r->config->core_count; c++)
+        for (unsigned b = 0; b < r->config->core_blocks; b++)
+            if (r->e->core[c]->block[b].used)
+                end(r, r->e->core[c]->block[b].grid, r->e->core[c]->block[b].linear);
+}
+static unsigned resident(const struct rig *r)
+{
+    unsigned count = 0;
+
+    for (unsigned c = 0; c < r->config->core_count; c++)
+        count += r->e->core[c]->blocks;
+    return count;
+}
+static void said(struct rig *r, const char *expected)
+{
+    assert_string_equal(r->log, expected);
+    r->log[0] = '\0';
+}
+static uint64_t count(const struct rig *r, unsigned counter)
+{
+    return r->e->gpu[counter];
+}
+
+/* ---- dynamic thread block launch ------------------------------------------------------------ */
+
+static struct rig *dtbl(unsigned cores, unsigned blocks, unsigned entries)
+{
+    struct rig *r = rig_new(cores, blocks, TIM_BLOCKS_RR);
+
+    r->config->dtbl_on = true;
+    r->config->dtbl_entries = entries;
+    return r;
+}
+
+static void d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone(void **state)
+{
+    struct rig *r = dtbl(2, 16, 1024);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'K', 'k', 1, 0, 0);
+    tick(r);
+    struct tim_launch *same = launch_shape(r, 'A', 'k', 2, 32, 1, 'K', 0, 0, true);
+    struct tim_launch *larger = launch_shape(r, 'B', 'k', 2, 64, 1, 'K', 0, 1, true);
+    struct tim_launch *other_way = launch_shape(r, 'C', 'k', 2, 16, 2, 'K', 0, 2, true);
+    struct tim_launch *other_kernel = launch_shape(r, 'D', 'm', 2, 32, 1, 'K', 0, 3, true);
+    struct tim_launch *no_group = launch_shape(r, 'E', 'k', 2, 32, 1, 'K', 0, 4, false);
+    tick(r);
+    assert_ptr_equal(same->kernel, r->e->grid.launch[0]);
+    assert_true(larger->missed && other_way->missed && other_kernel->missed && !no_group->missed);
+    assert_null(larger->kernel);
+    assert_null(no_group->kernel);
+    assert_int_equal(count(r, TIM_GPU_dtbl_joined), 1);
+    assert_int_equal(count(r, TIM_GPU_dtbl_missed), 3);
+    rig_free(r);
+}
+
+static void d4_d5_groups_come_after_their_kernel_and_again_when_it_was_distributed(void **state)
+{
+    struct rig *r = dtbl(1, 16, 1024);
+    struct tim_launch *k, *a, *b, *c;
+
+    (void)state;
+    rig_open(r);
+    k = launch(r, 'K', 'k', 4, 0, 0);
+    launch(r, 'M', 'm', 2, 0, 0);
+    ticks(r, 2); /* K0, K1 */
+    a = launch_shape(r, 'A', 'k', 2, 32, 1, 'K', 0, 1, true);
+    tick(r);
+    assert_ptr_equal(k->next_group, a);
+    assert_ptr_equal(k->last_group, a);
+    ticks(r, 2); /* K3, A0 */
+    b = launch_shape(r, 'B', 'k', 1, 32, 1, 'K', 0, 2, true);
+    tick(r); /* A1 */
+    assert_ptr_equal(k->next_group, b);
+    assert_ptr_equal(k->last_group, b);
+    tick(r); /* B0 */
+    assert_null(k->next_group);
+    tick(r); /* M0 */
+    uint64_t before = k->entered;
+    c = launch_shape(r, 'C', 'k', 1, 32, 1, 'K', 0, 3, true);
+    assert_null(k->next_group);
+    struct tim_launch *m = r->e->grid.launch[1];
+    tick(r); /* M1: K is after M now */
+    assert_true(k->entered > before && k->entered > m->entered);
+    assert_ptr_equal(k->next_group, c);
+    assert_ptr_equal(k->last_group, c);
+    ticks(r, 2);
+    said(r, "K0@0 K1@0 K2@0 K3@0 A0@0 A1@0 B0@0 M0@0 M1@0 C0@0 ");
+    assert_int_equal(count(r, TIM_GPU_dtbl_remarks), 1);
+    assert_int_equal(count(r, TIM_GPU_dtbl_extends), 2);
+    assert_int_equal(count(r, TIM_GPU_dtbl_blocks), 4);
+    rig_free(r);
+}
+
+static void spills(unsigned entries, unsigned core0, unsigned thread0, unsigned core1, unsigned thread1, unsigned expected)
+{
+    struct rig *r = dtbl(4, 4, entries);
+
+    rig_open(r);
+    launch(r, 'K', 'k', 1, 0, 0);
+    tick(r);
+    launch_shape(r, 'A', 'k', 1, 32, 1, 'K', core0, thread0, true);
+    launch_shape(r, 'B', 'k', 1, 32, 1, 'K', core1, thread1, true);
+    tick(r);
+    assert_int_equal(count(r, TIM_GPU_dtbl_spills), expected);
+    assert_int_equal(count(r, TIM_GPU_dtbl_table_hits), 2 - expected);
+    rig_free(r);
+}
+static void d6_the_group_table_has_one_probe_by_the_thread(void **state)
+{
+    (void)state;
+    spills(1024, 0, 5, 3, 1029, 1);
+    spills(2048, 0, 5, 3, 1029, 0);
+    spills(2048, 0, 5, 3, 5, 1);
+    spills(1024, 0, 5, 0, 6, 0);
+}
+
+static void d7_a_warp_fills_an_entry_a_lane(void **state)
+{
+    struct rig *r = dtbl(1, 16, 1024);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'K', 'k', 1, 0, 0);
+    tick(r);
+    for (unsigned lane = 0; lane < 32; lane++)
+        launch_shape(r, 'A', 'k', 1, 32, 1, 'K', 0, 64 + lane, true);
+    tick(r);
+    assert_int_equal(count(r, TIM_GPU_dtbl_table_hits), 32);
+    assert_int_equal(count(r, TIM_GPU_dtbl_spills), 0);
+    rig_free(r);
+}
+
+static void d8_a_kernel_that_is_over_keeps_its_entry_for_its_groups(void **state)
+{
+    struct rig *r = dtbl(2, 2, 1024);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'K', 'k', 2, 0, 0);
+    struct tim_launch *m = launch(r, 'M', 'm', 1, 0, 0);
+    ticks(r, 3);
+    said(r, "K0@0 K1@1 M0@0 ");
+    assert_int_equal(m->entry, 1);
+    launch_shape(r, 'A', 'm', 2, 32, 1, 'K', 0, 1, true);
+    launch_shape(r, 'B', 'm', 1, 32, 1, 'K', 0, 2, true);
+    tick(r); /* A0: the cores are full then */
+    end(r, r->grid['M'], 0);
+    tick(r); /* A1 */
+    assert_int_equal(r->e->grid.entries, 2);
+    assert_null(m->grid);
+    assert_int_equal(m->groups, 2);
+    struct emu_grid *a = r->grid['A'], *b = r->grid['B'];
+    end(r, a, 0);
+    tick(r); /* B0 */
+    said(r, "A0@1 A1@0 B0@1 ");
+    end(r, a, 1);
+    end(r, b, 0);
+    tick(r);
+    assert_int_equal(r->e->grid.entries, 1);
+    assert_int_equal(r->e->grid.count, 1);
+    rig_free(r);
+}
+
+static void d10_groups_are_not_limited_by_entries(void **state)
+{
+    (void)state;
+    for (unsigned on = 0; on < 2; on++) {
+        struct rig *r = rig_new(13, 16, TIM_BLOCKS_RR);
+
+        r->config->dtbl_on = on;
+        rig_open(r);
+        launch(r, 'P', 'k', 1, 0, 0);
+        if (on)
+            launch(r, 'W', 'm', 1, 0, 0);
+        ticks(r, 4);
+        for (unsigned i = 0; i < 200; i++)
+            launch_shape(r, 'A', 'm', 1, 32, 1, 'P', 0, i, true);
+        ticks(r, 500);
+        assert_int_equal(resident(r), on ? 202 : 32);
+        assert_int_equal(count(r, TIM_GPU_dtbl_joined), on ? 200 : 0);
+        rig_free(r);
+    }
+}
+
+static void d11_a_group_joins_in_the_cycle_in_which_the_last_block_ends(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct rig *r = dtbl(1, 4, 1024);
+
+        rig_open(r);
+        launch(r, 'P', 'm', 1, 0, 0);
+        launch(r, 'K', 'k', 1, 0, 0);
+        ticks(r, 3);
+        end(r, r->grid['K'], 0);
+        if (late)
+            tick(r);
+        struct tim_launch *a = launch_shape(r, 'A', 'k', 1, 32, 1, 'P', 0, 1, true);
+        tick(r);
+        assert_int_equal(a->missed, late);
+        assert_int_equal(count(r, TIM_GPU_dtbl_remarks), !late);
+        rig_free(r);
+    }
+}
+
+static void d12_records_of_spilled_groups_are_read(void **state)
+{
+    struct rig *r = dtbl(1, 16, 1);
+
+    (void)state;
+    r->config->dtbl_spill = 10;
+    rig_open(r);
+    launch(r, 'K', 'k', 1, 0, 0);
+    tick(r);
+    for (unsigned i = 0; i < 4; i++)
+        launch_shape(r, (char)('A' + i), 'k', 1, 32, 1, 'K', 0, i, true);
+    tick(r);
+    said(r, "K0@0 A0@0 ");
+    tick(r); /* the read of B's record begins */
+    ticks(r, 9);
+    said(r, "");
+    tick(r);
+    said(r, "B0@0 ");
+    ticks(r, 22);
+    said(r, "C0@0 D0@0 ");
+    assert_int_equal(count(r, TIM_GPU_dtbl_spills), 3);
+    assert_int_equal(count(r, TIM_GPU_dtbl_spill_cycles), 30);
+    rig_free(r);
+}
+
+static void d13_groups_without_a_kernel_are_launched_as_kernels(void **state)
+{
+    struct rig *r = dtbl(1, 16, 1024);
+
+    (void)state;
+    r->config->kernels_latency = 283;
+    rig_open(r);
+    launch(r, 'P', 'k', 1, 0, 0);
+    ticks(r, 300);
+    r->log[0] = '\0';
+    uint64_t launched = r->now;
+    for (unsigned i = 0; i < 3; i++)
+        launch_shape(r, (char)('A' + i), 'm', 1, 32, 1, 'P', 0, 32 * i, true);
+    tick(r);
+    assert_int_equal(count(r, TIM_GPU_dtbl_missed), 3);
+    while (r->log[0] == '\0')
+        tick(r);
+    said(r, "A0@0 ");
+    assert_int_equal(r->now - 1 - launched, 12187 + 1592 + 283);
+    launch_shape(r, 'D', 'm', 1, 32, 1, 'P', 0, 96, true);
+    tick(r);
+    said(r, "D0@0 ");
+    assert_int_equal(count(r, TIM_GPU_dtbl_joined), 1);
+    rig_free(r);
+}
+
+static void d14_it_costs_1096_bytes_and_20_an_entry(void **state)
+{
+    struct tim_config *config;
+    struct lw_error err;
+    uint64_t registers, table;
+
+    (void)state;
+    fix_check(tim_config_load("kepler-k20c", &config, &err), &err);
+    tim_dtbl_bytes(config, &registers, &table);
+    assert_int_equal(registers, 1096);
+    assert_int_equal(table, 20480);
+    tim_config_destroy(config);
+}
+
+/** Launches and ends at random: each block is placed once, and nothing is left. */
+static void d16_every_block_is_placed_once(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        struct rig *r = dtbl(3, 3, 1u << round % 4);
+        uint64_t seed = round, wanted = 0;
+
+        r->config->kernels_policy = round % TIM_BLOCKS_POLICIES;
+        r->config->dtbl_spill = r->config->laperm_read = tim_random(&seed, 20);
+        r->config->laperm_entries = 1 + tim_random(&seed, 3);
+        r->config->kernels_latency = tim_random(&seed, 10);
+        r->config->kernels_launch_base = r->config->kernels_launch_lane = tim_random(&seed, 10);
+        r->config->kernels_entries = 1 + tim_random(&seed, 4);
+        rig_open(r);
+        launch(r, 'K', 'k', 1, 0, 0);
+        wanted++;
+        for (unsigned i = 0; i < 400; i++) {
+            unsigned blocks = 1 + tim_random(&seed, 3), core = tim_random(&seed, 3);
+
+            if (resident(r) != 0 && tim_random(&seed, 3) == 0) {
+                launch_shape(r, 'A', tim_random(&seed, 2) ? 'k' : 'm', blocks, 32, 1, 'K', core, tim_random(&seed, 64),
+                             tim_random(&seed, 4) != 0);
+                wanted += blocks;
+            }
+            unsigned c = tim_random(&seed, 3), b = tim_random(&seed, 3);
+            if (r->e->core[c]->block[b].used && tim_random(&seed, 2))
+                end(r, r->e->core[c]->block[b].grid, r->e->core[c]->block[b].linear);
+            tick(r);
+        }
+        for (unsigned i = 0; i < 4000 && !tim_grid_empty(&r->e->grid); i++) {
+            end_all(r);
+            tick(r);
+        }
+        assert_true(tim_grid_empty(&r->e->grid));
+        assert_int_equal(r->e->grid.entries, 0);
+        for (unsigned i = 0; i < r->config->dtbl_entries; i++)
+            assert_null(r->e->grid.table[i]);
+        uint64_t placed = 0;
+        for (unsigned c = 0; c < 3; c++)
+            placed += r->e->core[c]->assigned; /* warps: one a block */
+        assert_int_equal(placed, wanted);
+        rig_free(r);
+    }
+}
+
+/* ---- LaPerm ------------------------------------------------------------------------------------- */
+
+/** The reference example, 8.6: eight parents on four cores with room for a block each. */
+static void reference_example(unsigned policy, const char *const *rounds)
+{
+    struct rig *r = rig_new(4, 1, policy);
+
+    r->config->kernels_ideal = true;
+    rig_open(r);
+    launch(r, 'P', 'k', 8, 0, 0);
+    for (unsigned i = 0; rounds[i] != NULL; i++) {
+        bool p2 = false, p4 = false;
+        unsigned core2 = 0, core4 = 0;
+
+        ticks(r, 4); /* one sweep */
+        said(r, rounds[i]);
+        for (unsigned c = 0; c < 4; c++) {
+            const struct tim_block *block = &r->e->core[c]->block[0];
+            if (!block->used || block->grid != r->grid['P'])
+                continue;
+            p2 |= block->linear == 2;
+            p4 |= block->linear == 4;
+            core2 = block->linear == 2 ? c : core2;
+            core4 = block->linear == 4 ? c : core4;
+        }
+        end_all(r);
+        if (p2)
+            launch(r, 'C', 'm', 2, 'P', core2); /* C0 and C1 */
+        if (p4)
+            launch(r, 'D', 'm', 4, 'P', core4); /* C2 to C5 */
+    }
+    assert_true(tim_grid_empty(&r->e->grid));
+    rig_free(r);
+}
+static void l1_the_reference_example(void **state)
+{
+    static const char *const rr[] = {"P0@0 P1@1 P2@2 P3@3 ", "P4@0 P5@1 P6@2 P7@3 ", "C0@0 C1@1 D0@2 D1@3 ",
+                                     "D2@0 D3@1 ", NULL};
+    static const char *const tb_pri[] = {"P0@0 P1@1 P2@2 P3@3 ", "C0@0 C1@1 P4@2 P5@3 ", "D0@0 D1@1 D2@2 D3@3 ",
+                                         "P6@0 P7@1 ", NULL};
+    static const char *const smx[] = {"P0@0 P1@1 P2@2 P3@3 ", "P4@0 P5@1 C0@2 P6@3 ", "D0@0 P7@1 C1@2 ", "D1@0 ", "D2@0 ",
+                                      "D3@0 ", NULL};
+    static const char *const adaptive[] = {"P0@0 P1@1 P2@2 P3@3 ", "P4@0 P5@1 C0@2 P6@3 ", "D0@0 P7@1 C1@2 D1@3 ",
+                                           "D2@0 D3@1 ", NULL};
+
+    (void)state;
+    reference_example(TIM_BLOCKS_RR, rr);
+    reference_example(TIM_BLOCKS_TB_PRI, tb_pri);
+    reference_example(TIM_BLOCKS_SMX_BIND, smx);
+    reference_example(TIM_BLOCKS_ADAPTIVE, adaptive);
+}
+
+static void l2_priorities_stop_at_the_last_level(void **state)
+{
+    struct rig *r = rig_new(1, 16, TIM_BLOCKS_TB_PRI);
+    static const unsigned expected[] = {0, 1, 2, 2, 2, 2};
+
+    (void)state;
+    r->config->laperm_levels = 2;
+    rig_open(r);
+    for (unsigned i = 0; i < 6; i++) {
+        struct tim_launch *l = launch(r, (char)('A' + i), 'k', 1, i == 0 ? 0 : (char)('A' + i - 1), 0);
+
+        assert_int_equal(l->mark.priority, expected[i]);
+    }
+    rig_free(r);
+}
+
+/** Three cores with room for a block; the queues of core 0 have @a blocks, those of core 1 @b. */
+static void backup(unsigned a, unsigned b, const char *const *rounds)
+{
+    struct rig *r = rig_new(3, 1, TIM_BLOCKS_ADAPTIVE);
+
+    r->config->kernels_ideal = true;
+    rig_open(r);
+    launch(r, 'P', 'k', 3, 0, 0);
+    ticks(r, 3);
+    r->log[0] = '\0';
+    launch(r, 'A', 'm', a, 'P', 0);
+    launch(r, 'B', 'm', b, 'P', 1);
+    ticks(r, 3); /* all are in the distributor */
+    for (unsigned i = 0; rounds[i] != NULL; i++) {
+        end_all(r);
+        ticks(r, 3);
+        said(r, rounds[i]);
+    }
+    rig_free(r);
+}
+static void l3_l4_a_backup_is_kept_until_its_queues_are_empty(void **state)
+{
+    static const char *const l3[] = {"A0@0 B0@1 A1@2 ", "A2@0 B1@1 A3@2 ", "A4@0 B2@1 A5@2 ", NULL};
+    static const char *const l4[] = {"A0@0 B0@1 A1@2 ", "A2@0 B1@1 B2@2 ", "B3@0 B4@1 B5@2 ", NULL};
+
+    (void)state;
+    backup(6, 3, l3);
+    backup(3, 6, l4);
+}
+
+static void l5_a_higher_priority_goes_before_the_rest_of_a_lower_one(void **state)
+{
+    struct rig *r = rig_new(1, 1, TIM_BLOCKS_SMX_BIND);
+
+    (void)state;
+    r->config->kernels_ideal = true;
+    rig_open(r);
+    launch(r, 'P', 'k', 1, 0, 0);
+    tick(r);
+    launch(r, 'A', 'm', 3, 'P', 0);
+    end_all(r);
+    tick(r);
+    launch(r, 'B', 'm', 2, 'A', 0);
+    for (unsigned i = 0; i < 5; i++) {
+        end_all(r);
+        tick(r);
+    }
+    said(r, "P0@0 A0@0 B0@0 B1@0 A1@0 A2@0 ");
+    rig_free(r);
+}
+
+static void l6_launches_without_room_on_chip_are_read_later(void **state)
+{
+    struct rig *r = rig_new(2, 1, TIM_BLOCKS_SMX_BIND);
+
+    (void)state;
+    r->config->dtbl_on = true;
+    rig_open(r);
+    launch(r, 'P', 'k', 2, 0, 0);
+    ticks(r, 6);
+    for (unsigned i = 0; i < 130; i++)
+        launch_shape(r, 'A', 'k', 1, 32, 1, 'P', 0, i, true);
+    tick(r);
+    assert_int_equal(count(r, TIM_GPU_laperm_overflows), 2);
+    for (unsigned i = 0; i < 2000; i++) {
+        end_all(r);
+        tick(r);
+    }
+    assert_true(tim_grid_empty(&r->e->grid));
+    assert_int_equal(count(r, TIM_GPU_laperm_own), 130);
+    assert_int_equal(count(r, TIM_GPU_laperm_near), 130);
+    assert_int_equal(count(r, TIM_GPU_laperm_reads), 2);
+    rig_free(r);
+}
+
+static void l7_launches_of_the_host_are_placed_as_by_round_robin(void **state)
+{
+    (void)state;
+    for (unsigned policy = 0; policy < TIM_BLOCKS_POLICIES; policy++) {
+        struct rig *r = rig_new(4, 2, policy);
+
+        r->config->kernels_ideal = true;
+        rig_open(r);
+        launch(r, 'P', 'k', 12, 0, 0);
+        ticks(r, 8);
+        said(r, "P0@0 P1@1 P2@2 P3@3 P4@0 P5@1 P6@2 P7@3 ");
+        end(r, r->grid['P'], 6);
+        ticks(r, 4);
+        said(r, "P8@2 ");
+        rig_free(r);
+    }
+}
+
+static void l8_a_full_distributor_holds_up_higher_priorities(void **state)
+{
+    struct rig *r = rig_new(13, 16, TIM_BLOCKS_ADAPTIVE);
+
+    (void)state;
+    rig_open(r);
+    for (unsigned i = 0; i < 32; i++)
+        launch(r, 'P', 'k', 1, 0, 0);
+    ticks(r, 600);
+    assert_int_equal(resident(r), 32);
+    r->log[0] = '\0';
+    for (unsigned i = 0; i < 40; i++)
+        launch(r, 'C', 'm', 1, 'P', 0);
+    ticks(r, 600);
+    said(r, "");
+    end(r, r->grid['P'], 0);
+    ticks(r, 600);
+    assert_int_equal(resident(r), 32);
+    assert_int_equal(count(r, TIM_GPU_laperm_own) + count(r, TIM_GPU_laperm_backup), 1);
+    rig_free(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone),
+        cmocka_unit_test(d4_d5_groups_come_after_their_kernel_and_again_when_it_was_distributed),
+        cmocka_unit_test(d6_the_group_table_has_one_probe_by_the_thread),
+        cmocka_unit_test(d7_a_warp_fills_an_entry_a_lane),
+        cmocka_unit_test(d8_a_kernel_that_is_over_keeps_its_entry_for_its_groups),
+        cmocka_unit_test(d10_groups_are_not_limited_by_entries),
+        cmocka_unit_test(d11_a_group_joins_in_the_cycle_in_which_the_last_block_ends),
+        cmocka_unit_test(d12_records_of_spilled_groups_are_read),
+        cmocka_unit_test(d13_groups_without_a_kernel_are_launched_as_kernels),
+        cmocka_unit_test(d14_it_costs_1096_bytes_and_20_an_entry),
+        cmocka_unit_test(d16_every_block_is_placed_once),
+        cmocka_unit_test(l1_the_reference_example),
+        cmocka_unit_test(l2_priorities_stop_at_the_last_level),
+        cmocka_unit_test(l3_l4_a_backup_is_kept_until_its_queues_are_empty),
+        cmocka_unit_test(l5_a_higher_priority_goes_before_the_rest_of_a_lower_one),
+        cmocka_unit_test(l6_launches_without_room_on_chip_are_read_later),
+        cmocka_unit_test(l7_launches_of_the_host_are_placed_as_by_round_robin),
+        cmocka_unit_test(l8_a_full_distributor_holds_up_higher_priorities),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
