@@ -36,7 +36,7 @@ liblanewise_a_SOURCES += \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \
 	%D%/grid/tim_blocks_priv.h %D%/grid/tim_blocks.c \
-	%D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c \
+	%D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c %D%/grid/tim_grid_show.c \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \

@@ -284,6 +284,18 @@ static enum lw_status do_mechanism(const struct lw_call *call, struct lw_error *
     return LW_OK;
 }
 
+static enum lw_status do_grids(const struct lw_call *call, struct lw_error *err)
+{
+    const struct tim_engine *e = engine_of(call->context);
+    enum lw_status status = no_more(call, 0, err);
+
+    if (status != LW_OK)
+        return status;
+    lw_printf(call->out, "cycle %" PRIu64 ": ", e->now);
+    tim_grid_show(&e->grid, e->now, call->out);
+    return LW_OK;
+}
+
 static enum lw_status do_queues(const struct lw_call *call, struct lw_error *err)
 {
     const struct tim_engine *e = engine_of(call->context);
@@ -503,6 +515,7 @@ const struct lw_command tim_commands[] = {
     {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus, l0 and operand of the warp's scheduler; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"grids",      NULL, "",           "The kernel management: launches, who launched them and from where, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
     {"mechanism",  NULL, "[core]",     "Tables of the mechanisms that are on, of a core: scores, victim tags, who is held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
     {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
     {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},

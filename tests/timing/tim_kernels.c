@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "launch/launch.h"
+#include "timing/grid/tim_blocks_priv.h"
 #include "timing/tim_engine_priv.h"
 
 enum { POINTS = 100 };
@@ -258,6 +259,19 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
     return tim_mechanisms[which]->name;
 }
 
+/** Any block scheduler; half of the machines have groups that join kernels. The name of the scheduler. */
+static const char *set_blocks(struct tim_config *config, uint64_t *random)
+{
+    uint64_t bits = draw(random);
+
+    config->kernels_policy = (unsigned)(bits & 0xff) % (unsigned)tim_blocks_policy_count;
+    config->dtbl_on = bits >> 8 & 1;
+    config->dtbl_kernels = bits >> 9 & 1;
+    config->dtbl_entries = bits >> 10 & 1 ? 1024 : 2;
+    config->laperm_entries = bits >> 11 & 1 ? 128 : 2;
+    return tim_blocks_policies[config->kernels_policy]->name;
+}
+
 int main(int argc, char **argv)
 {
     static const char *const schedulers[] = {"lrr", "gto", "two_level", "swl", "cggty", "active_pending"};
@@ -304,8 +318,9 @@ int main(int argc, char **argv)
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));
             set_tags(config, &random);
-            snprintf(name, sizeof name, "%s, %u cores, %s, %s, %s%s", tim_machines[n / kinds].name, cores, sched, engine,
-                     set_mechanism(config, &random), config->tags_detect != TIM_DETECT_OFF ? ", tags" : "");
+            const char *mechanism = set_mechanism(config, &random), *blocks = set_blocks(config, &random);
+            snprintf(name, sizeof name, "%s, %u cores, %s, %s, %s, %s%s%s", tim_machines[n / kinds].name, cores, sched, engine,
+                     blocks, mechanism, config->dtbl_on ? ", dtbl" : "", config->tags_detect != TIM_DETECT_OFF ? ", tags" : "");
             combination = name;
             NEED(tim_config_check(config, &err));
             compare(config, &functional, &random);

@@ -137,6 +137,9 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Blocks of the distributor wait for room. */
 bool tim_grid_waits(const struct tim_grid *g);
+/** All of it in words, by line; where the blocks of @grid came from, if the device launched it: a line, the end before it. */
+void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
+void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, uint64_t now, struct lw_sink *out);
 /** Something continues by itself: a dispatch, an arrival to come. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 

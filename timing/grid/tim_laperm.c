@@ -343,7 +343,7 @@ static void why(const struct tim_blocks *blocks, const struct tim_launch *l, str
 {
     lw_printf(out, "priority %u", l->mark.priority);
     if (l->mark.priority != 0 && binds(blocks))
-        lw_printf(out, ", %s core %u", blocks->row == &tim_blocks_smx_bind ? "bound to" : "in the queues of", l->mark.core);
+        lw_printf(out, ", %s core %u", blocks->row == &tim_blocks_smx_bind ? "bound to" : "near", l->mark.core);
     if (l->mark.queued && !l->mark.on_chip)
         lw_put(out, ", its entry is in memory");
 }

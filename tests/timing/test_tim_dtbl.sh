@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Launches by the device under dynamic thread block launch and all block schedulers: results are those of the functional
+# run, both models count the same, groups cost what the specification says (series D of 7.11 that needs instructions), and
+# shell commands say where a block came from. Series D and L without instructions: test_tim_blocks.c.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+cp "$src"/tests/kernels/nest.* "$work"
+cat >amr.s <<'S'
+.const grow_d 40 8 = addr grow, u32 1, 1, 1, 32, 1, 1, 0, 0
+.kernel grow
+.param ptr.global out               # by level left: blocks; then sums of what %nctaid says
+.param u32 left
+    v_s2r v0, %tid.x
+    v_s2r v20, %nctaid.x
+    v_mov_b64 v2:3, c[out]
+    v_mov_b32 v1, c[left]
+    v_setp_u32.eq p0, v0, 0
+    v_madwide_u32 v10:11, v1, 4, v2:3
+    @p0 red.global.add.u32 [v10:11], v20
+    v_setp_u32.ge p1, v0, 2
+    @p1 exit
+    v_setp_u32.eq p1, v1, 0
+    @p1 exit
+    launch.buffer v6:7, 12
+    st.global.b64 [v6:7], v2:3
+    v_sub_u32 v4, v1, 1
+    st.global.b32 [v6:7+8], v4
+    v_mov_b32 v8, lo(grow_d)
+    v_mov_b32 v9, hi(grow_d)
+    launch.group v12, v8:9, v6:7
+    exit
+.end
+S
+cat >amr.yaml <<'Y'
+program: {source: amr.s}
+buffers: {out: {type: u32, count: 8}}
+steps:
+  - launch: {entry: grow, grid: [1], block: [32], args: [out, 5]}
+  - check: {buffer: out, values: [32, 16, 8, 4, 2, 1, 0, 0]}
+Y
+sed 's/u32 1, 1, 1, 32,/u32 1, 1, 1, 64,/' amr.s >other.s # D-2: another block shape
+sed -e 's/amr.s/other.s/' -e 's/block: \[32\]/block: [32]/' amr.yaml >other.yaml
+run() { # launch file, options
+    file=$1
+    shift
+    "$lanewise" run "$file" -q --timing=kepler-k20c "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
+}
+soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100 --timing-set core.count=3'
+for file in amr.yaml other.yaml nest.yaml; do
+    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: no functional run"
+    for policy in rr tb_pri smx_bind adaptive_bind; do
+        for more in "" "--mechanism dtbl" "--mechanism dtbl --timing-set dtbl.kernels=true" \
+            "--mechanism dtbl --timing-set dtbl.entries=1 --timing-set kernels.entries=1 --timing-set core.blocks=2 --timing-set laperm.entries=1"; do
+            # shellcheck disable=SC2086
+            run $file $soon --timing-set kernels.policy=$policy $more || { fail "$file, $policy $more: no run"; continue; }
+            grep hash_mem hash | cmp - want || fail "$file, $policy $more: other contents of memory"
+            cp r.json fast.json
+            # shellcheck disable=SC2086
+            run $file $soon --timing-set kernels.policy=$policy $more --timing-reference || fail "$file, $policy $more: no run"
+            python3 -c 'import json; a, b = json.load(open("r.json")), json.load(open("fast.json")); assert (a["cycles"], a["counts_hash"]) == (b["cycles"], b["counts_hash"])' ||
+                fail "$file, $policy $more: the naive model counts otherwise"
+        done
+    done
+done
+
+gpu() { # name
+    python3 -c 'import json, sys; print(json.load(open("r.json"))["sums"]["gpu"][sys.argv[1]])' "$1"
+}
+# D-9: groups that launch groups of their own kernel: one entry, 62 groups of a block
+run amr.yaml --mechanism dtbl
+[ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] || fail "D-9: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
+# D-2: blocks of 64 threads do not join a kernel of 32, but each other's
+run other.yaml --mechanism dtbl
+[ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] || fail "D-2: $(gpu dtbl_groups) groups, $(gpu dtbl_missed) missed"
+# D-15: launches that cost nothing wait no longer
+run amr.yaml --mechanism dtbl
+wait=$(gpu device_wait) cycles=$(gpu cycles)
+run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true
+[ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] || fail "D-15: ideal launches wait longer"
+cp r.json ideal.json
+# CT-5: the same of kernels
+run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] || fail "CT-5"
+
+# D-7: what a launch costs its warp
+cat >cost.s <<'S'
+.const child_d 40 8 = addr child, u32 1, 1, 1, 32, 1, 1, 0, 0
+.kernel child
+.param ptr.global out
+    exit
+.end
+.kernel cost
+.param ptr.global out
+    v_mov_b32 v4, lo(child_d)
+    v_mov_b32 v5, hi(child_d)
+    v_mov_b64 v2:3, c[out]
+    v_s2r v0, %clock
+    launch.buffer v6:7, 8
+    st.global.b64 [v6:7], v2:3
+    launch.group v8, v4:5, v6:7
+    v_s2r v1, %clock
+    v_sub_u32 v0, v1, v0
+    st.global.b32 [v2:3], v0
+    exit
+.end
+S
+for lanes in 1 32; do
+    for keys in "dtbl.on=false" "dtbl.on=true" "dtbl.serial=true"; do
+        on=
+        [ $keys = dtbl.serial=true ] && on='--timing-set dtbl.on=true'
+        # shellcheck disable=SC2086
+        printf 'program: {source: cost.s}\nbuffers: {out: {type: u32, count: 1}}\nsteps:\n  - launch: {entry: cost, grid: [1], block: [%s], args: [out]}\n' $lanes >cost.yaml
+        # shellcheck disable=SC2086
+        "$lanewise" run cost.yaml -q --timing=kepler-k20c $on --timing-set $keys --dump out=out.bin >/dev/null 2>err || { cat err; fail "cost.s: no run"; }
+        python3 - $lanes $keys <<'P' || fail "D-7: $lanes lanes, $keys"
+import struct, sys
+lanes, keys = int(sys.argv[1]), sys.argv[2]
+got, = struct.unpack('<I', open('out.bin', 'rb').read(4))
+want = 8023 + 129 * lanes
+want += {'dtbl.on=false': 12187 + 1592 * lanes, 'dtbl.on=true': 0, 'dtbl.serial=true': 32 + lanes}[keys]
+print(lanes, keys, got, want)
+assert want <= got < want + 100
+P
+    done
+done
+
+# ---- words -------------------------------------------------------------------------------------
+printf 'cycle 60000\ngrids\n' >in
+"$lanewise" debug --batch -x in nest.yaml --timing=kepler-k20c --mechanism laperm,dtbl --timing-set dtbl.kernels=true >out 2>err || { cat err; fail "no session"; }
+for words in 'block scheduler adaptive_bind' 'launch 1, nest: entry 0 of 32; 6 of 6 blocks placed' 'a group of the kernel of launch 1; ' \
+    'launched by block 0 of launch 1, warp 0, lane 0, on core 0, ' 'priority 2, near core' '1096 bytes of registers, 20480 of the table' \
+    'is looked at next'; do
+    grep -qF "$words" out || { cat out; fail "grids does not say: $words"; }
+done
+[ $failures = 0 ]

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel management in words: launches, who launched them, where they wait; the tables of the block scheduler. */
+#include "timing/grid/tim_blocks_priv.h"
+
+#include <inttypes.h>
+#include <limits.h>
+
+/** Who launched it, and from where. Nothing for the host. */
+static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink *out)
+{
+    const struct emu_grid *grid = l->grid;
+
+    if (grid == NULL || grid->parent.grid == 0)
+        return;
+    lw_printf(out, "launched by block %" PRIu64 " of launch %u, warp %u, lane %u", grid->parent.block, grid->parent.grid,
+              grid->parent.warp, grid->parent.lane);
+    if (l->from_core != UINT_MAX)
+        lw_printf(out, ", on core %u", l->from_core);
+    lw_printf(out, ", %" PRIu64 " cycles ago", now - l->launched);
+}
+
+static void put_place(const struct tim_grid *g, const struct tim_launch *l, uint64_t now, struct lw_sink *out)
+{
+    if (l->asks)
+        lw_put(out, "looks for a kernel to join");
+    else if (l->kernel != NULL)
+        lw_printf(out, "a group of the kernel of launch %u%s", l->kernel->sequence,
+                  l->spilled ? ", its record in memory" : "");
+    else if (l->distributed)
+        lw_printf(out, "entry %u of %u", l->entry, g->config->kernels_entries);
+    else if (g->busy && !g->resumes && g->launch[g->dispatching] == l)
+        lw_printf(out, "with the dispatcher until cycle %" PRIu64, g->ready_at);
+    else if (l->arrived > now)
+        lw_printf(out, "arrives in cycle %" PRIu64, l->arrived);
+    else
+        lw_put(out, "waits for the dispatcher");
+    if (l->missed)
+        lw_put(out, ", a group that found no kernel");
+}
+
+void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
+{
+    const struct tim_blocks_policy *row = g->blocks->row;
+
+    lw_printf(out, "%zu launches, %" PRIu64 " of %u entries of the distributor taken, block scheduler %s\n", g->count, g->entries,
+              g->config->kernels_entries, row->name);
+    for (size_t i = 0; i < g->count; i++) {
+        const struct tim_launch *l = g->launch[i];
+
+        lw_printf(out, "launch %u, %s: ", l->sequence, l->shape.kernel->name);
+        put_place(g, l, now, out);
+        if (l->grid == NULL) {
+            lw_printf(out, "; it is over, and %" PRIu64 " groups are not\n", l->groups);
+            continue;
+        }
+        lw_printf(out, "; %" PRIu64 " of %" PRIu64 " blocks placed, %" PRIu64 " on cores", l->grid->blocks_placed,
+                  l->grid->block_count, l->out);
+        if (l->suspended != 0)
+            lw_printf(out, ", %" PRIu64 " wait for launches", l->suspended);
+        if (l->groups != 0)
+            lw_printf(out, ", %" PRIu64 " groups", l->groups);
+        if (row->why != NULL) {
+            lw_put(out, "; ");
+            row->why(g->blocks, l, out);
+        }
+        if (l->grid->parent.grid != 0)
+            lw_put(out, "\n  ");
+        put_origin(l, now, out);
+        lw_put(out, "\n");
+    }
+    if (g->config->dtbl_on)
+        tim_dtbl_show(g, out);
+    if (row->show != NULL)
+        row->show(g->blocks, out);
+}
+
+void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, uint64_t now, struct lw_sink *out)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const struct tim_launch *l = g->launch[i];
+
+        if (l->grid != grid || grid->parent.grid == 0)
+            continue;
+        lw_put(out, "\nits block: ");
+        put_place(g, l, now, out);
+        lw_put(out, ", ");
+        put_origin(l, now, out);
+        if (g->blocks->row->why != NULL) {
+            lw_put(out, ", ");
+            g->blocks->row->why(g->blocks, l, out);
+        }
+    }
+}
