@@ -22,7 +22,8 @@ enum stage { OWN = 1, HOST, BACKUP };
 struct laperm {
     struct tim_blocks blocks;
     unsigned next;      /* core that is looked at next */
-    unsigned tries;     /* cores that were looked at in vain, in a row */
+    unsigned tries;     /* cores that were looked at in vain, in a row, */
+    uint64_t from;      /* from this cycle on */
     uint64_t seen;      /* of grid->changes */
     uint64_t last;      /* cycle of the last look */
     bool waiting;       /* after it blocks waited */
@@ -221,6 +222,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     if (p->seen != g->changes || p->tries >= count)
         p->tries = 0;
     p->seen = g->changes;
+    if (p->tries == 0)
+        p->from = now;
     const unsigned core = p->next;
     p->next = (core + 1) % count;
     p->tries++;
@@ -314,10 +317,10 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
         return now;
     for (size_t i = 0; i < g->count; i++) { /* an entry is there: cores are looked at again */
         const struct tim_launch *l = g->launch[i];
-        if (is_queued(l) && l->mark.read_at > p->last && l->mark.read_at < at)
+        if (is_queued(l) && l->mark.read_at > p->from && l->mark.read_at < at)
             at = l->mark.read_at;
     }
-    return at;
+    return at < now ? now : at;
 }
 
 static bool allows(const struct tim_blocks *blocks, const struct tim_launch *l, unsigned core)
