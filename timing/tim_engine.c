@@ -13,70 +13,6 @@
 
 /* ---- launches -------------------------------------------------------------------------------------- */
 
-static const struct tim_code *code_of(struct tim_engine *e, const struct emu_program *program)
-{
-    for (size_t i = 0; i < e->code_count; i++)
-        if (e->code[i]->program == program)
-            return e->code[i];
-    struct tim_code *code = calloc(1, sizeof *code);
-    if (code == NULL)
-        return NULL;
-    if (!lw_grow(&e->code, &e->code_capacity, e->code_count + 1, sizeof *e->code) ||
-        !tim_code_fill(&e->config, program, code)) {
-        tim_code_fini(code);
-        free(code);
-        return NULL;
-    }
-    e->code[e->code_count++] = code;
-    return code;
-}
-
-/** Returns true for a host launch that waits for an incomplete one in the same hardware queue. */
-static bool is_queued(const struct tim_engine *e, const struct emu_grid *grid)
-{
-    unsigned queues = e->config.kernels_queues;
-
-    for (const struct emu_grid *g = emu_grid_current(e->base.machine); g != grid; g = g->next)
-        if (g->parent.grid == 0 && !emu_grid_complete(g) &&
-            g->stream % queues == grid->stream % queues)
-            return true;
-    return false;
-}
-
-/** Adds launches that may start and were not added before. @core: where an instruction has just issued; NULL: none. */
-static enum lw_status take_launches(struct tim_engine *e, const struct tim_core *core, struct lw_error *err)
-{
-    struct emu_grid *first = emu_grid_current(e->base.machine);
-    const bool launches = core != NULL && core->issued_what->launch;
-    const uint64_t delay = core != NULL ? core->launch_cycles : 0;
-    struct tim_launcher from = {0};
-    enum lw_status status;
-
-    if (launches)
-        from = (struct tim_launcher){core->index, core->issued_warp * e->config.core_warp_width};
-
-    e->grid.rescan = false;
-    for (struct emu_grid *g = first; g != NULL; g = g->next) {
-        if (launches && g->stream_prev != NULL && !tim_grid_note(&e->grid, g, e->now, &from))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
-        if (g->stream_prev != NULL || g->blocks_placed == g->block_count ||
-            (g->parent.grid == 0 && is_queued(e, g)) || tim_grid_knows(&e->grid, g))
-            continue;
-        status = tim_core_could_fit(&e->config, g, err);
-        if (status != LW_OK)
-            return status;
-        const struct tim_code *code = code_of(e, g->launch.program);
-        if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches ? &from : NULL, e->kernel_count))
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");
-        status = tim_kernels_add(e, g, err);
-        if (status != LW_OK)
-            return status;
-    }
-    if (launches)
-        tim_grid_launched(&e->grid);
-    return LW_OK;
-}
-
 /** Checks warps that wait for launches again, and queues suspended blocks that can continue. */
 static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
 {
@@ -244,7 +180,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         if (ev->warp_ended && e->config.issue_switch_on_stall)
             touch_divided(e);
         if (core->issued_what->launch || ev->warp_ended) {
-            enum lw_status status = take_launches(e, core, err);
+            enum lw_status status = tim_launches_take(e, core, err);
             if (status != LW_OK)
                 return status;
         }
@@ -330,7 +266,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
 
     if (e->at.phase == TIM_AT_BEGIN) {
         if (e->grid.rescan)
-            status = take_launches(e, NULL, err);
+            status = tim_launches_take(e, NULL, err);
         if (status == LW_OK && e->wake)
             status = wake_launchers(e, err);
         if (status != LW_OK)

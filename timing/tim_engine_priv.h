@@ -106,6 +106,9 @@ void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 
 /* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
 
+/** Adds launches that may start and were not added before. @core: where an instruction has just issued; NULL: none.
+ *  Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
+enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_core *core, struct lw_error *err) LW_MUST_CHECK;
 /** Adds the kernel of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
                                struct lw_error *err) LW_MUST_CHECK;

@@ -30,7 +30,7 @@ static void destroy(struct tim_blocks *blocks)
     free(blocks);
 }
 
-/** The first entry after @after that has blocks to give; NULL: none. */
+/** Returns the first entry after @after that has blocks to send; NULL: none. */
 static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
 {
     struct tim_launch *found = NULL;
@@ -44,7 +44,7 @@ static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
     return found;
 }
 
-/** The next core in rotation on which a block fits; -1: none. */
+/** Returns the next core in rotation on which a block fits; -1: none. */
 static int next_core(const struct rr *rr, const struct tim_launch *l)
 {
     const struct tim_grid *g = rr->blocks.grid;
@@ -58,7 +58,8 @@ static int next_core(const struct rr *rr, const struct tim_launch *l)
     return -1;
 }
 
-/** *record: a group whose record is still to be read, for which all wait; NULL: none. */
+/** Selects as `picks`, without a change of state. *record is set to a group whose record is not read yet, for which
+ *  all blocks wait; NULL: none. */
 static bool look(const struct rr *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;

@@ -15,13 +15,13 @@
 
 #include "timing/grid/tim_grid_priv.h"
 
-/** What goes to a core: the next block of a launch, or a suspended block that comes back. */
+/** Selected for a core: the next block of a launch, or a suspended block that resumes. */
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
     size_t resume; /* of grid->resume[]; SIZE_MAX: the next block */
 };
-/** A block scheduler of a GPU. What it keeps is after it. */
+/** State of a block scheduler, which a policy extends. */
 struct tim_blocks {
     const struct tim_blocks_policy *row;
     struct tim_grid *grid;
@@ -29,74 +29,75 @@ struct tim_blocks {
 struct tim_blocks_policy {
     const char *name, *summary; /* of kernels.policy; a line for lists */
     bool own_queues; /* it finds groups in queues of its own: the group table of dtbl is not used */
-    /** Its state. NULL: no memory. The caller fills in `row` and `grid`. */
+    /** Creates its state; the caller sets `row` and `grid`. Returns NULL without memory. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);
-    /** What reaches a core in this cycle, or the next thing that does: there is room for it. False: nothing does. */
+    /** Selects what reaches a core in cycle @now and fits there. Returns false if nothing does. Called again in the cycle
+     *  after each selection, up to config->kernels_blocks_a_cycle times. */
     bool (*picks)(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out);
-    /** Does a block wait to be placed? */
+    /** Returns true if a block waits to be placed. */
     bool (*waits)(const struct tim_blocks *blocks);
-    /** Would `picks` give something some time, if nothing happened any more? */
+    /** Returns true if `picks` would select something at some time, even if nothing else happened. */
     bool (*can)(const struct tim_blocks *blocks);
     /* Hooks; NULL: not wanted. */
-    /** The first cycle, @now or later, in which `picks` may answer differently though nothing happens. NULL: none. A
-     *  cycle too early is allowed. */
+    /** Returns the first cycle, @now or later, in which `picks` may select something although nothing has happened; a
+     *  cycle too early is allowed. NULL: there is none. */
     uint64_t (*next)(const struct tim_blocks *blocks, uint64_t now);
-    /** May a block of @launch ever be placed on @core? NULL: on any. */
+    /** Returns true if a block of @launch may ever be placed on @core. NULL: on any core. */
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
-    /** A launch is known from now on. */
+    /** Called when a launch is added. */
     void (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
-    /** It has come to the distributor, or as a group joined a kernel there: it may give blocks. Perhaps it had left it, and
-     *  is back. */
+    /** Called when it enters the distributor, or as a group joins a kernel there; also when it enters again. */
     void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
-    /** Block @linear of @launch has been placed on @core, or has ended there. */
+    /** Called when block @linear of @launch has been placed on @core, or has ended there. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
     void (*ends)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear);
-    /** Of a launch that waits: the more, the earlier the dispatcher takes it; of equal ones as without the hook. */
+    /** Returns the priority of a waiting launch for the dispatcher; the highest goes first. NULL: all are equal. */
     unsigned (*priority)(const struct tim_blocks *blocks, const struct tim_launch *launch);
-    /** Cycles more that the dispatcher takes for it. */
+    /** Returns the number of additional cycles of its dispatch. */
     unsigned (*costs)(const struct tim_blocks *blocks, const struct tim_launch *launch);
-    /** Where a launch is for it: "priority 2, bound to core 3". Without a line end. */
+    /** Prints the state of a launch: "priority 2, bound to core 3". No newline. */
     void (*why)(const struct tim_blocks *blocks, const struct tim_launch *launch, struct lw_sink *out);
-    /** Its tables, by line. */
+    /** Prints its tables in lines. */
     void (*show)(const struct tim_blocks *blocks, struct lw_sink *out);
 };
-/** By config->kernels_policy; in the order of keys.def. */
+/** Block schedulers by config->kernels_policy; in the order of keys.def. */
 extern const struct tim_blocks_policy *const tim_blocks_policies[];
 extern const size_t tim_blocks_policy_count;
 extern const struct tim_blocks_policy tim_blocks_rr, tim_blocks_tb_pri, tim_blocks_smx_bind, tim_blocks_adaptive;
 
 /* ---- what a block scheduler may ask of the kernel management ------------------------------------ */
 
-/** Some core may take a block of its level of nesting, and the block scheduler allows it. */
+/** Returns true if some core that the block scheduler allows has capacity for a block at its nesting level. */
 bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *launch);
-/** Has the launch, which is in the distributor, blocks that have never been on a core, and may be? */
+/** Returns true if it has blocks that have never been on a core, and may be. */
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *launch);
-/** The suspended block of @launch that comes back first of those dispatched; @fits: and has room. SIZE_MAX: none. */
+/** Returns the first dispatched suspended block of entry @launch or its groups; @fits: for which its core has capacity.
+ *  SIZE_MAX: none. */
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *launch, bool fits);
 
-/** Whose entry in the distributor the launch uses: its kernel's, or its own. */
+/** Returns the launch whose entry in the distributor it uses: its kernel, or itself. */
 static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
 {
     return launch->kernel != NULL ? launch->kernel : (struct tim_launch *)launch;
 }
-/** Whose block comes next of kernel @entry: its own, then those of its groups, where its level of nesting has room.
- *  NULL: nobody's. */
+/** Returns the launch with the next block of kernel @entry: itself, then its groups in order, if there is capacity at
+ *  its nesting level. NULL: none. */
 struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
 
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
 
-/** Does the launch look for a kernel? */
+/** Returns true if the launch searches for a kernel to join. */
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
-/** Launches that have arrived look for a kernel. True: some did. */
+/** Lets launches that have arrived search for a kernel. Returns true if there were any. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
-/** The first cycle in which that does something. */
+/** Returns the first cycle in which tim_dtbl_tick() does something. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);
-/** The last block of @launch has been placed: the next group of its kernel follows. */
+/** Handles that the last block of @launch has been placed: the next group of its kernel follows. */
 void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
-/** Group @launch is over. */
+/** Handles the end of the last block of group @launch. */
 void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);
-/** What it costs in hardware, in bytes. */
+/** Computes its cost in hardware, in bytes. */
 void tim_dtbl_bytes(const struct tim_config *config, uint64_t *registers, uint64_t *table);
 void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out);
 

@@ -18,7 +18,7 @@ bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid
     return config->dtbl_on && grid->parent.grid != 0 && (grid->group || config->dtbl_kernels);
 }
 
-/** The first entry of the distributor with the launch's shape; NULL: none. */
+/** Returns the kernel in the lowest entry of the distributor with the launch's shape; NULL: none. */
 static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_launch *l)
 {
     struct tim_launch *found = NULL;
@@ -39,7 +39,7 @@ static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_
     return found;
 }
 
-/** An entry of the group table for it, if the one of its thread is free. */
+/** Takes the entry of its thread in the group table if it is free. */
 static void fill_table(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **entry = &g->table[l->from_thread & (g->config->dtbl_entries - 1)];
@@ -73,7 +73,8 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         g->blocks->row->enters(g->blocks, l, now);
 }
 
-/** Those of one instruction, from @first on: what finds no kernel is launched as one, and all of these together pay. */
+/** Searches kernels for the groups of one instruction, from @first on. Those without one become kernels, at a cost that
+ *  depends on their number. */
 static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
 {
     const struct tim_config *c = g->config;

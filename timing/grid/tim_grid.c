@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block dispatch. Source: specs of the dynamic parallelism thesis 3.2, 3.3;
- * of the book 17.1. The dispatcher takes the launch that arrived first, of equals the device's
- * before the host's, then the lower sequence number, unless the block scheduler has priorities; it
- * carries one at a time. Which block reaches which core is the block scheduler's.
+ * Kernel management and block dispatch. Source: specs of the dynamic parallelism thesis 3.2, 3.3; of the book
+ * 17.1. The dispatcher processes one launch at a time: the one that arrived first, unless the block scheduler has
+ * priorities; of equals the device's before the host's, then the lower sequence number. The block scheduler selects
+ * the block and its core.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -40,7 +40,7 @@ void tim_grid_fini(struct tim_grid *g)
         g->blocks->row->destroy(g->blocks);
 }
 
-/** Something has happened: what was looked at in vain may be possible now. */
+/** Notes a change after which a search that found nothing may find something. */
 static void changed(struct tim_grid *g)
 {
     g->still_until = 0;
@@ -54,7 +54,7 @@ static struct tim_launch **list_of(struct tim_grid *g, const struct emu_grid *gr
     return &g->list[(uintptr_t)grid / sizeof *grid % TIM_LAUNCH_LISTS];
 }
 
-/** NULL: it is not known. */
+/** Returns the launch of @grid; NULL: it was not added. */
 static struct tim_launch *find(const struct tim_grid *g, const struct emu_grid *grid)
 {
     struct tim_launch *l = *list_of((struct tim_grid *)g, grid);
@@ -88,7 +88,7 @@ bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now
     return true;
 }
 
-/** Where a launch by the device came from, which was noted, or (@from) is made now. */
+/** Sets the origin of a device launch: as noted before, or (@from) of the current instruction. */
 static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, const struct tim_launcher *from)
 {
     const struct emu_grid *grid = l->grid;
@@ -138,7 +138,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     return true;
 }
 
-/** Its blocks are over; from now on its grid may be another's. */
+/** Removes a launch, whose blocks have all ended, from the list of its grid, which may be reused. */
 static void unlist(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **at = list_of(g, l->grid);
@@ -187,7 +187,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
     return NULL;
 }
 
-/** A suspended block of it or its groups has been dispatched, or (@soon) is. */
+/** Returns true if a suspended block of it or its groups has been dispatched, or (@soon) is being dispatched. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -209,7 +209,7 @@ size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *l, 
 
 /* ---- the dispatcher ----------------------------------------------------------------------------- */
 
-/** What it may take: a launch, or a block that comes back. */
+/** Item to dispatch: a launch, or a block that resumes. */
 struct command {
     const struct emu_grid *grid;
     uint64_t arrived;
@@ -233,7 +233,7 @@ static bool goes_before(const struct command *a, const struct command *b)
     return a->resumes && !b->resumes;
 }
 
-/** What goes first of what may be dispatched, whenever it arrives, looked at in cycle @now. False: nothing may. */
+/** Gets the next item to dispatch in cycle @now, even if it arrives later. Returns false if there is none. */
 static bool next_command(const struct tim_grid *g, uint64_t now, struct command *best)
 {
     bool entry = g->entries < g->config->kernels_entries, found = false;
@@ -306,7 +306,7 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
     g->entries--;
 }
 
-/** Kernels that can do nothing give their entries back. */
+/** Removes the entries of kernels that can do nothing. */
 static void give_back(struct tim_grid *g)
 {
     for (size_t i = 0; i < g->count; i++) {
@@ -319,7 +319,7 @@ static void give_back(struct tim_grid *g)
     }
 }
 
-/** Kernels that are over, and their groups, too, are gone. */
+/** Removes kernels that have ended, and all of whose groups have ended. */
 static void release(struct tim_grid *g)
 {
     for (size_t i = g->count; i-- > 0;) {
@@ -332,7 +332,7 @@ static void release(struct tim_grid *g)
     }
 }
 
-/** Bring what it has to the distributor, take the next. */
+/** Brings the current item to the distributor, and takes the next. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;
@@ -370,7 +370,7 @@ static void bring_back(struct tim_grid *g, struct tim_launch *l, size_t i)
         g->dispatching--;
 }
 
-/** A launch's first block is placed. */
+/** Counts the start of a launch, whose first block has been placed. */
 static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
 {
     if (g->starts != NULL)
@@ -382,7 +382,7 @@ static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
     g->gpu[TIM_GPU_device_bytes] += (now - l->launched) * l->bytes;
 }
 
-/** What the block scheduler has chosen reaches its core. */
+/** Sends what the block scheduler has selected to its core. */
 static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *choice, uint64_t now,
                             struct lw_error *err)
 {
@@ -463,7 +463,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
-    } else if (!g->config->dtbl_on) { /* else with the groups that have joined up to the end of this cycle */
+    } else if (!g->config->dtbl_on) { /* else at the end of the cycle, until which groups may join */
         free_entry(g, l);
         forget(g, l);
     }

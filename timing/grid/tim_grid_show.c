@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <limits.h>
 
-/** Who launched it, and from where. Nothing for the host. */
+/** Prints who launched it, and from where; nothing for a host launch. */
 static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink *out)
 {
     const struct emu_grid *grid = l->grid;

@@ -68,7 +68,7 @@ static bool binds(const struct tim_blocks *blocks)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/** Of on_chip[]. */
+/** Returns the index of its queues in on_chip[]. */
 static unsigned store_of(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return l->mark.priority == 0 ? blocks->grid->config->core_count : binds(blocks) ? l->mark.core : 0;
@@ -104,7 +104,7 @@ static void enters(struct tim_blocks *blocks, struct tim_launch *l, uint64_t now
     blocks->grid->gpu[TIM_GPU_laperm_overflows] += !l->mark.on_chip;
 }
 
-/** It is in a queue, and its entry of the distributor is there. */
+/** Returns true if it is in a queue and its entry is in the distributor. */
 static bool is_queued(const struct tim_launch *l)
 {
     return l->mark.queued && tim_grid_owner(l)->distributed;
@@ -115,8 +115,8 @@ static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
     return a->mark.priority != b->mark.priority ? a->mark.priority > b->mark.priority : a->mark.order < b->mark.order;
 }
 
-/** The first of the queues of @core, or (@host) of the host's, whose blocks @on may take some time; NULL: none.
- *  *empty: nothing is in them. */
+/** Returns the first launch in the queues of @core, or (@host) of the host, at whose nesting level core @on has capacity;
+ *  NULL: none. *empty is set if nothing is in the queues. */
 static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool host, unsigned on, bool *empty)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -134,7 +134,7 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     return found;
 }
 
-/** What @core looks at. *backup: of the core, then. */
+/** Returns the launch that @core examines; NULL: none. *backup is set to the core's backup. */
 static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *backup, enum stage *stage)
 {
     const unsigned count = p->blocks.grid->config->core_count;
@@ -179,7 +179,7 @@ static bool any_queued(const struct tim_blocks *blocks)
 
 /* ---- a cycle ---------------------------------------------------------------------------------- */
 
-/** A suspended block that comes back and has room; SIZE_MAX: none. */
+/** Returns a dispatched suspended block for which its core has capacity; SIZE_MAX: none. */
 static size_t ready_resume(const struct tim_grid *g)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -193,7 +193,7 @@ static bool is_read(const struct tim_launch *l, uint64_t now)
     return l->mark.read_at <= now && (l->mark.on_chip || l->mark.read_at != 0);
 }
 
-/** An entry is read from memory. */
+/** Starts reading an entry from memory. */
 static void read_entry(struct tim_grid *g, struct tim_launch *l, uint64_t now)
 {
     if (l->mark.read_at != 0)
@@ -240,7 +240,7 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     return true;
 }
 
-/** The last block of a launch is placed: its room on chip is for one in memory. */
+/** Removes a launch whose last block has been placed; its space on chip is used for an entry in memory. */
 static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -334,7 +334,7 @@ static unsigned priority(const struct tim_blocks *blocks, const struct tim_launc
     return l->mark.priority;
 }
 
-/** A cycle for each level that is empty. */
+/** Returns a cycle for each level above it. */
 static unsigned costs(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return blocks->grid->config->laperm_levels - l->mark.priority;
