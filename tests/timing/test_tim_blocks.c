@@ -200,7 +200,7 @@ static void d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone(void **state)
     rig_free(r);
 }
 
-static void d4_d5_groups_come_after_their_kernel_and_again_when_it_was_distributed(void **state)
+static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_distributed(void **state)
 {
     struct rig *r = dtbl(1, 16, 1024);
     struct tim_launch *k, *a, *b, *c;
@@ -475,7 +475,7 @@ static void reference_example(unsigned policy, const char *const *rounds)
         bool p2 = false, p4 = false;
         unsigned core2 = 0, core4 = 0;
 
-        ticks(r, 4); /* one sweep */
+        ticks(r, 4); /* one look at each core */
         said(r, rounds[i]);
         for (unsigned c = 0; c < 4; c++) {
             const struct tim_block *block = &r->e->core[c]->block[0];
@@ -549,7 +549,7 @@ static void backup(unsigned a, unsigned b, const char *const *rounds)
     }
     rig_free(r);
 }
-static void l3_l4_a_backup_is_kept_until_its_queues_are_empty(void **state)
+static void l3_l4_a_backup_remains_until_its_queues_are_empty(void **state)
 {
     static const char *const l3[] = {"A0@0 B0@1 A1@2 ", "A2@0 B1@1 A3@2 ", "A4@0 B2@1 A5@2 ", NULL};
     static const char *const l4[] = {"A0@0 B0@1 A1@2 ", "A2@0 B1@1 B2@2 ", "B3@0 B4@1 B5@2 ", NULL};
@@ -580,7 +580,7 @@ static void l5_a_higher_priority_goes_before_the_rest_of_a_lower_one(void **stat
     rig_free(r);
 }
 
-static void l6_launches_without_room_on_chip_are_read_later(void **state)
+static void l6_launches_that_overflow_are_read_later(void **state)
 {
     struct rig *r = rig_new(2, 1, TIM_BLOCKS_SMX_BIND);
 
@@ -648,7 +648,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone),
-        cmocka_unit_test(d4_d5_groups_come_after_their_kernel_and_again_when_it_was_distributed),
+        cmocka_unit_test(d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_distributed),
         cmocka_unit_test(d6_the_group_table_has_one_probe_by_the_thread),
         cmocka_unit_test(d7_a_warp_fills_an_entry_a_lane),
         cmocka_unit_test(d8_a_kernel_that_is_over_keeps_its_entry_for_its_groups),
@@ -660,9 +660,9 @@ int main(void)
         cmocka_unit_test(d16_every_block_is_placed_once),
         cmocka_unit_test(l1_the_reference_example),
         cmocka_unit_test(l2_priorities_stop_at_the_last_level),
-        cmocka_unit_test(l3_l4_a_backup_is_kept_until_its_queues_are_empty),
+        cmocka_unit_test(l3_l4_a_backup_remains_until_its_queues_are_empty),
         cmocka_unit_test(l5_a_higher_priority_goes_before_the_rest_of_a_lower_one),
-        cmocka_unit_test(l6_launches_without_room_on_chip_are_read_later),
+        cmocka_unit_test(l6_launches_that_overflow_are_read_later),
         cmocka_unit_test(l7_launches_of_the_host_are_placed_as_by_round_robin),
         cmocka_unit_test(l8_a_full_distributor_holds_up_higher_priorities),
     };

@@ -28,7 +28,7 @@ struct tim_launch {
     unsigned from_thread; /* the launching thread's number on that core */
     unsigned bytes;     /* that memory keeps of it until its first block */
     /* Dynamic thread block launch: */
-    bool asks;          /* no kernel has been looked for yet */
+    bool asks;          /* it has not searched for a kernel yet */
     bool missed;        /* none was found */
     struct tim_launch *kernel; /* group that joined: the kernel whose entry it shares */
     struct tim_launch *next_group; /* kernel: of its groups with blocks to place the first; group: the next one */

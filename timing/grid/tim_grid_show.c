@@ -19,7 +19,7 @@ static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink 
     lw_printf(out, ", %" PRIu64 " cycles ago", now - l->launched);
 }
 
-static void put_place(const struct tim_grid *g, const struct tim_launch *l, uint64_t now, struct lw_sink *out)
+static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint64_t now, struct lw_sink *out)
 {
     if (l->asks)
         lw_put(out, "looks for a kernel to join");
@@ -48,7 +48,7 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         const struct tim_launch *l = g->launch[i];
 
         lw_printf(out, "launch %u, %s: ", l->sequence, l->shape.kernel->name);
-        put_place(g, l, now, out);
+        put_state(g, l, now, out);
         if (l->grid == NULL) {
             lw_printf(out, "; it is over, and %" PRIu64 " groups are not\n", l->groups);
             continue;
@@ -82,7 +82,7 @@ void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, uint64_
         if (l->grid != grid || grid->parent.grid == 0)
             continue;
         lw_put(out, "\nits block: ");
-        put_place(g, l, now, out);
+        put_state(g, l, now, out);
         lw_put(out, ", ");
         put_origin(l, now, out);
         if (g->blocks->row->why != NULL) {
