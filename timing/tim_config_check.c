@@ -75,6 +75,45 @@ static const char *uses_tags(const struct tim_config *c)
                                                       : NULL;
 }
 
+/** Variable warp sizing with the rest. */
+static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err)
+{
+    const struct {
+        bool is;
+        const char *what;
+    } against[] = {
+        {c->issue_width != 1, "issue.width: set it to 1"},
+        {c->issue_rotate, "issue.rotate"},
+        {c->issue_types, "issue.types"},
+        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay buffer: set it to none"},
+        {c->lsu_local != 0, "lsu.local: set it to 0"},
+        {c->lsu_separate, "lsu.separate"},
+        {c->fetch_policy == TIM_FETCH_GREEDY, "fetch.policy greedy: set it to lrr"},
+        {c->fetch_shared > 1, "fetch.shared: set it to 1"},
+        {c->swl_on || c->issue_policy == TIM_SCHED_SWL, "swl, which may hold back one warp of a gang for ever"},
+        {c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING, "pools, which may hold back one warp of a gang for ever"},
+        {c->ccws_on, "ccws, which holds back single warps of a gang"},
+        {c->daws_on, "daws, which holds back single warps of a gang"},
+        {c->dwr_on, "dwr, which makes packets of its own"},
+    };
+
+    if (!c->vws_on)
+        return LW_OK;
+    if (!power_of_two(c->issue_schedulers) || c->issue_schedulers < 2)
+        return LW_FAIL(err, LW_EINPUT, "vws.on needs slices: set issue.schedulers, which is %u, to 2, 4 or 8", c->issue_schedulers);
+    if (c->core_group != c->issue_schedulers)
+        return LW_FAIL(err, LW_EINPUT, "vws.on: a gang has a warp of each scheduler: set core.group to issue.schedulers, which is %u",
+                       c->issue_schedulers);
+    for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
+        if (against[i].is)
+            return LW_FAIL(err, LW_EINPUT, "vws.on does not go with %s", against[i].what);
+    if (c->vws_mode != TIM_VWS_BOTH && (c->vws_memory != TIM_GANGS_WAIT || c->vws_reform != TIM_REFORM_NONE))
+        return LW_FAIL(err, LW_EINPUT, "vws.%s needs gangs that split: set vws.mode both", c->vws_memory != TIM_GANGS_WAIT ? "memory" : "reform");
+    if (c->vws_sync != 0 && c->vws_reform == TIM_REFORM_NONE)
+        return LW_FAIL(err, LW_EINPUT, "vws.sync %u waits for nothing: set vws.reform opportunistic", c->vws_sync);
+    return LW_OK;
+}
+
 enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err)
 {
     const struct cache_keys caches[] = {
@@ -152,6 +191,11 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->fetch_l0_bytes != 0 && (c->fetch_shared > 1 || c->constant_shared > 1 || c->issue_rotate || c->issue_types))
         return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes does not go with %s", c->fetch_shared > 1 ? "fetch.shared: set that to 1"
                        : c->constant_shared > 1 ? "constant.shared: set that to 1" : c->issue_rotate ? "issue.rotate" : "issue.types");
+    if (c->fetch_ports != 1 && c->fetch_l0_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "fetch.ports %u are of fetch.l0_bytes: set that, or fetch.width", c->fetch_ports);
+    status = check_vws(c, err);
+    if (status != LW_OK)
+        return status;
     if (c->issue_width > 2 && !c->issue_types)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
                        c->issue_width);

@@ -32,6 +32,10 @@ enum { TIM_DAWS_AGE, TIM_DAWS_ADMITTED };
 enum { TIM_TOO_BIG_LOOP, TIM_TOO_BIG_WARP };
 enum { TIM_BARRIER_RESTORE, TIM_BARRIER_ZERO };
 enum { TIM_LANES_ACTIVE, TIM_LANES_ALL };
+enum { TIM_VWS_BOTH, TIM_VWS_GANG, TIM_VWS_SLICE };
+enum { TIM_GANGS_BGTO, TIM_GANGS_GTO, TIM_GANGS_LRR, TIM_GANGS_LPC, TIM_GANGS_LGTO };
+enum { TIM_GANGS_WAIT, TIM_GANGS_IMPATIENT, TIM_GANGS_GROUP };
+enum { TIM_REFORM_NONE, TIM_REFORM_OPPORTUNISTIC };
 enum { TIM_FETCH_LRR, TIM_FETCH_GREEDY };
 enum { TIM_ORDER_LRR, TIM_ORDER_GTO };
 enum { TIM_DEP_SCOREBOARD, TIM_DEP_VECTOR, TIM_DEP_CONTROL, TIM_DEP_COUNTERS };
@@ -399,6 +403,8 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
  *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
+/** The same of a warp of @width lanes. */
+unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */
 

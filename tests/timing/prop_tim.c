@@ -312,6 +312,43 @@ static void random_blocks(struct rnd *r, struct tim_config *c)
     c->kernels_buffer_lane = rnd_below(r, 50);
 }
 
+/** Variable warp sizing, and nothing that does not go with it. LW_MECHANISM=vws: on each machine. */
+static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+
+    if (rnd_below(r, 6) != 0 && (forced == NULL || strcmp(forced, "vws") != 0))
+        return;
+    c->vws_on = true;
+    c->vws_mode = rnd_below(r, 4) ? TIM_VWS_BOTH : 1 + rnd_below(r, 2);
+    c->vws_gangs = between(r, 1, 4);
+    c->vws_policy = rnd_below(r, 5);
+    c->vws_memory = c->vws_mode == TIM_VWS_BOTH ? rnd_below(r, 3) : TIM_GANGS_WAIT;
+    c->vws_reform = c->vws_mode == TIM_VWS_BOTH ? rnd_below(r, 2) : TIM_REFORM_NONE;
+    c->vws_merge_limit = between(r, 1, 3);
+    c->vws_sync = c->vws_reform == TIM_REFORM_NONE || rnd_below(r, 2) ? 0 : between(r, 1, 60);
+    c->vws_gang_fetch = rnd_below(r, 5);
+    c->issue_schedulers = 2u << rnd_below(r, 3);
+    c->core_warps = c->issue_schedulers * (c->core_warps / c->issue_schedulers + 1);
+    c->core_group = c->issue_schedulers;
+    c->core_threads = c->core_warps * width;
+    c->lsu_local = 0;
+    c->lsu_separate = false;
+    c->issue_width = 1;
+    c->issue_rotate = c->issue_types = false;
+    c->lsu_replay = TIM_REPLAY_NONE;
+    c->fetch_policy = TIM_FETCH_LRR;
+    c->fetch_shared = 1;
+    c->fetch_width = between(r, 1, 8);
+    c->swl_on = c->pools_on = c->ccws_on = c->daws_on = c->dwr_on = false;
+    if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+        c->issue_policy = TIM_SCHED_GTO;
+    for (unsigned u = 0; u < ISA_UNIT_COUNT && rnd_below(r, 3) != 0; u++)
+        c->unit[u].pipes = c->unit[u].pipes == 0 ? 0 : c->issue_schedulers;
+    if (rnd_below(r, 2))
+        c->lsu_queue = between(r, 8, 16);
+}
+
 /** Registers with tags, and a machine that makes use of them or (*idle) does not. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
@@ -492,6 +529,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_machine(&r, config.warp_width, config.reconv, machine);
     random_groups(&of_groups, machine);
     random_blocks(&of_blocks, machine);
+    random_vws(&(struct rnd){.state = seed ^ 77777}, config.warp_width, machine);
+    machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
         random_tags(&of_tags, &config, machine, &out->idle_tags);

@@ -51,7 +51,7 @@ static bool make_caches(struct tim_core *core)
     const struct tim_config *c = core->config;
     struct tim_cache_shape code = {c->fetch_cache_bytes, c->fetch_cache_line, c->fetch_cache_line,
                                    c->fetch_cache_ways, c->fetch_cache_mshrs,
-                                   c->fetch_l0_bytes != 0 ? tim_front_most(c) : c->core_warps, false};
+                                   c->core_warps + (c->fetch_l0_bytes != 0 ? tim_front_most(c) : 0), false};
     struct tim_cache_shape l1 = {c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways, c->l1_mshrs,
                                  c->l1_merges, c->l1_hash == TIM_HASH_XOR};
     struct tim_cache_shape constant = {c->constant_bytes, c->constant_line, c->constant_line,

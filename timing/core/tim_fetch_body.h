@@ -8,6 +8,9 @@
  * empty, and fetches begin again issue.branch_latency cycles later.
  */
 
+/** With fetch.l0_bytes, of who waits for a line of the core's instruction cache: a warp, not a request of an L0 cache. */
+enum { TIM_FETCHES_TOGETHER = 0x40000000 };
+
 static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -106,7 +109,7 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
         return false;
     if (r.answer == TIM_CACHE_MISS && !fetch_can_send(core))
         return false;
-    tim_cache_read(core->icache, line, mask, warp, 0xffff, &r);
+    tim_cache_read(core->icache, line, mask, tim_has_levels(core) ? warp | TIM_FETCHES_TOGETHER : warp, 0xffff, &r);
     if (r.answer == TIM_CACHE_MISS)
         share_request(core, TIM_SHARES_CODE, line);
     core->stats->count[TIM_CORE_fetches]++;
@@ -130,12 +133,9 @@ static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
     return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
 }
 
-/** One warp's fetch. False: it could not fetch after all (blocked). */
-static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
+/** What one fetch brings to the buffer of a warp: so many instructions at most. */
+static unsigned fetch_count(const struct tim_config *c, const struct tim_warp *w, uint64_t address, uint64_t line)
 {
-    const struct tim_config *c = core->config;
-    struct tim_warp *w = &core->warp[warp];
-    uint64_t address = fetch_address(c, w), line = address & ~(uint64_t)(c->fetch_cache_line - 1);
     unsigned count = (unsigned)(line + c->fetch_cache_line - address) / c->fetch_word_bytes;
     uint64_t end = w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 
@@ -145,6 +145,38 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         count = c->fetch_buffer - w->buffered;
     if (count > (end - w->fetch_pc) / ISA_WORD_BYTES)
         count = (unsigned)((end - w->fetch_pc) / ISA_WORD_BYTES);
+    return count;
+}
+
+/** So many instructions come into a warp's buffer. */
+static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+
+    w->held = 0;
+    if (w->buffered == 0)
+        tim_warp_touch(core, warp, TIM_TOUCH_STALL);
+    const struct tim_static *what =
+        &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
+    for (unsigned i = 0; i < count; i++) {
+        w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency,
+                                                       .constant = what[i].constant && !tim_has_operands(core)};
+        w->buffered++;
+        if (what[i].constant && !tim_has_operands(core))
+            tim_warp_touch(core, warp, TIM_TOUCH_CONSTANT);
+    }
+    w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
+}
+
+/** One warp's fetch. False: it could not fetch after all (blocked). */
+static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
+{
+    const struct tim_config *c = core->config;
+    struct tim_warp *w = &core->warp[warp];
+    uint64_t address = fetch_address(c, w), line = address & ~(uint64_t)(c->fetch_cache_line - 1);
+    unsigned count = fetch_count(c, w, address, line);
+
     if (w->held == line + 1) { /* it waited for this one, and is counted */
     } else if (!c->fetch_perfect && tim_has_levels(core)) {
         enum tim_front_answer answer = tim_front_fetch(core->front, tim_sched_of(core, warp), line, warp, code_end(c, w));
@@ -165,19 +197,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     } else {
         core->stats->count[TIM_CORE_fetches]++;
     }
-    w->held = 0;
-    if (w->buffered == 0)
-        tim_warp_touch(core, warp, TIM_TOUCH_STALL);
-    const struct tim_static *what =
-        &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
-    for (unsigned i = 0; i < count; i++) {
-        w->buffer[w->buffered] = (struct tim_buffered){.arrives = now + c->fetch_latency,
-                                                       .constant = what[i].constant && !tim_has_operands(core)};
-        w->buffered++;
-        if (what[i].constant && !tim_has_operands(core))
-            tim_warp_touch(core, warp, TIM_TOUCH_CONSTANT);
-    }
-    w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
+    fill_buffer(core, warp, count, now);
     return true;
 }
 
@@ -187,13 +207,15 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
 
     share_arrived(core, TIM_SHARES_CODE, line);
     for (unsigned i = 0; i < count; i++) {
-        if (tim_has_levels(core)) {
+        unsigned warp = core->waiters[i] & ~TIM_FETCHES_TOGETHER;
+
+        if (tim_has_levels(core) && warp == core->waiters[i]) {
             tim_front_answer(core->front, core->waiters[i], core->now);
             continue;
         }
-        core->warp[core->waiters[i]].fetching = false;
-        core->warp[core->waiters[i]].held = line + 1;
-        tim_warp_touch(core, core->waiters[i], TIM_TOUCH_FETCH);
+        core->warp[warp].fetching = false;
+        core->warp[warp].held = line + 1;
+        tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
     }
 }
 
@@ -205,6 +227,8 @@ static uint64_t constant_of(const struct tim_core *core, const struct tim_warp *
     return tim_constant_address(core->block[w->block].grid, what->constant_at);
 }
 
+static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at); /* timing/core/tim_lsu_body.h */
+
 static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now)
 {
     unsigned count = tim_cache_fill(core->constant, line, sectors, core->waiters);
@@ -212,7 +236,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     share_arrived(core, TIM_SHARES_CONSTANTS, line);
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
-            tim_op_line_came(core, core->waiters[i], now + 1);
+            line_came(core, core->waiters[i], line, now + 1);
     /* Instructions that wait for it have it, whatever the cache does next. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
@@ -364,9 +388,10 @@ static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 static void tim_levels_tick(struct tim_core *core, uint64_t now)
 {
     struct tim_front *front = core->front;
-    uint32_t request = tim_front_first(&front->up, now);
+    const unsigned ports = core->config->fetch_ports;
+    uint32_t request;
 
-    if (request != UINT32_MAX) { /* one a cycle */
+    for (unsigned k = 0; k < ports && (request = tim_front_first(&front->up, now)) != UINT32_MAX; k++) {
         const struct tim_front_request *r = &front->request[request];
 
         core->moved = true;
@@ -379,8 +404,10 @@ static void tim_levels_tick(struct tim_core *core, uint64_t now)
             tim_constant_filled(core, r->line, 1, now);
         tim_front_free(front, request);
     }
-    request = tim_front_first(&front->down, now);
-    if (request != UINT32_MAX && look_up_l1(core, request, now)) {
+    for (unsigned k = 0; k < ports; k++) {
+        request = tim_front_first(&front->down, now);
+        if (request == UINT32_MAX || !look_up_l1(core, request, now))
+            break;
         core->moved = true;
         tim_front_drop(&front->down);
     }
@@ -463,6 +490,119 @@ static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
         core->moved = true;
 }
 
+/* ---- who fetches together, if a mechanism says so -------------------------------------------------------- */
+
+/** Of @members, which have slots from @first on, those that have fetched least, if all of them can now; else 0. */
+static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t members, uint64_t now)
+{
+    uint64_t least = UINT64_MAX, found = 0;
+    bool can = true;
+
+    for (LW_EACH_BIT(m, members)) {
+        struct tim_warp *w = &core->warp[first + (unsigned)m];
+
+        if (!w->used || w->ended || w->split < 0 || w->fetch_pc > least)
+            continue;
+        if (w->fetch_pc < least)
+            found = 0;
+        least = w->fetch_pc;
+        found |= UINT64_C(1) << m;
+    }
+    for (LW_EACH_BIT(m, found)) {
+        struct tim_warp *w = &core->warp[first + (unsigned)m];
+
+        if (!wants_fetch(core, w))
+            tim_set(&tim_sets_of(core, first + (unsigned)m)->may_fetch, first + (unsigned)m, false);
+        can &= wants_fetch(core, w) && now >= w->fetch_from;
+    }
+    return can ? found : 0;
+}
+
+static bool fetch_is_wanted(const void *context, unsigned first, uint64_t members)
+{
+    struct tim_core *core = (struct tim_core *)(uintptr_t)context;
+
+    return least_fetched(core, first, members, core->now) != 0;
+}
+
+/** A line of the instruction cache for several warps. False: it is not there yet; *blocked: nor under way. */
+static bool read_together(struct tim_core *core, unsigned first, uint64_t members, uint64_t line, const uint64_t mask[4],
+                          bool *blocked, uint64_t now)
+{
+    uint64_t *count = core->stats->count, fetches = count[TIM_CORE_fetches] + 1, misses = count[TIM_CORE_fetch_misses] + 1;
+
+    if (core->config->fetch_perfect || tim_cache_read_whole(core->icache, line) || tim_cache_read_hit(core->icache, line, mask)) {
+        count[TIM_CORE_fetches]++;
+        return true;
+    }
+    for (LW_EACH_BIT(m, members)) { /* the first requests the line, the others wait for it, too */
+        if (!fetch_below(core, first + (unsigned)m, line, mask, now)) {
+            *blocked = count[TIM_CORE_fetches] < fetches;
+            break;
+        }
+        count[TIM_CORE_fetches] = fetches;
+        count[TIM_CORE_fetch_misses] = misses;
+    }
+    return false;
+}
+
+static enum tim_mech_fetched fetch_together(const void *context, unsigned first, uint64_t members)
+{
+    struct tim_core *core = (struct tim_core *)(uintptr_t)context;
+    const struct tim_config *c = core->config;
+    const uint64_t now = core->now;
+    const bool alone = (members & (members - 1)) == 0;
+    bool blocked = false;
+
+    members = least_fetched(core, first, members, now);
+    if (members == 0)
+        return TIM_FETCHED_NOT;
+    if (tim_has_levels(core) && alone) {
+        bool got = fetch(core, first + lw_lowest(members), now);
+
+        core->moved |= got;
+        return got ? TIM_FETCHED_NEAR : TIM_FETCHED_NOT;
+    }
+    const struct tim_warp *leader = &core->warp[first + lw_lowest(members)];
+    uint64_t address = fetch_address(c, leader), line = address & ~(uint64_t)(c->fetch_cache_line - 1), mask[4];
+    unsigned count = TIM_MAX_BUFFER;
+    for (LW_EACH_BIT(m, members)) {
+        unsigned room = fetch_count(c, &core->warp[first + (unsigned)m], address, line);
+
+        count = room < count ? room : count;
+    }
+    byte_mask(mask, (unsigned)(address - line), count * c->fetch_word_bytes);
+    if (leader->held == line + 1 || read_together(core, first, members, line, mask, &blocked, now))
+        for (LW_EACH_BIT(m, members))
+            fill_buffer(core, first + (unsigned)m, count, now);
+    if (blocked)
+        return TIM_FETCHED_NOT;
+    core->moved = true;
+    if (tim_has_levels(core))
+        core->front->taken++;
+    return TIM_FETCHED;
+}
+
+static __attribute__((noinline)) void fetch_by_mechanism(struct tim_core *core, uint64_t now)
+{
+    uint64_t may[TIM_MAX_WARPS / 64];
+    struct tim_mech_fetch phase = {.context = core, .levels = tim_has_levels(core), .may = may, .wants = fetch_is_wanted,
+                                   .fetch = fetch_together,
+                                   .ports = tim_has_levels(core) ? core->config->fetch_ports : core->config->fetch_width};
+
+    assert(core->now == now);
+    memset(may, 0xff, sizeof may);
+    for (unsigned i = 0; tim_quick(core) && i < tim_warp_words(core); i++)
+        may[i] = core->hot.set[i].may_fetch;
+    core->mechs.fetches->row->fetches(core->mechs.fetches, &phase);
+}
+
+/** Do others than fetch.policy: lrr fetch? */
+static inline bool fetches_otherwise(const struct tim_core *core)
+{
+    return tim_fetches_greedily(core) || (!tim_kind.fixed && core->mechs.fetches != NULL);
+}
+
 /* What tim_fetch_tick does, for warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
@@ -473,7 +613,9 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
 
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         fetch_greedily(core, s, now);
-    for (unsigned k = 0; !tim_fetches_greedily(core) && k <= words && left != 0; k++) { /* that word is seen twice */
+    if (!tim_kind.fixed && core->mechs.fetches != NULL)
+        fetch_by_mechanism(core, now);
+    for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) { /* that word is seen twice */
         uint64_t some = set[i].may_fetch;
 
         if (k == 0)
@@ -529,7 +671,9 @@ static void tim_fetch_tick(struct tim_core *core, uint64_t now)
     }
     for (unsigned s = 0; tim_fetches_greedily(core) && s < c->issue_schedulers; s++)
         fetch_greedily(core, s, now);
-    for (unsigned k = 0; !tim_fetches_greedily(core) && k < c->core_warps && left != 0; k++) {
+    if (core->mechs.fetches != NULL)
+        fetch_by_mechanism(core, now);
+    for (unsigned k = 0; !fetches_otherwise(core) && k < c->core_warps && left != 0; k++) {
         unsigned warp = (first + k) % c->core_warps;
         struct tim_warp *w = &core->warp[warp];
         if (!wants_fetch(core, w) || now < w->fetch_from)

@@ -70,6 +70,7 @@ void tim_core_account_rows(struct tim_core *core, uint64_t before)
 void tim_core_account(struct tim_core *core, uint64_t through)
 {
     account_idle(core, through);
+    core->mechs.core.over = 1 + (core->ticking ? core->now : through);
     if (core->mechs.count != 0)
         tim_mechs_account(&core->mechs);
     account_lasting(core, core->counted + 1);

@@ -2,7 +2,7 @@
 /*
  * Issue: which of the ready warps of a scheduler goes, and what its instruction sets going. emu
  * executes it here, in one piece; all the rest of the model is about when others may see that
- * it was. Before it is included: tim_ready_warps().
+ * it was. Before it is included: tim_ready_warps(), tim_ready_but_held().
  */
 
 #include <assert.h>
@@ -17,6 +17,16 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
         else if (core->config->issue_switch_on_stall && w->split_count > 1) /* another split of it may run now */
             tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }
+}
+
+/** Before any scheduler picks: mechanisms are asked with the ready warps of all of them. */
+static __attribute__((noinline)) void ask_mechanisms(struct tim_core *core, uint64_t now)
+{
+    uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{0}};
+
+    for (unsigned s = 0; s < core->config->issue_schedulers; s++)
+        (void)tim_ready_but_held(core, s, ready[s], now);
+    core->moved |= tim_mechs_cycle(&core->mechs, ready);
 }
 
 /** Cycles that a launch from the device holds its warp. */

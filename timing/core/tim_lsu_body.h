@@ -97,13 +97,22 @@ static bool join_packet(struct tim_core *core, struct tim_op *op)
     return true;
 }
 
+static unsigned first_byte(const uint64_t mask[4])
+{
+    unsigned w = 0;
+
+    while (mask[w] == 0)
+        w++;
+    return w * 64 + lw_lowest(mask[w]);
+}
+
 /** Of accesses @line [*count] of a member of a packet, those that earlier members make already: it rides on
  *  these, and they go. To *sectors, what is new of their lines. False: no memory. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
 {
     struct tim_packet_entry *packet = tim_packets_of(core->packets, op->packet);
-    const uint64_t like = op->kind | (uint64_t)to << 4 | (uint64_t)op->cached << 8 |
+    const uint64_t kind = op->kind | (uint64_t)to << 4 | (uint64_t)op->cached << 8 |
                           (op->kind == EMU_ACCESS_REDUCE ? op->pc << 9 : 0);
     const uint32_t index = (uint32_t)(op - core->op);
     const bool writes = op->kind != EMU_ACCESS_LOAD;
@@ -111,6 +120,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
 
     for (unsigned i = 0; i < *count; i++) {
         const unsigned lanes = lw_popcount(line[i].lanes);
+        const uint64_t like = to == TIM_TO_CONSTANT ? kind | (uint64_t)first_byte(line[i].mask) << 12 : kind;
         const struct tim_packet_access *access = op->follower ? tim_packets_find(packet, line[i].line, like) : NULL;
         struct tim_op *other = access != NULL && access->op != index ? &core->op[access->op] : NULL;
         struct tim_step *step = other != NULL ? &other->line[access->step] : NULL;
@@ -164,12 +174,55 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
+/** Is it a member of a packet that passes over shared memory and reads constants as one access? */
+static bool is_wide(const struct tim_core *core, const struct tim_op *op)
+{
+    return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
+}
+
+/** Lanes on shared memory, which the members of its packet pass over together: it makes the passes that it adds; if it adds
+ *  none, it rides on those of who was the first. False: no memory. */
+static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
+{
+    const struct tim_config *c = core->config;
+    const unsigned width = c->core_warp_width * c->issue_schedulers;
+    const uint32_t index = (uint32_t)(op - core->op);
+    struct tim_packet_banks *banks = tim_packets_banks(tim_packets_of(core->packets, op->packet), access->kind, access->bytes,
+                                                       c->core_warp_width, index);
+    uint64_t row[EMU_MAX_LANES];
+    const uint64_t *address = access->piece_count != 0 ? tim_access_rows(access, row) : access->address;
+
+    if (banks == NULL)
+        return false;
+    for (LW_EACH_BIT(l, access->lanes)) {
+        banks->address[banks->used + l] = address[l];
+        banks->lanes |= UINT64_C(1) << (banks->used + l);
+    }
+    banks->used += c->core_warp_width;
+    struct emu_access wide = {.space = ISA_SPACE_SHARED, .kind = access->kind, .bytes = access->bytes, .lanes = banks->lanes,
+                              .address = banks->address};
+    unsigned passes = tim_shared_passes_of(c, &wide, width < EMU_MAX_LANES ? width : EMU_MAX_LANES);
+    if (passes != banks->passes) {
+        op->passes += passes - banks->passes;
+        banks->passes = passes;
+        return true;
+    }
+    core->stats->count[TIM_CORE_joined]++;
+    if (access->kind == EMU_ACCESS_LOAD)
+        op->lines_pending++;
+    else
+        op->rides++;
+    return tim_packets_link(core->packets, &core->op[banks->op].ride, index, TIM_STEP_BANKS);
+}
+
 /** A load through the constant cache, of addresses that it knows. */
 static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     struct tim_line line[EMU_MAX_LANES];
     unsigned sectors = 0, count = tim_constant_words(access, core->config->constant_line, line);
 
+    if (is_wide(core, op) && !ride(core, op, line, &count, TIM_TO_CONSTANT, &sectors))
+        return false;
     core->stats->count[TIM_CORE_constant_loads]++;
     core->stats->count[TIM_CORE_constant_passes] += count;
     return add_steps(op, line, count, TIM_TO_CONSTANT, &sectors);
@@ -221,7 +274,10 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
 
     switch (space) {
     case ISA_SPACE_SHARED:
-        op->passes += tim_shared_passes(c, access);
+        if (!is_wide(core, op))
+            op->passes += tim_shared_passes(c, access);
+        else if (!pass_together(core, op, access))
+            return false;
         count[TIM_CORE_shared_accesses]++;
         count[TIM_CORE_shared_passes] += op->passes;
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_passes_an_access], op->passes);
@@ -639,6 +695,8 @@ static bool constant_line(struct tim_core *core, struct tim_op *op, uint64_t now
     if (!c->constant_perfect)
         return read_line(core, op, core->constant, TIM_CLIENT_CONSTANT, c->constant_latency, &constant_rows, now);
     op->lines_pending++;
+    if (is_ridden(core, op))
+        riders_hit(core, op, now + c->constant_latency);
     tim_op_line_done(core, (uint32_t)(op - core->op), now + c->constant_latency + (uint64_t)(int64_t)op->result_after);
     return true;
 }
@@ -703,12 +761,34 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
+/** Those that ride on its passes over shared memory are served, too. */
+static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now)
+{
+    uint32_t list = tim_packets_take(core->packets, &op->ride, TIM_STEP_BANKS);
+
+    while (list != TIM_NO_LINK) {
+        const uint32_t index = tim_packets_unlink(core->packets, &list);
+        struct tim_op *rider = &core->op[index];
+
+        if (rider->kind == EMU_ACCESS_LOAD) {
+            tim_op_line_done(core, index, op->data_at);
+            continue;
+        }
+        rider->data_at = op->data_at > rider->data_at ? op->data_at : rider->data_at;
+        if (--rider->rides == 0 && rider->stage == TIM_STAGE_MEMORY)
+            finish_accesses(core, rider, now);
+    }
+}
+
 /** A pass over shared memory. */
 static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     core->moved = true;
-    if (--op->passes == 0)
-        op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
+    if (--op->passes != 0)
+        return;
+    op->data_at = now + core->config->shared_latency + (uint64_t)(int64_t)op->result_after;
+    if (tim_has_packets(core) && op->ride != TIM_NO_LINK)
+        riders_passed(core, op, now);
 }
 
 /** An access of the queue of shared memory, or of that of scalar loads. */

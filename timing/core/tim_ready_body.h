@@ -57,6 +57,8 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
     }
     tim_set_at_barrier(core, warp, w->split < 0 && w->waits == TIM_STALL_BARRIER);
     if (tim_has_mechanisms(core))
+        tim_mechs_flow(&core->mechs, warp);
+    if (tim_has_mechanisms(core))
         tim_mechs_wait(&core->mechs, warp,
                        w->split < 0 && (w->waits == TIM_STALL_BARRIER || w->waits == TIM_STALL_LAUNCH));
 }
@@ -189,11 +191,13 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
     w->split_lanes = views[best].lanes;
     w->pc = views[best].pc;
     tim_fetch_flush(core, warp, now + 1);
+    if (tim_has_mechanisms(core))
+        tim_mechs_flow(&core->mechs, warp);
 }
 
-/** Which warps of scheduler @s may issue now, room and mechanisms included: into @ready, a bit for each;
+/** Which warps of scheduler @s may issue now, room and (@hold) mechanisms included: into @ready, a bit for each;
  *  by a check of each. Returns what the slot is counted as if none is picked. */
-static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
     unsigned count = core->hot.count[s];
@@ -216,7 +220,7 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
         tim_set_stall(core, s, w, reason);
         ready[i / 64] |= (uint64_t)(reason == TIM_STALL_PICKED) << i % 64;
     }
-    if (tim_has_mechanisms(core)) {
+    if (hold && tim_has_mechanisms(core)) {
         uint64_t all[TIM_MAX_WARPS / 64];
 
         memcpy(all, ready, tim_words(core) * sizeof *all);

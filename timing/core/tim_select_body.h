@@ -141,7 +141,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
 
 /** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
  *  reached, and of capacity once for all others. */
-static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
     struct tim_hot *hot = &core->hot;
@@ -155,16 +155,22 @@ static enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *re
     reasons = select_in(core, s, first, ready, collector, lsu, now);
     for (unsigned i = 1; i < tim_words(core); i++)
         reasons |= select_in(core, s, first + i, ready + i, collector, lsu, now);
-    if (tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
+    if (hold && tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
     reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* room is theirs */
     return tim_suggest(reasons);
 }
 
-static inline enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
-    return tim_quick(core) ? tim_select(core, s, ready, now) : check_all(core, s, ready, now);
+    return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
+}
+
+/** The same, but for mechanisms. */
+static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+{
+    return tim_quick(core) ? tim_select(core, s, ready, false, now) : check_all(core, s, ready, false, now);
 }
 
 /** First cycle after @now by which a time is reached that tim_select compares with. */

@@ -135,6 +135,8 @@ static unsigned tim_core_begin(struct tim_core *core, uint64_t now)
     unsigned schedulers = core->config->issue_schedulers, s = 0;
 
     before_issue(core, now);
+    if (!tim_kind.fixed && core->mechs.cycle)
+        ask_mechanisms(core, now);
     if (tim_brisk(core))
         while (s < schedulers && tim_core_idles(core, s, now))
             s++;
@@ -151,6 +153,8 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         tim_fetch_tick(core, now);
     if (tim_has_levels(core) && (!tim_quick(core) || core->front->may_request != 0))
         core->moved |= tim_front_grant(core->front, !tim_quick(core), now);
+    if (!tim_kind.fixed && tim_has_levels(core))
+        core->front->taken = 0;
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)

@@ -162,6 +162,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->type = (uint8_t)type_of(insn, info);
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
+    out->joins = insn->op == ISA_BSYNC;
     out->awaits = awaits(insn);
     out->writes = (info->flags & ISA_F_MEMORY) != 0 && (info->flags & ISA_F_STORE) != 0;
     out->sleep = insn->op == ISA_NANOSLEEP;

@@ -79,6 +79,7 @@ struct tim_static {
     bool uncached;    /* a load that bypasses L1, whatever its address */
     bool launch;      /* its warp may wait for a launch */
     bool constant;    /* it has an operand of a constant bank, at constant_at */
+    bool joins;       /* lanes that took different paths wait there for each other: bsync */
     struct isa_control control;
     uint8_t takes_bars; /* set of dependence barriers that it takes */
     uint8_t stall;      /* cycles of its stall count */

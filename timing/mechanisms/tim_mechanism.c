@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
-                                                     &tim_loads, &tim_dwr};
+                                                     &tim_loads, &tim_dwr, &tim_vws};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
@@ -41,10 +41,13 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mech->row = tim_mechanisms[i];
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
-        mechs->every_cycle |= mech->row->every_cycle;
         mechs->reaches |= mech->row->reaches != NULL;
         if (mech->row->packet != NULL)
             mechs->packets = mech;
+        mechs->every_cycle |= mech->row->every_cycle || mech->row->cycle != NULL || mech->row->fetches != NULL;
+        mechs->cycle |= mech->row->cycle != NULL;
+        if (mech->row->fetches != NULL)
+            mechs->fetches = mech;
     }
     return true;
 }
@@ -54,7 +57,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
-    mechs->packets = NULL;
+    mechs->packets = mechs->fetches = NULL;
 }
 
 /** Calls hook @hook, with the mechanism and what follows, of those that want it. */
@@ -152,6 +155,21 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
             mechs->shown[i][g] = value + 1;
             tim_trace_gauge(trace, mechs->core.now, core, name, value);
         }
+}
+
+void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp)
+{
+    CALL(mechs, flows, warp)
+}
+
+bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
+{
+    bool changed = false;
+
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->cycle != NULL)
+            changed |= mechs->mech[i]->row->cycle(mechs->mech[i], ready);
+    return changed;
 }
 
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready)

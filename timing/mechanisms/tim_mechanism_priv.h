@@ -8,9 +8,10 @@
  *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
  *     ready warps of a scheduler -- picks, holds --> those that may issue; the slots of the others are `throttled`
  *     nothing has changed -- next --> until which cycle time alone changes no answer
+ *     the ready warps of all schedulers -- cycle --> before the first of them picks; who fetches -- fetches --> with whom
  *
- * Both models of a core call the same hooks in the same order; the event-driven one does not call `picks` and `holds`
- * in cycles in which nothing has changed, before `next`.
+ * Both models of a core call the same hooks in the same order; the event-driven one does not call `cycle`, `picks` and
+ * `holds` in cycles in which nothing has changed, before `next`.
  */
 #ifndef TIM_MECHANISM_PRIV_H
 #define TIM_MECHANISM_PRIV_H
@@ -43,6 +44,7 @@ struct tim_mech_core {
     struct tim_histogram *histogram;    /* by TIM_CORE_H_... */
     uint64_t now;                       /* the cycle that runs */
     uint64_t assigned;                  /* warps ever */
+    uint64_t over;                      /* `account`: the cycles before this one are to be in the counters */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a lane that lives at a pc of [from, to], whether its split runs or waits? */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
@@ -68,6 +70,24 @@ struct tim_mech_access {
     uint64_t instruction; /* another number for each instruction */
     bool hit, merge;    /* merge: the line is under way; neither: a miss */
     unsigned owner;     /* hit: the slot whose warp brought the line */
+};
+
+/** What a mechanism may do in the fetch phase of a cycle. Warps that fetch together have slots from @first on, a bit for
+ *  each in @members. */
+enum tim_mech_fetched {
+    TIM_FETCHED_NOT,  /* none of them has room, or the cache cannot now */
+    TIM_FETCHED_NEAR, /* for one alone: fetch.l0_bytes, by its scheduler's cache; a miss there is requested */
+    TIM_FETCHED       /* from the instruction cache of the core */
+};
+struct tim_mech_fetch {
+    const void *context;
+    bool levels;           /* each scheduler has an instruction cache of its own */
+    unsigned ports;        /* fetches that the instruction cache of the core takes in a cycle */
+    const uint64_t *may;   /* slots that may have room; others have none */
+    /** Has somebody of them room now? Of several those that have fetched least count. */
+    bool (*wants)(const void *context, unsigned first, uint64_t members);
+    /** They fetch: what comes is in the buffers of all of them that have fetched least. */
+    enum tim_mech_fetched (*fetch)(const void *context, unsigned first, uint64_t members);
 };
 
 /** Warp slots, the oldest warp first. Zeroed: none. */
@@ -116,8 +136,17 @@ struct tim_mechanism {
     bool (*open)(struct tim_mech *mech, uint32_t packet);
     /** Does the warp's next instruction belong to a packet that has a place in the queue already? Changes no answer. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
+    /** Packets pass over shared memory, and read constants, as one access of all their lanes; else each member does alone. */
+    bool packets_are_wide;
     /** Its counters are to be what they are now. */
     void (*account)(struct tim_mech *mech);
+    /** The pc of a warp, or which of its splits runs, may have changed otherwise than by an issue. */
+    void (*flows)(struct tim_mech *mech, unsigned warp);
+    /** Once a cycle, before any scheduler picks. @ready: of each scheduler the warps that could issue, as for `picks`. True:
+     *  the mechanism's state has changed. */
+    bool (*cycle)(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
+    /** The fetches of a cycle, instead of fetch.policy's. At most one mechanism has it. */
+    void (*fetches)(struct tim_mech *mech, const struct tim_mech_fetch *phase);
     /** Before scheduler @sched picks, once a cycle. @ready: its warps that could issue, a bit for each by their place
      *  among its warps, which is slot divided by schedulers. True: the mechanism's state has changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
@@ -147,7 +176,7 @@ struct tim_mechanism {
 /** In the order in which they are asked. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws;
 
 /** Those that are on, of one core. Zeroed: none. */
 struct tim_mechs {
@@ -155,6 +184,8 @@ struct tim_mechs {
     bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
     bool reaches;     /* one of them wants to know what warps reach */
     struct tim_mech *packets; /* the one that makes packets; NULL */
+    bool cycle;       /* one has that hook */
+    struct tim_mech *fetches; /* the one that has that hook; NULL: none */
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots whose warp lives; waits */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */
@@ -180,6 +211,8 @@ struct tim_mech *tim_mechs_stuck(const struct tim_mechs *mechs, unsigned warp);
 void tim_mechs_account(struct tim_mechs *mechs);
 /** The gauges that have changed, into the trace of core @core. */
 void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core);
+void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
+bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 /** Takes those out of @set, of @words words, that no mechanism may hold. */
 void tim_mechs_suspect(const struct tim_mechs *mechs, unsigned sched, unsigned words, uint64_t *set);

@@ -98,10 +98,15 @@ static void add_step(struct tim_front_link *link, uint32_t request, uint64_t at)
 
 void tim_front_answer(struct tim_front *front, uint32_t request, uint64_t now)
 {
-    uint64_t from = front->answers_from > now + 1 ? front->answers_from : now + 1;
-
-    front->answers_from = from + 1;
-    add_step(&front->up, request, from + front->config->fetch_link);
+    if (front->answers_from <= now) {
+        front->answers_from = now + 1;
+        front->answers = 0;
+    }
+    add_step(&front->up, request, front->answers_from + front->config->fetch_link);
+    if (++front->answers == front->config->fetch_ports) {
+        front->answers_from++;
+        front->answers = 0;
+    }
 }
 
 /* ---- the stream buffer ------------------------------------------------------------------------------- */
@@ -274,7 +279,8 @@ static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
     return true;
 }
 
-bool tim_front_grant(struct tim_front *front, bool all, uint64_t now)
+/** One request leaves. */
+static bool grant_one(struct tim_front *front, bool all, uint64_t now)
 {
     unsigned count = front->config->issue_schedulers + 1;
 
@@ -290,4 +296,13 @@ bool tim_front_grant(struct tim_front *front, bool all, uint64_t now)
         front->may_request &= ~(1u << s);
     }
     return false;
+}
+
+bool tim_front_grant(struct tim_front *front, bool all, uint64_t now)
+{
+    bool any = false;
+
+    for (unsigned k = front->taken; k < front->config->fetch_ports && grant_one(front, all, now); k++)
+        any = true;
+    return any;
 }

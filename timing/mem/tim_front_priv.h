@@ -7,7 +7,7 @@
  * its authors released.
  *
  *   look-up fails -> queue of the scheduler -> arbiter, one a cycle -> link -> L1, one a cycle in order, or what is below
- *                 <- one a cycle                                    <- link <-
+ *                 <- one a cycle                                    <- link <-            (one: fetch.ports)
  *
  * Values are emu's: all of this is when a line is there.
  */
@@ -69,7 +69,9 @@ struct tim_front {
     struct tim_front_sched *sched; /* [issue_schedulers + 1] */
     uint32_t may_request;  /* of `sched`: have something for the arbiter, or perhaps not; others have not */
     unsigned goes_first;         /* who goes first */
-    uint64_t answers_from; /* the link from L1 takes another from this cycle on */
+    uint64_t answers_from; /* the link from L1 takes another from this cycle on, which has so many already: */
+    unsigned answers;
+    unsigned taken;        /* ports of L1 that others have taken in this cycle, before the arbiter */
     unsigned ahead;        /* prefetches under way */
     uint32_t free;
     struct tim_front_request *request; /* [tim_front_most()] */
@@ -97,8 +99,8 @@ enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint6
 enum tim_front_answer tim_front_operand(struct tim_front *front, unsigned s, uint64_t line, unsigned warp);
 /** The constant cache of the core has missed @line. */
 void tim_front_load(struct tim_front *front, uint64_t line);
-/** The arbiter: one request, of a scheduler's queue or else its stream buffer's, leaves for L1. @all: whoever may have one is
- *  looked at, `may_request` or not. True: something has changed. */
+/** The arbiter: for each port of L1 that is not taken one request, of a scheduler's queue or else its stream buffer's, leaves
+ *  for it. @all: whoever may have one is looked at, `may_request` or not. True: something has changed. */
 bool tim_front_grant(struct tim_front *front, bool all, uint64_t now);
 /** L1 has what @request wants: it is on its way from the next cycle on. */
 void tim_front_answer(struct tim_front *front, uint32_t request, uint64_t now);

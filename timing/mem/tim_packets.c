@@ -20,6 +20,7 @@ void tim_packets_destroy(struct tim_packets *packets)
     for (size_t i = 0; i < packets->entries; i++) {
         free(packets->entry[i].access);
         free(packets->entry[i].member);
+        free(packets->entry[i].banks);
     }
     free(packets->entry);
     free(packets->link);
@@ -62,7 +63,7 @@ bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op,
 void tim_packets_drop(struct tim_packet_entry *packet)
 {
     packet->number = 0;
-    packet->left = packet->waiting = packet->accesses = packet->members = 0;
+    packet->left = packet->waiting = packet->accesses = packet->members = packet->bank_sets = 0;
     packet->together = false;
     packet->data_at = 0;
 }
@@ -94,6 +95,21 @@ bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t
         return false;
     packet->access[packet->accesses++] = (struct tim_packet_access){line, like, op, step, false};
     return true;
+}
+
+struct tim_packet_banks *tim_packets_banks(struct tim_packet_entry *packet, unsigned kind, unsigned bytes, unsigned lanes,
+                                           uint32_t op)
+{
+    for (unsigned i = 0; i < packet->bank_sets; i++) {
+        struct tim_packet_banks *banks = &packet->banks[i];
+
+        if (banks->kind == kind && banks->bytes == bytes && banks->used + lanes <= LW_COUNT_OF(banks->address))
+            return banks;
+    }
+    if (!lw_grow(&packet->banks, &packet->bank_capacity, packet->bank_sets + 1u, sizeof *packet->banks))
+        return NULL;
+    packet->banks[packet->bank_sets] = (struct tim_packet_banks){.kind = (uint8_t)kind, .bytes = (uint8_t)bytes, .op = op};
+    return &packet->banks[packet->bank_sets++];
 }
 
 bool tim_packets_link(struct tim_packets *packets, uint32_t *list, uint32_t value, uint32_t step)

@@ -29,6 +29,15 @@ struct tim_packet_access {
     uint32_t op, step;
     bool twice;          /* its member has another one to the line: none rides on either */
 };
+/** Lanes of members on shared memory, as those of one wide access. */
+struct tim_packet_banks {
+    uint8_t kind, bytes; /* of a lane: accesses of others are not in it */
+    unsigned used;       /* lanes, with those that are not active */
+    uint64_t lanes, address[64];
+    unsigned passes;     /* that they need together */
+    uint32_t op;         /* who made the first of these */
+};
+enum { TIM_STEP_BANKS = 0xfffffffe }; /* as the step of a ride: on passes over shared memory */
 struct tim_packet_entry {
     uint32_t number;     /* 0: free */
     unsigned left;       /* members that have not made all their own accesses */
@@ -37,8 +46,9 @@ struct tim_packet_entry {
     uint64_t data_at;    /* together: the latest so far */
     struct tim_packet_access *access;
     uint32_t *member;
-    unsigned accesses, members;
-    size_t access_capacity, member_capacity;
+    struct tim_packet_banks *banks;
+    unsigned accesses, members, bank_sets;
+    size_t access_capacity, member_capacity, bank_capacity;
 };
 struct tim_packets {
     struct tim_packet_entry *entry;
@@ -62,6 +72,10 @@ const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *
 /** Access @step of member @op is made for itself. False: no memory. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
+/** The lanes on shared memory of @packet's members to which @lanes more of accesses of the kind go, by @op if they are the
+ *  first. NULL: no memory. */
+struct tim_packet_banks *tim_packets_banks(struct tim_packet_entry *packet, unsigned kind, unsigned bytes, unsigned lanes,
+                                           uint32_t op);
 /** Puts an element before *list. False: no memory. */
 bool tim_packets_link(struct tim_packets *packets, uint32_t *list, uint32_t value, uint32_t step) LW_MUST_CHECK;
 /** Takes the elements of @step out of *list, into one of their own, in their order. */

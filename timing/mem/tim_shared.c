@@ -96,12 +96,12 @@ static unsigned passes_of_pieces(const struct tim_config *config, const struct e
     return most;
 }
 
-unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access)
+unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width)
 {
     bool single = access->kind == EMU_ACCESS_ATOMIC || access->kind == EMU_ACCESS_REDUCE;
     unsigned parts = access->bytes > config->shared_bank_bytes
                          ? access->bytes / config->shared_bank_bytes : 1;
-    unsigned group = config->core_warp_width > parts ? config->core_warp_width / parts : 1;
+    unsigned group = width > parts ? width / parts : 1;
     uint64_t lanes = 0, address[EMU_MAX_LANES];
     struct emu_access rows;
     unsigned passes = 0;
@@ -120,7 +120,12 @@ unsigned tim_shared_passes(const struct tim_config *config, const struct emu_acc
         for (LW_EACH_BIT(l, access->lanes))
             if (access->lane_space[l] == ISA_SPACE_SHARED)
                 lanes |= UINT64_C(1) << l;
-    for (unsigned start = 0; start < config->core_warp_width; start += group)
+    for (unsigned start = 0; start < width; start += group)
         passes += passes_of(config, access, lanes & lw_mask(group) << start, single);
     return passes;
+}
+
+unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access)
+{
+    return tim_shared_passes_of(config, access, config->core_warp_width);
 }

@@ -89,7 +89,11 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
-    return check_all(core, s, ready, now);
+    return check_all(core, s, ready, true, now);
+}
+static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
+{
+    return check_all(core, s, ready, false, now);
 }
 
 #include "timing/core/tim_issue_body.h"
@@ -169,6 +173,8 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
     for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].reselect || sleep_is_over(&core->warp[w], now)))
             tim_warp_ready_check(core, w, now);
+    if (core->mechs.cycle)
+        ask_mechanisms(core, now);
     return 0;
 }
 
@@ -178,8 +184,10 @@ static void reference_end(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && core->warp[w].reselect)
             tim_warp_ready_check(core, w, now);
     tim_fetch_tick(core, now);
-    if (tim_has_levels(core))
+    if (tim_has_levels(core)) {
         core->moved |= tim_front_grant(core->front, true, now);
+        core->front->taken = 0;
+    }
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         core->fetch_follows[s] = core->sched[s].last;
     if (core->launch_waits || core->moving != 0)

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Variable warp sizing: narrow warps of several schedulers (slices) issue and fetch in lock step while they agree on the pc,
+ * and each for itself where they do not. A group of slots, one of each slice, is an original gang, and a set of the gang
+ * table. Source: the warp scheduling thesis's specification 7.
+ *
+ * Its part of a cycle, before any scheduler picks: sets of which something has changed are looked at, so that gangs whose
+ * warps are at different pcs split; one set is reformed; gangs are chosen. A gang that is chosen has its slices: no other
+ * warp of them may issue. Where a member could not issue with the others (a debugger held it, or there was no room after
+ * all), those left behind come before all others, until the whole gang has issued the instruction.
+ */
+#include "timing/mechanisms/tim_vws_priv.h"
+
+#include <stdlib.h>
+
+static bool in(const uint64_t *sets, unsigned set)
+{
+    return sets[set / 64] >> set % 64 & 1;
+}
+
+static void put(uint64_t *sets, unsigned set, bool is_in)
+{
+    if (is_in)
+        sets[set / 64] |= UINT64_C(1) << set % 64;
+    else
+        sets[set / 64] &= ~(UINT64_C(1) << set % 64);
+}
+
+/* ---- what there is, over time ---------------------------------------------------------------------------- */
+
+/** The cycles before @over are counted with what there is. */
+static void count_cycles(struct tim_vws *vws, uint64_t over)
+{
+    uint64_t *count = vws->base.core->count, cycles = over > vws->since ? over - vws->since : 0;
+    unsigned off = 0;
+
+    if (cycles == 0)
+        return;
+    vws->since = over;
+    if (vws->live == 0)
+        return;
+    for (unsigned s = 0; s < vws->slices; s++)
+        off += vws->single_in[s] == 0 || vws->config->vws_mode == TIM_VWS_GANG;
+    count[TIM_CORE_vws_gang_cycles] += vws->gangs * cycles;
+    count[TIM_CORE_vws_alone_cycles] += vws->single * cycles;
+    count[TIM_CORE_vws_gangs_off] += vws->gangs == 0 && vws->config->vws_mode != TIM_VWS_GANG ? cycles : 0;
+    count[TIM_CORE_vws_slices_off] += off * cycles;
+}
+
+static void account(struct tim_mech *mech)
+{
+    count_cycles((struct tim_vws *)mech, mech->core->over);
+}
+
+/** The gangs and single warps of a set are others, from cycle @from on. */
+static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
+{
+    struct tim_vws_set *set = &vws->set[g];
+    unsigned gangs = 0;
+
+    count_cycles(vws, from);
+    for (unsigned way = 0; way < TIM_GANG_WAYS; way++)
+        gangs += set->table.way[way].mask != 0;
+    for (unsigned m = 0; m < vws->slices; m++)
+        vws->single_in[m] += (set->table.alone >> m & 1u) - (alone_before >> m & 1u);
+    vws->gangs += gangs - set->gangs;
+    set->gangs = gangs;
+    vws->single += lw_popcount(set->table.alone) - set->single;
+    set->single = lw_popcount(set->table.alone);
+    put(vws->has_gang, g, gangs != 0);
+    put(vws->mergeable, g, tim_gang_merge(&set->table, set->pc, false));
+}
+
+/* ---- where members are -------------------------------------------------------------------------------------- */
+
+bool tim_vws_is_kept(const struct tim_vws *vws, unsigned g, uint8_t members, uint64_t now)
+{
+    const struct tim_vws_set *set = &vws->set[g];
+
+    if (!in(vws->syncs, g) || members == set->table.live)
+        return false;
+    for (LW_EACH_BIT(m, (uint64_t)members))
+        if (set->sync_until[m] > now)
+            return true;
+    return false;
+}
+
+/** What is at the pcs of its members; who has come to bsync. */
+static void look_at_members(struct tim_vws *vws, unsigned g)
+{
+    const struct tim_mech_core *core = vws->base.core;
+    struct tim_vws_set *set = &vws->set[g];
+    bool syncs = false;
+
+    for (LW_EACH_BIT(m, (uint64_t)set->table.live)) {
+        struct tim_mech_warp w;
+        uint64_t pc;
+
+        core->look(core->context, tim_vws_slot(vws, g, (unsigned)m), &w);
+        pc = w.lanes != 0 ? w.pc : TIM_GANG_NOWHERE;
+        if (pc != set->pc[m] || (set->stepped >> m & 1) != 0) {
+            set->sync_until[m] = 0;
+            if (vws->config->vws_sync != 0 && w.lanes != 0 && w.next->joins) {
+                set->sync_until[m] = core->now + vws->config->vws_sync;
+                core->count[TIM_CORE_vws_sync_waits]++;
+            }
+        }
+        set->pc[m] = pc;
+        syncs |= set->sync_until[m] > core->now;
+    }
+    set->stepped = 0;
+    put(vws->syncs, g, syncs);
+}
+
+uint8_t tim_vws_behind(const struct tim_vws_set *set, const struct tim_gang *gang)
+{
+    uint8_t behind = 0;
+
+    if (gang->issued == 0 || gang->pc == TIM_GANG_NOWHERE)
+        return 0;
+    for (LW_EACH_BIT(m, (uint64_t)(gang->mask & ~gang->issued)))
+        behind |= (uint8_t)((unsigned)(set->pc[m] == gang->pc) << m);
+    return behind;
+}
+
+/** Gangs whose warps go on at different pcs split. True: something of the table is another. */
+static bool follow(struct tim_vws *vws, unsigned g)
+{
+    struct tim_vws_set *set = &vws->set[g];
+    const uint8_t alone = set->table.alone;
+    bool changed = set->fresh != 0;
+
+    count_cycles(vws, vws->base.core->now);
+    vws->live += lw_popcount(set->fresh);
+    set->table.live |= set->fresh;
+    if (vws->config->vws_mode == TIM_VWS_SLICE)
+        set->table.alone |= set->fresh;
+    else
+        tim_gang_form(&set->table, set->fresh);
+    set->fresh = 0;
+    look_at_members(vws, g);
+    put(vws->behind, g, false);
+    for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
+        struct tim_gang *gang = &set->table.way[way];
+        uint64_t pc = gang->mask != 0 ? set->pc[lw_lowest(gang->mask)] : 0;
+        bool one = true;
+
+        if (gang->mask == 0)
+            continue;
+        if (tim_vws_behind(set, gang) != 0) {
+            put(vws->behind, g, true);
+            continue;
+        }
+        for (LW_EACH_BIT(m, (uint64_t)gang->mask))
+            one &= set->pc[m] == pc;
+        changed |= !one || gang->pc != pc || gang->issued != 0;
+        if (one) {
+            gang->pc = pc;
+            gang->issued = 0;
+        } else {
+            (void)tim_gang_split(&set->table, way, set->pc);
+            vws->base.core->count[TIM_CORE_vws_splits_flow]++;
+        }
+    }
+    while (vws->config->vws_mode == TIM_VWS_GANG && tim_gang_merge(&set->table, set->pc, true))
+        changed = true;
+    recount(vws, g, alone, vws->base.core->now);
+    return changed;
+}
+
+/** Two units of the set whose turn it is become one, if they have one pc. */
+static bool reform(struct tim_vws *vws)
+{
+    unsigned g = (unsigned)(vws->base.core->now % vws->sets), merges = 0;
+    struct tim_vws_set *set = &vws->set[g];
+    const uint8_t alone = set->table.alone;
+
+    if (!in(vws->mergeable, g))
+        return false;
+    while (merges < vws->config->vws_merge_limit && tim_gang_merge(&set->table, set->pc, true))
+        merges++;
+    vws->base.core->count[TIM_CORE_vws_reforms] += merges;
+    recount(vws, g, alone, vws->base.core->now);
+    return merges != 0;
+}
+
+static uint8_t ready_of(const struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64], unsigned g)
+{
+    uint8_t members = 0;
+
+    for (unsigned s = 0; s < vws->slices; s++)
+        members |= (uint8_t)((ready[s][g / 64] >> g % 64 & 1) << s);
+    return members;
+}
+
+/** Does a member wait for data? */
+static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t members)
+{
+    const struct tim_mech_core *core = vws->base.core;
+
+    for (LW_EACH_BIT(m, (uint64_t)members)) {
+        struct tim_mech_warp w;
+
+        core->look(core->context, tim_vws_slot(vws, g, (unsigned)m), &w);
+        if (w.reason == TIM_STALL_LOAD)
+            return true;
+    }
+    return false;
+}
+
+/** Gangs of which some have their data, and others wait for theirs, split. */
+static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
+{
+    struct tim_vws_set *set = &vws->set[g];
+    const uint8_t alone = set->table.alone;
+    bool changed = false;
+
+    for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
+        const struct tim_gang *gang = &set->table.way[way];
+        uint8_t first = gang->mask & ready;
+
+        if (first == 0 || first == gang->mask || gang->issued != 0 || !waits_for_data(vws, g, (uint8_t)(gang->mask & ~ready)))
+            continue;
+        changed = true;
+        vws->base.core->count[TIM_CORE_vws_splits_memory]++;
+        if (vws->config->vws_memory == TIM_GANGS_IMPATIENT)
+            tim_gang_dissolve(&set->table, way);
+        else
+            tim_gang_part(&set->table, way, first);
+    }
+    if (changed)
+        recount(vws, g, alone, vws->base.core->now);
+    return changed;
+}
+
+/* ---- which gangs issue ---------------------------------------------------------------------------------------- */
+
+/** A gang that could issue; in mode `gang` also a single warp. */
+struct choice {
+    unsigned id, set;
+    uint8_t members;
+    bool greedy; /* it issued in the cycle before */
+    uint64_t age, pc;
+};
+
+static bool goes_before(const struct tim_vws *vws, const struct choice *a, const struct choice *b)
+{
+    const unsigned policy = vws->config->vws_policy, units = vws->sets * TIM_VWS_UNITS;
+    const unsigned x = lw_popcount(a->members), y = lw_popcount(b->members);
+
+    if (policy == TIM_GANGS_LRR)
+        return (a->id + units - vws->issue_next) % units < (b->id + units - vws->issue_next) % units;
+    if (policy == TIM_GANGS_LPC && a->pc != b->pc)
+        return a->pc < b->pc;
+    if (x != y && (policy == TIM_GANGS_BGTO || policy == TIM_GANGS_LGTO))
+        return (x > y) == (policy == TIM_GANGS_BGTO);
+    if (a->greedy != b->greedy && policy != TIM_GANGS_LPC)
+        return a->greedy;
+    return a->age != b->age ? a->age < b->age : a->id < b->id;
+}
+
+/** The unit of a set that may issue in mode `gang`: that of the lowest pc, ready or not; TIM_VWS_UNITS: none runs. */
+static unsigned lowest_unit(const struct tim_vws_set *set)
+{
+    unsigned found = TIM_VWS_UNITS;
+    uint64_t least = TIM_GANG_NOWHERE;
+
+    for (unsigned unit = 0; unit < TIM_VWS_UNITS; unit++) {
+        uint8_t members = tim_vws_members(set, unit);
+
+        if (members != 0 && set->pc[lw_lowest(members)] < least) {
+            least = set->pc[lw_lowest(members)];
+            found = unit;
+        }
+    }
+    return found;
+}
+
+/** The units of a set that could issue, behind @count others. How many there are then. */
+static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready, struct choice *choice, unsigned count)
+{
+    const struct tim_vws_set *set = &vws->set[g];
+    const uint64_t now = vws->base.core->now;
+    const bool gangs_only = vws->config->vws_mode == TIM_VWS_GANG;
+    const unsigned only = gangs_only ? lowest_unit(set) : 0;
+
+    for (unsigned unit = 0; unit < (gangs_only ? TIM_VWS_UNITS : TIM_GANG_WAYS); unit++) {
+        const struct tim_gang *gang = unit < TIM_GANG_WAYS ? &set->table.way[unit] : NULL;
+        uint8_t members = tim_vws_members(set, unit);
+
+        if (members == 0 || (members & ~ready) != 0 || (gangs_only && unit != only) || (gang != NULL && gang->issued != 0) ||
+            tim_vws_is_kept(vws, g, members, now))
+            continue;
+        uint64_t last = gang != NULL ? gang->last : set->last[unit - TIM_GANG_WAYS];
+        choice[count++] = (struct choice){.id = g * TIM_VWS_UNITS + unit, .set = g, .members = members, .age = set->age,
+                                          .pc = set->pc[lw_lowest(members)], .greedy = last != 0 && last == now};
+    }
+    return count;
+}
+
+/** Members of a unit of @size warps have their slices. */
+static void give_turn(struct tim_vws *vws, unsigned g, uint8_t members, unsigned size)
+{
+    for (LW_EACH_BIT(m, (uint64_t)members))
+        vws->turn[m] = (int)tim_vws_slot(vws, g, (unsigned)m);
+    for (LW_EACH_BIT(m, (uint64_t)members))
+        vws->size[m] = (uint8_t)size;
+}
+
+/** Those left behind. The slices that they take. */
+static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t taken)
+{
+    struct tim_vws_set *set = &vws->set[g];
+    uint8_t all = 0;
+
+    for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
+        const struct tim_gang *gang = &set->table.way[way];
+        uint8_t members = gang->mask != 0 ? tim_vws_behind(set, gang) & ready & (uint8_t)~taken : 0;
+
+        give_turn(vws, g, members, lw_popcount(gang->mask));
+        all |= members;
+    }
+    vws->late |= all;
+    return all;
+}
+
+/** Single warps of slices that gangs have left; those that wait for one that a gang has. Is one ready? */
+static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64], uint8_t taken)
+{
+    uint64_t least[TIM_GANG_MEMBERS];
+    bool found = false;
+
+    memset(least, 0xff, sizeof least);
+    for (unsigned s = 0; s < vws->slices; s++)
+        for (unsigned word = 0; word < (vws->sets + 63) / 64; word++)
+            for (LW_EACH_BIT(b, ready[s][word])) {
+                unsigned g = word * 64 + (unsigned)b;
+
+                if ((vws->set[g].table.alone >> s & 1) == 0 || tim_vws_is_kept(vws, g, (uint8_t)(1u << s), vws->base.core->now))
+                    continue;
+                found = true;
+                if ((taken >> s & 1) != 0) {
+                    vws->base.core->count[TIM_CORE_vws_starved]++;
+                } else if (vws->config->vws_policy == TIM_GANGS_LPC && vws->set[g].pc[s] < least[s]) {
+                    least[s] = vws->set[g].pc[s];
+                    give_turn(vws, g, (uint8_t)(1u << s), 1);
+                }
+            }
+    return found;
+}
+
+/** Gangs are chosen, and have their slices. */
+static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
+{
+    struct choice choice[TIM_MAX_WARPS];
+    unsigned count = 0, chosen = 0;
+    uint64_t any[TIM_VWS_SET_WORDS] = {0}, all = 0;
+    uint8_t taken = 0;
+    bool single = false;
+
+    vws->late = 0;
+    vws->fills = false;
+    for (unsigned s = 0; s < vws->slices; s++) {
+        vws->turn[s] = -1;
+        for (unsigned word = 0; word < (vws->sets + 63) / 64; word++)
+            any[word] |= ready[s][word];
+    }
+    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+        all |= any[word];
+        for (LW_EACH_BIT(b, any[word] & vws->behind[word]))
+            taken |= catch_up(vws, word * 64 + (unsigned)b, ready_of(vws, ready, word * 64 + (unsigned)b), taken);
+    }
+    if (all == 0)
+        return;
+    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++)
+        for (LW_EACH_BIT(b, vws->config->vws_mode == TIM_VWS_GANG ? any[word] : any[word] & vws->has_gang[word]))
+            count = add_choices(vws, word * 64 + (unsigned)b, ready_of(vws, ready, word * 64 + (unsigned)b), choice, count);
+    while (chosen < vws->config->vws_gangs) {
+        const struct choice *best = NULL;
+
+        for (unsigned i = 0; i < count; i++)
+            if ((choice[i].members & taken) == 0 && (best == NULL || goes_before(vws, &choice[i], best)))
+                best = &choice[i];
+        if (best == NULL)
+            break;
+        give_turn(vws, best->set, best->members, lw_popcount(best->members));
+        taken |= best->members;
+        vws->issue_next = (best->id + 1) % (vws->sets * TIM_VWS_UNITS);
+        chosen++;
+    }
+    vws->fills = chosen != 0;
+    vws->base.core->count[TIM_CORE_vws_gang_issues] += chosen;
+    if (vws->single != 0 && vws->config->vws_mode != TIM_VWS_GANG)
+        single = choose_single(vws, ready, taken);
+    if (chosen != 0 || single) /* else nothing issues, and the cycle may be left out */
+        tim_histogram_add(&vws->base.core->histogram[TIM_CORE_H_vws_gangs], chosen);
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------------------------ */
+
+static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+    bool changed = false;
+
+    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+        for (LW_EACH_BIT(b, vws->dirty[word]))
+            changed |= follow(vws, word * 64 + (unsigned)b);
+        vws->dirty[word] = 0;
+    }
+    if (vws->config->vws_reform != TIM_REFORM_NONE)
+        changed |= reform(vws);
+    for (unsigned word = 0; word < TIM_VWS_SET_WORDS && vws->config->vws_memory != TIM_GANGS_WAIT; word++)
+        for (LW_EACH_BIT(b, vws->has_gang[word])) {
+            uint8_t members = ready_of(vws, ready, word * 64 + (unsigned)b);
+
+            changed |= members != 0 && split_by_memory(vws, word * 64 + (unsigned)b, members);
+        }
+    choose(vws, ready);
+    return changed;
+}
+
+static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
+{
+    const struct tim_vws *vws = (const struct tim_vws *)mech;
+    const unsigned s = warp % vws->slices, g = warp / vws->slices;
+
+    (void)next;
+    if (vws->turn[s] >= 0)
+        return vws->turn[s] != (int)warp;
+    return vws->config->vws_mode == TIM_VWS_GANG || (vws->set[g].table.alone >> s & 1) == 0 ||
+           tim_vws_is_kept(vws, g, (uint8_t)(1u << s), mech->core->now);
+}
+
+static uint64_t next(struct tim_mech *mech, uint64_t since)
+{
+    const struct tim_vws *vws = (const struct tim_vws *)mech;
+    uint64_t at = UINT64_MAX, now = since % vws->sets;
+
+    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+        if (vws->config->vws_reform != TIM_REFORM_NONE)
+            for (LW_EACH_BIT(b, vws->mergeable[word])) {
+                uint64_t set = word * 64 + (unsigned)b, turn = since + (set > now ? set - now : set + vws->sets - now);
+
+                at = turn < at ? turn : at;
+            }
+        for (LW_EACH_BIT(b, vws->syncs[word]))
+            for (unsigned m = 0; m < vws->slices; m++) {
+                uint64_t until = vws->set[word * 64 + b].sync_until[m];
+
+                at = until > since && until < at ? until : at;
+            }
+    }
+    return at;
+}
+
+static void mark(struct tim_vws *vws, unsigned warp)
+{
+    put(vws->dirty, warp / vws->slices, true);
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+    struct tim_vws_set *set = &vws->set[warp / vws->slices];
+    const unsigned m = warp % vws->slices;
+
+    if ((set->table.live | set->fresh) == 0)
+        set->age = age;
+    set->fresh |= (uint8_t)(1u << m);
+    set->pc[m] = TIM_GANG_NOWHERE;
+    set->sync_until[m] = set->last[m] = 0;
+    mark(vws, warp);
+}
+
+static void warp_ends(struct tim_mech *mech, unsigned warp)
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+    struct tim_vws_set *set = &vws->set[warp / vws->slices];
+    const unsigned m = warp % vws->slices;
+    const uint8_t alone = set->table.alone;
+
+    count_cycles(vws, mech->core->now + 1); /* the cycle may be half over, and counted */
+    vws->live -= set->table.live >> m & 1;
+    set->fresh &= (uint8_t)~(1u << m);
+    tim_gang_drop(&set->table, m);
+    recount(vws, warp / vws->slices, alone, mech->core->now + 1);
+    mark(vws, warp);
+}
+
+static void flows(struct tim_mech *mech, unsigned warp)
+{
+    mark((struct tim_vws *)mech, warp);
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+    struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
+    const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
+    const unsigned size = vws->turn[m] == (int)issue->warp ? vws->size[m] : 1; /* others of its gang may have ended since */
+    uint64_t *count = mech->core->count;
+
+    mark(vws, issue->warp);
+    set->stepped |= (uint8_t)(1u << m);
+    count[size > 1 ? TIM_CORE_vws_gang_warps : TIM_CORE_vws_alone_warps]++;
+    count[TIM_CORE_vws_filled] += size == 1 && vws->fills;
+    count[TIM_CORE_vws_late] += vws->late >> m & 1;
+    tim_histogram_add(&mech->core->histogram[TIM_CORE_H_vws_size], size);
+    if (way == TIM_GANG_WAYS) {
+        set->last[m] = mech->core->now + 1;
+        return;
+    }
+    set->table.way[way].issued |= (uint8_t)(1u << m);
+    set->table.way[way].last = mech->core->now + 1;
+}
+
+/* Memory instructions of a cycle are one packet: what all slices request is one access of all their lanes (7.2). */
+
+static uint32_t packet_of(uint64_t cycle)
+{
+    return (uint32_t)(cycle % UINT32_MAX) + 1;
+}
+
+static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+
+    (void)warp, (void)what;
+    *together = false;
+    vws->memory_at = mech->core->now + 1;
+    return packet_of(mech->core->now);
+}
+
+static bool is_open(struct tim_mech *mech, uint32_t packet)
+{
+    return packet == packet_of(mech->core->now);
+}
+
+static bool follows(struct tim_mech *mech, unsigned warp)
+{
+    (void)warp;
+    return ((const struct tim_vws *)mech)->memory_at == mech->core->now + 1;
+}
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->vws_on;
+}
+
+static struct tim_mech *create(const struct tim_mech_core *core)
+{
+    const struct tim_config *config = core->config;
+    struct tim_vws *vws = calloc(1, sizeof *vws);
+
+    if (vws == NULL)
+        return NULL;
+    vws->config = config;
+    vws->slices = config->issue_schedulers;
+    vws->sets = (config->core_warps + vws->slices - 1) / vws->slices;
+    vws->fetch_most = config->vws_gang_fetch != 0 ? config->vws_gang_fetch : config->vws_gangs;
+    for (unsigned s = 0; s < TIM_GANG_MEMBERS; s++)
+        vws->turn[s] = -1;
+    return &vws->base;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    free(mech);
+}
+
+const struct tim_mechanism tim_vws = {
+    .name = "vws", .summary = "variable warp sizing: narrow warps of all schedulers issue in lock step while they agree",
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .flows = flows,
+    .issues = issues, .packet = packet, .open = is_open, .follows = follows, .packets_are_wide = true, .account = account, .cycle = cycle, .holds = holds, .next = next, .fetches = tim_vws_fetches,
+    .why = tim_vws_why, .gauge = tim_vws_gauge, .show = tim_vws_show,
+};
