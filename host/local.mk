@@ -43,5 +43,5 @@ dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
 	docs/examples/reverse.cl docs/examples/reverse.yaml docs/examples/clamp.s docs/examples/clamp.yaml \
 	docs/examples/sums.cl docs/examples/sums_row.yaml docs/examples/sums_column.yaml \
 	docs/examples/halve.cl docs/examples/halve.yaml docs/examples/lock.cl docs/examples/lock.yaml docs/examples/nearby.cl docs/examples/nearby.yaml \
-	docs/examples/tags.yaml docs/examples/vws4.yaml docs/examples/dwr64.yaml
+	docs/examples/tags.yaml docs/examples/vws.yaml docs/examples/vws4.yaml docs/examples/dwr64.yaml
 dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh

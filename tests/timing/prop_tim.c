@@ -672,8 +672,9 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                   (unsigned long long)gpu[TIM_GPU_laperm_near], (unsigned long long)gpu[TIM_GPU_laperm_backup],
                   (unsigned long long)gpu[TIM_GPU_laperm_reads]);
     for (unsigned i = TIM_GPU_dtbl_groups; i <= TIM_GPU_laperm_reads; i++)
-        assert_true(gpu[i] != 0 || count < 200);
-    assert_true((joined != 0 && ignored != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200);
+        assert_true(gpu[i] != 0 || count < 200 || getenv("LW_MECHANISM") != NULL);
+    assert_true((joined != 0 && ignored != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200 ||
+                getenv("LW_MECHANISM") != NULL);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);
 }

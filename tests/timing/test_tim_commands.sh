@@ -304,16 +304,40 @@ events = [e for e in json.load(open('trace.json'))['traceEvents'] if e['ph'] == 
 waiting = [e['args']['value'] for e in events if e['name'] == 'dwr: warps that wait for partners']
 assert min(waiting) == 0 < max(waiting), waiting
 END
+sed 's/block: 128/block: 36/' lost.yaml >quads.yaml
+session 'cycle 400;focus warp 1;why;mechanism' --timing="$src/docs/examples/vws.yaml" quads.yaml
+says "gangs" <<'END'
+vws: 1 gangs, 1 single warps of 9 that live, in 8 slices
+gang       pc  warp slots
+   0 0x100000000  0 1 2 3 4 5 6 7
+single         8
+END
+says "their area" <<'END'
+  together 1.72 mm2, 11 % of an SM of 16 mm2
+END
+# Warp 1 of a gang is stepped, and others stay at the breakpoint: then they are in no gang with it.
+session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
+says "no gang" <<'END'
+vws: 0 gangs, 9 single warps of 9 that live, in 8 slices
+END
+says "its end" <<'END'
+every launch has ended
+END
 session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is on: `lanewise timing --mechanisms` lists those there are
 END
-expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, loads, dwr, dtbl, laperm, found "cws"' run --timing --mechanism ccws,cws lost.yaml
+expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, loads, dwr, dtbl, laperm, vws, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
 expect 2 'dwr.on does not go with ccws: ' run --timing --mechanism dwr,ccws lost.yaml
 expect 2 'dwr.on does not go with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
 expect 2 'core.warps 48 is not a multiple of core.group 5: set it to 50' run --timing --timing-set core.group=5 lost.yaml
+expect 2 'vws.on: a gang has a warp of each scheduler: set core.group to issue.schedulers, which is 2' run --timing --mechanism vws lost.yaml
+expect 2 'vws.on does not go with swl, which may hold back one warp of a gang for ever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
+expect 2 'vws.reform needs gangs that split: set vws.mode both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
+expect 2 'vws.sync 9 waits for nothing: set vws.reform opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml
+expect 2 'fetch.ports 2 are of fetch.l0_bytes: set that, or fetch.width' run --timing --timing-set fetch.ports=2 lost.yaml
 expect 2 'pools do not go with swl: ' run --timing --mechanism swl,pools lost.yaml
 expect 2 'pools do not go with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
 expect 2 'swl with daws needs swl.set oldest and daws.order age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml

@@ -254,6 +254,21 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->core_group = 4;
         config->dwr_timeout = 2000; /* of spins on what a partner holds */
     }
+    if (tim_mechanisms[which] == &tim_vws) {
+        static const unsigned slices[] = {2, 4, 8};
+
+        if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE || config->issue_rotate ||
+            config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            return "";
+        config->issue_schedulers = config->core_group = slices[draw(random) % 3];
+        config->core_warps = config->core_warps / 8 * 8;
+        config->core_threads = config->core_warps * config->core_warp_width;
+        config->issue_width = config->fetch_shared = 1;
+        config->fetch_policy = TIM_FETCH_LRR;
+        config->vws_memory = (unsigned)(draw(random) % 3);
+        config->vws_reform = (unsigned)(draw(random) % 2);
+        config->vws_sync = config->vws_reform == TIM_REFORM_NONE ? 0 : (unsigned)(draw(random) % 100);
+    }
     NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));
     config->l1_bytes = config->l1_line * config->l1_ways;
     return tim_mechanisms[which]->name;

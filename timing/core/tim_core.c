@@ -649,6 +649,8 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
     if (core->picks_at[s] != core->now + 1) /* a slot may look at its warps twice */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
     core->picks_at[s] = core->now + 1;
+    if (core->mechs.count == 1 && core->mechs.mech[0]->row->holds_of != NULL)
+        return core->mechs.mech[0]->row->holds_of(core->mechs.mech[0], s, ready);
     memcpy(suspects, ready, core->hot.words * sizeof *suspects);
     tim_mechs_suspect(&core->mechs, s, core->hot.words, suspects);
     for (unsigned i = 0; i < core->hot.words; i++)

@@ -509,10 +509,8 @@ static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t me
         found |= UINT64_C(1) << m;
     }
     for (LW_EACH_BIT(m, found)) {
-        struct tim_warp *w = &core->warp[first + (unsigned)m];
+        const struct tim_warp *w = &core->warp[first + (unsigned)m];
 
-        if (!wants_fetch(core, w))
-            tim_set(&tim_sets_of(core, first + (unsigned)m)->may_fetch, first + (unsigned)m, false);
         can &= wants_fetch(core, w) && now >= w->fetch_from;
     }
     return can ? found : 0;
@@ -592,8 +590,17 @@ static __attribute__((noinline)) void fetch_by_mechanism(struct tim_core *core, 
 
     assert(core->now == now);
     memset(may, 0xff, sizeof may);
-    for (unsigned i = 0; tim_quick(core) && i < tim_warp_words(core); i++)
-        may[i] = core->hot.set[i].may_fetch;
+    for (unsigned i = 0; tim_quick(core) && i < TIM_MAX_WARPS / 64; i++) {
+        may[i] = 0;
+        for (LW_EACH_BIT(b, i < tim_warp_words(core) ? core->hot.set[i].may_fetch : 0)) {
+            const unsigned warp = i * 64 + (unsigned)b;
+
+            if (!wants_fetch(core, &core->warp[warp]))
+                tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
+            else if (now >= core->warp[warp].fetch_from)
+                may[i] |= UINT64_C(1) << b;
+        }
+    }
     core->mechs.fetches->row->fetches(core->mechs.fetches, &phase);
 }
 

@@ -22,11 +22,13 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
 /** Before any scheduler picks: mechanisms are asked with the ready warps of all of them. */
 static __attribute__((noinline)) void ask_mechanisms(struct tim_core *core, uint64_t now)
 {
-    uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{0}};
+    struct tim_mechs_asked *asked = &core->mechs.asked;
 
+    asked->at = now + 1;
+    asked->lsu_used = core->lsu_used;
     for (unsigned s = 0; s < core->config->issue_schedulers; s++)
-        (void)tim_ready_but_held(core, s, ready[s], now);
-    core->moved |= tim_mechs_cycle(&core->mechs, ready);
+        asked->nearest[s] = (uint8_t)tim_ready_but_held(core, s, asked->ready[s], now);
+    core->moved |= tim_mechs_cycle(&core->mechs, asked->ready);
 }
 
 /** Cycles that a launch from the device holds its warp. */

@@ -113,8 +113,10 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
         lsu = true; /* of those that are left */
     }
-    if (!lsu && tim_has_packets(core)) { /* those of a packet that has a place */
-        for (LW_EACH_BIT(b, memory))
+    if (!lsu && memory != 0 && tim_has_packets(core)) { /* those of a packet that has a place */
+        if (core->mechs.packets->row->packets_are_wide)
+            memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
+        for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
             if (!has_joined(core, &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)]))
                 memory &= ~(UINT64_C(1) << b);
         reasons |= (uint32_t)(memory != known->can[TIM_PATH_MEMORY]) << TIM_STALL_LSU;
@@ -162,8 +164,25 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     return tim_suggest(reasons);
 }
 
+/** Is what mechanisms were asked with in this cycle still so, for scheduler @s? */
+static bool asked_lasts(const struct tim_core *core, unsigned s, uint64_t now)
+{
+    const struct tim_mechs_asked *asked = &core->mechs.asked;
+    uint64_t touched = 0;
+
+    for (unsigned i = 0; i < tim_words(core); i++)
+        touched |= core->hot.known[tim_first(core, s) / 64 + i].recheck;
+    return asked->lasts && asked->at == now + 1 && asked->lsu_used == core->lsu_used && touched == 0;
+}
+
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
+    if (!tim_kind.fixed && core->mechs.cycle && tim_quick(core) && asked_lasts(core, s, now)) {
+        enum tim_stall nearest = (enum tim_stall)core->mechs.asked.nearest[s];
+
+        memcpy(ready, core->mechs.asked.ready[s], tim_words(core) * sizeof *ready);
+        return tim_core_hold(core, s, ready) && nearest > TIM_STALL_THROTTLED ? TIM_STALL_THROTTLED : nearest;
+    }
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
 }
 

@@ -125,12 +125,3 @@ void tim_gang_drop(struct tim_gang_set *set, unsigned member)
     if ((set->way[way].mask & (set->way[way].mask - 1)) == 0)
         tim_gang_dissolve(set, way);
 }
-
-unsigned tim_gang_of(const struct tim_gang_set *set, unsigned member)
-{
-    unsigned way = 0;
-
-    while (way < TIM_GANG_WAYS && (set->way[way].mask >> member & 1) == 0)
-        way++;
-    return way;
-}

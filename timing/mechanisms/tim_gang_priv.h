@@ -46,6 +46,13 @@ bool tim_gang_merge(struct tim_gang_set *set, const uint64_t pc[TIM_GANG_MEMBERS
 /** A member ends. A gang of which one is left is none. */
 void tim_gang_drop(struct tim_gang_set *set, unsigned member);
 /** The way of the gang that has @member; TIM_GANG_WAYS: none has. */
-unsigned tim_gang_of(const struct tim_gang_set *set, unsigned member);
+static inline unsigned tim_gang_of(const struct tim_gang_set *set, unsigned member)
+{
+    unsigned way = (set->alone >> member & 1) != 0 ? TIM_GANG_WAYS : 0;
+
+    while (way < TIM_GANG_WAYS && (set->way[way].mask >> member & 1) == 0)
+        way++;
+    return way;
+}
 
 #endif

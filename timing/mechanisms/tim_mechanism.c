@@ -28,8 +28,19 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
+/** Do schedulers share nothing but the load/store queue, and issue once in a cycle? */
+static bool shares_little(const struct tim_config *c)
+{
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
+        if (u != ISA_UNIT_TEX && u != ISA_UNIT_MATRIX && /* which none of TIM_PATH_DIRECT takes, as it issues */
+            c->unit[u].pipes != 0 && c->unit[u].pipes < c->issue_schedulers)
+            return false;
+    return c->issue_width == 1 && !c->issue_switch_on_stall && c->lsu_local == 0 && !c->lsu_separate;
+}
+
 bool tim_mechs_init(struct tim_mechs *mechs)
 {
+    mechs->asked.lasts = shares_little(mechs->core.config);
     for (size_t i = 0; i < tim_mechanism_count; i++) {
         struct tim_mech *mech;
 

@@ -136,7 +136,8 @@ struct tim_mechanism {
     bool (*open)(struct tim_mech *mech, uint32_t packet);
     /** Does the warp's next instruction belong to a packet that has a place in the queue already? Changes no answer. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
-    /** Packets pass over shared memory, and read constants, as one access of all their lanes; else each member does alone. */
+    /** Memory instructions of a cycle are one packet, whoever's they are, so that `follows` says the same of all. A packet passes
+     *  over shared memory, and reads constants, as one access of all its lanes. Else each member does alone. */
     bool packets_are_wide;
     /** Its counters are to be what they are now. */
     void (*account)(struct tim_mech *mech);
@@ -155,6 +156,9 @@ struct tim_mechanism {
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** The warps of scheduler @sched that `holds` may hold, a set like `ready` of `picks`. NULL: any. */
     const uint64_t *(*suspects)(struct tim_mech *mech, unsigned sched);
+    /** `holds` for all at once: takes the warps of scheduler @sched that it holds out of @ready, as for `picks`. True: there were some.
+     *  NULL: each is asked for by `holds`. */
+    bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
      *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
      *  allowed. */
@@ -186,6 +190,14 @@ struct tim_mechs {
     struct tim_mech *packets; /* the one that makes packets; NULL */
     bool cycle;       /* one has that hook */
     struct tim_mech *fetches; /* the one that has that hook; NULL: none */
+    /** What `cycle` was asked with last. */
+    struct tim_mechs_asked {
+        bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue */
+        uint64_t at;      /* 1 + the cycle */
+        unsigned lsu_used; /* then */
+        uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
+        uint8_t nearest[TIM_MAX_SCHEDS]; /* enum tim_stall: what a slot without an issue is counted as, mechanisms aside */
+    } asked;
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots whose warp lives; waits */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */

@@ -7,7 +7,8 @@
  * Its part of a cycle, before any scheduler picks: sets of which something has changed are looked at, so that gangs whose
  * warps are at different pcs split; one set is reformed; gangs are chosen. A gang that is chosen has its slices: no other
  * warp of them may issue. Where a member could not issue with the others (a debugger held it, or there was no room after
- * all), those left behind come before all others, until the whole gang has issued the instruction.
+ * all), those left behind come before all others, until the whole gang has issued the instruction. Whom a debugger holds then,
+ * too, leaves the gang, or that could not go on.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
@@ -61,14 +62,19 @@ static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint6
     count_cycles(vws, from);
     for (unsigned way = 0; way < TIM_GANG_WAYS; way++)
         gangs += set->table.way[way].mask != 0;
-    for (unsigned m = 0; m < vws->slices; m++)
-        vws->single_in[m] += (set->table.alone >> m & 1u) - (alone_before >> m & 1u);
+    for (LW_EACH_BIT(m, (uint64_t)(set->table.alone ^ alone_before))) {
+        const bool is = set->table.alone >> m & 1;
+
+        vws->single_in[m] += is ? 1 : -1u;
+        put(vws->alone[m], g, is);
+    }
     vws->gangs += gangs - set->gangs;
     set->gangs = gangs;
     vws->single += lw_popcount(set->table.alone) - set->single;
     set->single = lw_popcount(set->table.alone);
     put(vws->has_gang, g, gangs != 0);
-    put(vws->mergeable, g, tim_gang_merge(&set->table, set->pc, false));
+    if (vws->config->vws_reform != TIM_REFORM_NONE)
+        put(vws->mergeable, g, tim_gang_merge(&set->table, set->pc, false));
 }
 
 /* ---- where members are -------------------------------------------------------------------------------------- */
@@ -259,8 +265,17 @@ static bool goes_before(const struct tim_vws *vws, const struct choice *a, const
     return a->age != b->age ? a->age < b->age : a->id < b->id;
 }
 
+/** Has a debugger held one of them back in the cycle before? Then it is another's turn. */
+static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t now)
+{
+    for (LW_EACH_BIT(m, (uint64_t)members))
+        if (set->refused[m] != 0 && set->refused[m] == now)
+            return true;
+    return false;
+}
+
 /** The unit of a set that may issue in mode `gang`: that of the lowest pc, ready or not; TIM_VWS_UNITS: none runs. */
-static unsigned lowest_unit(const struct tim_vws_set *set)
+static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
 {
     unsigned found = TIM_VWS_UNITS;
     uint64_t least = TIM_GANG_NOWHERE;
@@ -268,7 +283,7 @@ static unsigned lowest_unit(const struct tim_vws_set *set)
     for (unsigned unit = 0; unit < TIM_VWS_UNITS; unit++) {
         uint8_t members = tim_vws_members(set, unit);
 
-        if (members != 0 && set->pc[lw_lowest(members)] < least) {
+        if (members != 0 && set->pc[lw_lowest(members)] < least && !was_refused(set, members, now)) {
             least = set->pc[lw_lowest(members)];
             found = unit;
         }
@@ -282,14 +297,14 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
     const struct tim_vws_set *set = &vws->set[g];
     const uint64_t now = vws->base.core->now;
     const bool gangs_only = vws->config->vws_mode == TIM_VWS_GANG;
-    const unsigned only = gangs_only ? lowest_unit(set) : 0;
+    const unsigned only = gangs_only ? lowest_unit(set, now) : 0;
 
     for (unsigned unit = 0; unit < (gangs_only ? TIM_VWS_UNITS : TIM_GANG_WAYS); unit++) {
         const struct tim_gang *gang = unit < TIM_GANG_WAYS ? &set->table.way[unit] : NULL;
         uint8_t members = tim_vws_members(set, unit);
 
         if (members == 0 || (members & ~ready) != 0 || (gangs_only && unit != only) || (gang != NULL && gang->issued != 0) ||
-            tim_vws_is_kept(vws, g, members, now))
+            tim_vws_is_kept(vws, g, members, now) || was_refused(set, members, now))
             continue;
         uint64_t last = gang != NULL ? gang->last : set->last[unit - TIM_GANG_WAYS];
         choice[count++] = (struct choice){.id = g * TIM_VWS_UNITS + unit, .set = g, .members = members, .age = set->age,
@@ -333,15 +348,16 @@ static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_W
     memset(least, 0xff, sizeof least);
     for (unsigned s = 0; s < vws->slices; s++)
         for (unsigned word = 0; word < (vws->sets + 63) / 64; word++)
-            for (LW_EACH_BIT(b, ready[s][word])) {
+            for (LW_EACH_BIT(b, ready[s][word] & vws->alone[s][word])) {
                 unsigned g = word * 64 + (unsigned)b;
 
-                if ((vws->set[g].table.alone >> s & 1) == 0 || tim_vws_is_kept(vws, g, (uint8_t)(1u << s), vws->base.core->now))
+                if (tim_vws_is_kept(vws, g, (uint8_t)(1u << s), vws->base.core->now))
                     continue;
                 found = true;
                 if ((taken >> s & 1) != 0) {
                     vws->base.core->count[TIM_CORE_vws_starved]++;
-                } else if (vws->config->vws_policy == TIM_GANGS_LPC && vws->set[g].pc[s] < least[s]) {
+                } else if (vws->config->vws_policy == TIM_GANGS_LPC && vws->set[g].pc[s] < least[s] &&
+                           !was_refused(&vws->set[g], (uint8_t)(1u << s), vws->base.core->now)) {
                     least[s] = vws->set[g].pc[s];
                     give_turn(vws, g, (uint8_t)(1u << s), 1);
                 }
@@ -365,14 +381,14 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
         for (unsigned word = 0; word < (vws->sets + 63) / 64; word++)
             any[word] |= ready[s][word];
     }
-    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+    for (unsigned word = 0; word < vws->words; word++) {
         all |= any[word];
         for (LW_EACH_BIT(b, any[word] & vws->behind[word]))
             taken |= catch_up(vws, word * 64 + (unsigned)b, ready_of(vws, ready, word * 64 + (unsigned)b), taken);
     }
     if (all == 0)
         return;
-    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++)
+    for (unsigned word = 0; word < vws->words; word++)
         for (LW_EACH_BIT(b, vws->config->vws_mode == TIM_VWS_GANG ? any[word] : any[word] & vws->has_gang[word]))
             count = add_choices(vws, word * 64 + (unsigned)b, ready_of(vws, ready, word * 64 + (unsigned)b), choice, count);
     while (chosen < vws->config->vws_gangs) {
@@ -403,14 +419,14 @@ static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS /
     struct tim_vws *vws = (struct tim_vws *)mech;
     bool changed = false;
 
-    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+    for (unsigned word = 0; word < vws->words; word++) {
         for (LW_EACH_BIT(b, vws->dirty[word]))
             changed |= follow(vws, word * 64 + (unsigned)b);
         vws->dirty[word] = 0;
     }
     if (vws->config->vws_reform != TIM_REFORM_NONE)
         changed |= reform(vws);
-    for (unsigned word = 0; word < TIM_VWS_SET_WORDS && vws->config->vws_memory != TIM_GANGS_WAIT; word++)
+    for (unsigned word = 0; word < vws->words && vws->config->vws_memory != TIM_GANGS_WAIT; word++)
         for (LW_EACH_BIT(b, vws->has_gang[word])) {
             uint8_t members = ready_of(vws, ready, word * 64 + (unsigned)b);
 
@@ -432,12 +448,33 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
            tim_vws_is_kept(vws, g, (uint8_t)(1u << s), mech->core->now);
 }
 
+static bool holds_of(struct tim_mech *mech, unsigned s, uint64_t *ready)
+{
+    const struct tim_vws *vws = (const struct tim_vws *)mech;
+    uint64_t may[TIM_VWS_SET_WORDS] = {0}, held = 0;
+
+    if (vws->turn[s] >= 0)
+        put(may, (unsigned)vws->turn[s] / vws->slices, true);
+    else if (vws->config->vws_mode != TIM_VWS_GANG)
+        memcpy(may, vws->alone[s], sizeof may);
+    for (unsigned word = 0; word < (vws->sets + 63) / 64; word++) {
+        uint64_t before = ready[word];
+
+        ready[word] &= may[word];
+        for (LW_EACH_BIT(b, vws->turn[s] < 0 ? ready[word] & vws->syncs[word] : 0))
+            if (tim_vws_is_kept(vws, word * 64 + (unsigned)b, (uint8_t)(1u << s), mech->core->now))
+                ready[word] &= ~(UINT64_C(1) << b);
+        held |= before ^ ready[word];
+    }
+    return held != 0;
+}
+
 static uint64_t next(struct tim_mech *mech, uint64_t since)
 {
     const struct tim_vws *vws = (const struct tim_vws *)mech;
     uint64_t at = UINT64_MAX, now = since % vws->sets;
 
-    for (unsigned word = 0; word < TIM_VWS_SET_WORDS; word++) {
+    for (unsigned word = 0; word < vws->words; word++) {
         if (vws->config->vws_reform != TIM_REFORM_NONE)
             for (LW_EACH_BIT(b, vws->mergeable[word])) {
                 uint64_t set = word * 64 + (unsigned)b, turn = since + (set > now ? set - now : set + vws->sets - now);
@@ -469,7 +506,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
         set->age = age;
     set->fresh |= (uint8_t)(1u << m);
     set->pc[m] = TIM_GANG_NOWHERE;
-    set->sync_until[m] = set->last[m] = 0;
+    set->sync_until[m] = set->last[m] = set->refused[m] = 0;
     mark(vws, warp);
 }
 
@@ -515,6 +552,24 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
+/** A debugger holds the warp back while it steps another. If others of its gang have issued in an earlier cycle, the gang goes
+ *  on without it. */
+static void refused(struct tim_mech *mech, unsigned warp)
+{
+    struct tim_vws *vws = (struct tim_vws *)mech;
+    const unsigned g = warp / vws->slices, m = warp % vws->slices;
+    struct tim_vws_set *set = &vws->set[g];
+    const unsigned way = tim_gang_of(&set->table, m);
+    const uint8_t alone = set->table.alone;
+
+    set->refused[m] = mech->core->now + 1;
+    if (way == TIM_GANG_WAYS || set->table.way[way].issued == 0 || set->table.way[way].last == mech->core->now + 1)
+        return;
+    tim_gang_part(&set->table, way, (uint8_t)(1u << m));
+    recount(vws, g, alone, mech->core->now + 1);
+    mark(vws, warp);
+}
+
 /* Memory instructions of a cycle are one packet: what all slices request is one access of all their lanes (7.2). */
 
 static uint32_t packet_of(uint64_t cycle)
@@ -557,7 +612,9 @@ static struct tim_mech *create(const struct tim_mech_core *core)
         return NULL;
     vws->config = config;
     vws->slices = config->issue_schedulers;
+    vws->shift = lw_lowest(vws->slices);
     vws->sets = (config->core_warps + vws->slices - 1) / vws->slices;
+    vws->words = (vws->sets + 63) / 64;
     vws->fetch_most = config->vws_gang_fetch != 0 ? config->vws_gang_fetch : config->vws_gangs;
     for (unsigned s = 0; s < TIM_GANG_MEMBERS; s++)
         vws->turn[s] = -1;
@@ -572,6 +629,6 @@ static void destroy(struct tim_mech *mech)
 const struct tim_mechanism tim_vws = {
     .name = "vws", .summary = "variable warp sizing: narrow warps of all schedulers issue in lock step while they agree",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .flows = flows,
-    .issues = issues, .packet = packet, .open = is_open, .follows = follows, .packets_are_wide = true, .account = account, .cycle = cycle, .holds = holds, .next = next, .fetches = tim_vws_fetches,
+    .issues = issues, .refused = refused, .packet = packet, .open = is_open, .follows = follows, .packets_are_wide = true, .account = account, .cycle = cycle, .holds = holds, .holds_of = holds_of, .next = next, .fetches = tim_vws_fetches,
     .why = tim_vws_why, .gauge = tim_vws_gauge, .show = tim_vws_show,
 };

@@ -6,66 +6,101 @@
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
-static bool may(const struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned g, uint8_t members)
-{
-    const unsigned first = tim_vws_slot(vws, g, 0); /* slices are a power of two: all in one word */
+/** Who may have room, by sets: of each slice single warps, and gangs. */
+struct who {
+    uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
+};
 
-    return (phase->may[first / 64] >> first % 64 & members) != 0;
+static void find_who(const struct tim_vws *vws, const struct tim_mech_fetch *phase, struct who *who)
+{
+    memset(who, 0, sizeof *who);
+    for (unsigned word = 0; word < TIM_MAX_WARPS / 64; word++)
+        for (LW_EACH_BIT(b, phase->may[word])) {
+            const unsigned slot = word * 64 + (unsigned)b, g = slot >> vws->shift, s = slot & (vws->slices - 1);
+            const uint64_t bit = UINT64_C(1) << g % 64;
+
+            if (g >= vws->sets)
+                return;
+            if ((vws->set[g].table.alone >> s & 1) != 0 && vws->config->vws_mode != TIM_VWS_GANG)
+                who->single[s][g / 64] |= bit;
+            else
+                who->gang[g / 64] |= bit;
+        }
 }
 
-/** Gangs fetch, at most @ports of them. How many did. */
-static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned ports)
+/** The first of @sets from set @from on, which is at most its last; TIM_VWS_SETS: none. */
+static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from)
 {
-    const bool gangs_only = vws->config->vws_mode == TIM_VWS_GANG;
-    const unsigned first = vws->fetch_next / TIM_VWS_UNITS, units = gangs_only ? TIM_VWS_UNITS : TIM_GANG_WAYS;
+    for (unsigned word = from / 64; word < TIM_VWS_SET_WORDS; word++) {
+        uint64_t some = sets[word] & (word == from / 64 ? ~lw_mask(from % 64) : UINT64_MAX);
+
+        if (some != 0)
+            return word * 64 + lw_lowest(some);
+    }
+    return TIM_VWS_SETS;
+}
+
+/** Units of set @g from @unit on, before @end, fetch, at most @ports of them. How many did. */
+static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned g, unsigned unit, unsigned end,
+                                unsigned ports)
+{
+    const struct tim_vws_set *set = &vws->set[g];
     unsigned done = 0;
 
-    for (unsigned k = 0; k <= vws->sets && done < ports; k++) { /* the set in which it begins is seen twice */
-        const unsigned g = (first + k) % vws->sets;
-        const struct tim_vws_set *set = &vws->set[g];
+    for (; unit < end && done < ports; unit++) {
+        uint8_t members = tim_vws_members(set, unit);
 
-        if (set->gangs == 0 && (!gangs_only || set->single == 0))
+        if (members == 0)
             continue;
-        for (unsigned unit = 0; unit < units && done < ports; unit++) {
-            uint8_t members = tim_vws_members(set, unit);
-
-            if (members == 0 || (k == 0 && unit < vws->fetch_next % TIM_VWS_UNITS) ||
-                (k == vws->sets && unit >= vws->fetch_next % TIM_VWS_UNITS))
-                continue;
-            if (unit < TIM_GANG_WAYS && tim_vws_behind(set, &set->table.way[unit]) != 0)
-                members = tim_vws_behind(set, &set->table.way[unit]);
-            if (!may(vws, phase, g, members) ||
-                phase->fetch(phase->context, tim_vws_slot(vws, g, 0), members) != TIM_FETCHED)
-                continue;
-            vws->base.core->count[TIM_CORE_vws_gang_fetches]++;
-            vws->fetch_next = (g * TIM_VWS_UNITS + unit + 1) % (vws->sets * TIM_VWS_UNITS);
-            done++;
-        }
+        if (unit < TIM_GANG_WAYS && tim_vws_behind(set, &set->table.way[unit]) != 0)
+            members = tim_vws_behind(set, &set->table.way[unit]);
+        if (phase->fetch(phase->context, tim_vws_slot(vws, g, 0), members) != TIM_FETCHED)
+            continue;
+        vws->base.core->count[TIM_CORE_vws_gang_fetches]++;
+        vws->fetch_next = (g * TIM_VWS_UNITS + unit + 1) % (vws->sets * TIM_VWS_UNITS);
+        done++;
     }
     return done;
 }
 
-/** A single warp of slice @s fetches. *waits: one has room, and there was no port. */
-static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned s, bool port,
-                                             bool *waits)
+/** Gangs fetch, at most @ports of them. How many did. */
+static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct who *who, unsigned ports)
 {
-    for (unsigned k = 0; k < vws->sets; k++) {
-        const unsigned g = (vws->place_next[s] + k) % vws->sets;
-        enum tim_mech_fetched got = TIM_FETCHED_NOT;
+    const unsigned units = vws->config->vws_mode == TIM_VWS_GANG ? TIM_VWS_UNITS : TIM_GANG_WAYS;
+    const unsigned first = vws->fetch_next / TIM_VWS_UNITS, unit = vws->fetch_next % TIM_VWS_UNITS;
+    unsigned done = 0;
 
-        if ((vws->set[g].table.alone >> s & 1) == 0 || !may(vws, phase, g, (uint8_t)(1u << s)))
-            continue;
-        if (port || phase->levels)
+    /* From unit @unit of set @first on around to the one before it. */
+    for (unsigned g = first_from(who->gang, first); g < TIM_VWS_SETS && done < ports; g = first_from(who->gang, g + 1))
+        done += fetch_for_units(vws, phase, g, g == first ? unit : 0, units, ports - done);
+    for (unsigned g = first_from(who->gang, 0); g <= first && done < ports; g = first_from(who->gang, g + 1))
+        done += fetch_for_units(vws, phase, g, 0, g == first && unit < units ? unit : units, ports - done);
+    return done;
+}
+
+/** A single warp of slice @s fetches. *waits: one has room, and there was no port. */
+static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct who *who,
+                                             unsigned s, bool port, bool *waits)
+{
+    const unsigned first = vws->place_next[s];
+
+    for (unsigned half = 0; half < 2; half++)
+        for (unsigned g = first_from(who->single[s], half == 0 ? first : 0); g < (half == 0 ? (unsigned)TIM_VWS_SETS : first);
+             g = first_from(who->single[s], g + 1)) {
+            enum tim_mech_fetched got;
+
+            if (!port && !phase->levels) {
+                *waits = phase->wants(phase->context, tim_vws_slot(vws, g, s), 1);
+                if (*waits)
+                    return TIM_FETCHED_NOT;
+                continue;
+            }
             got = phase->fetch(phase->context, tim_vws_slot(vws, g, s), 1);
-        else if (phase->wants(phase->context, tim_vws_slot(vws, g, s), 1))
-            *waits = true;
-        if (*waits)
-            return TIM_FETCHED_NOT;
-        if (got != TIM_FETCHED_NOT) {
-            vws->place_next[s] = (g + 1) % vws->sets;
-            return got;
+            if (got != TIM_FETCHED_NOT) {
+                vws->place_next[s] = (g + 1) % vws->sets;
+                return got;
+            }
         }
-    }
     return TIM_FETCHED_NOT;
 }
 
@@ -73,8 +108,11 @@ void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;
     unsigned most = vws->fetch_most < phase->ports ? vws->fetch_most : phase->ports;
-    unsigned left = phase->ports - fetch_for_gangs(vws, phase, most), first = vws->slice_next;
+    unsigned left, first = vws->slice_next;
+    struct who who;
 
+    find_who(vws, phase, &who);
+    left = phase->ports - fetch_for_gangs(vws, phase, &who, most);
     if (vws->config->vws_mode == TIM_VWS_GANG)
         return;
     for (unsigned k = 0; k < vws->slices; k++) {
@@ -83,7 +121,7 @@ void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase)
 
         if (vws->single_in[s] == 0)
             continue;
-        if (fetch_for_slice(vws, phase, s, left != 0, &waits) == TIM_FETCHED) {
+        if (fetch_for_slice(vws, phase, &who, s, left != 0, &waits) == TIM_FETCHED) {
             left--;
             vws->slice_next = (s + 1) % vws->slices;
         }

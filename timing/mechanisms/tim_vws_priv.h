@@ -19,19 +19,20 @@ struct tim_vws_set {
     unsigned gangs, single; /* as counted in `struct tim_vws` */
     uint64_t age;    /* of its oldest warp */
     uint64_t last[TIM_GANG_MEMBERS]; /* of members alone: 1 + the cycle in which they issued last */
+    uint64_t refused[TIM_GANG_MEMBERS]; /* 1 + the cycle in which a debugger held it back last */
     uint64_t pc[TIM_GANG_MEMBERS];   /* TIM_GANG_NOWHERE: no split runs */
     uint64_t sync_until[TIM_GANG_MEMBERS]; /* at bsync: waits for others of its set before this cycle */
 };
 struct tim_vws {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned slices, sets;
+    unsigned slices, sets, words, shift; /* slices: a power of two, 1 << shift */
     unsigned fetch_most; /* gangs that fetch in a cycle */
     struct tim_vws_set set[TIM_VWS_SETS];
     /* Of sets: something of a member has changed; two of its units have one pc; a member waits at bsync; members of a gang
      * are behind. */
     uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], behind[TIM_VWS_SET_WORDS];
-    uint64_t has_gang[TIM_VWS_SET_WORDS];
+    uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS]; /* alone: of each slice */
     int turn[TIM_GANG_MEMBERS]; /* of each slice: the slot whose warp alone may issue in this cycle; -1: single warps may */
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction issued last */
     uint8_t size[TIM_GANG_MEMBERS]; /* how many warps it issues with */

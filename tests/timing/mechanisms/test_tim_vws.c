@@ -350,6 +350,36 @@ static void members_left_behind_catch_up(void **state)
     mech_free(m);
 }
 
+/* While a debugger holds those behind at a breakpoint, the one that it steps goes on: they leave the gang. */
+static void who_is_stepped_goes_on_without_those_held(void **state)
+{
+    static const uint8_t all[] = {0x07, 0x07};
+    struct mech_core *m = mech_new(VWS, 0);
+    const struct tim_mechanism *row = m->mechs.mech[0]->row;
+
+    (void)state;
+    begin(m, 0, 0x07);
+    begin(m, 1, 0x07);
+    idle(m, 1);
+    cycle(m, all, 2);
+    issue(m, 0, 0x01, 32);
+    row->refused(m->mechs.mech[0], 1);
+    row->refused(m->mechs.mech[0], 2);
+    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are behind, no more */
+    cycle(m, all, 2);
+    assert_int_equal(may_issue(m, 0, 0x07), 0x06);
+    row->refused(m->mechs.mech[0], 1);
+    row->refused(m->mechs.mech[0], 2);
+    assert_string_equal(table(m, 0), "-07");
+    cycle(m, (const uint8_t[]){0x01, 0x07}, 2);
+    assert_int_equal(may_issue(m, 1, 0x07), 0x07);
+    row->refused(m->mechs.mech[0], 8); /* the other gang is at the breakpoint, too */
+    cycle(m, (const uint8_t[]){0x01, 0x07}, 2);
+    assert_int_equal(may_issue(m, 1, 0x07), 0);
+    assert_int_equal(may_issue(m, 0, 0x01), 0x01);
+    mech_free(m);
+}
+
 static void v9_sync_waits_exactly_so_long(void **state)
 {
     static const uint8_t all[] = {0x0f};
@@ -628,6 +658,7 @@ int main(void)
         cmocka_unit_test(as_many_gangs_as_may_issue),
         cmocka_unit_test(lowest_pc_goes_for_single_warps_too),
         cmocka_unit_test(members_left_behind_catch_up),
+        cmocka_unit_test(who_is_stepped_goes_on_without_those_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
