@@ -40,11 +40,11 @@ liblanewise_a_SOURCES += \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \
-	%D%/mechanisms/tim_vta_priv.h %D%/mechanisms/tim_vta.c \
-	%D%/mechanisms/tim_gang_priv.h %D%/mechanisms/tim_gang.c %D%/mechanisms/tim_vws_priv.h %D%/mechanisms/tim_vws.c \
+	%D%/tables/tim_vta_priv.h %D%/tables/tim_vta.c \
+	%D%/tables/tim_gang_priv.h %D%/tables/tim_gang.c %D%/mechanisms/tim_vws_priv.h %D%/mechanisms/tim_vws.c \
 	%D%/mechanisms/tim_vws_fetch.c %D%/mechanisms/tim_vws_show.c \
 	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/tim_belady.c \
-	%D%/mechanisms/tim_map_priv.h %D%/mechanisms/tim_map.c \
+	%D%/tables/tim_map_priv.h %D%/tables/tim_map.c \
 	%D%/mechanisms/tim_profile_priv.h %D%/mechanisms/tim_profile.c %D%/mechanisms/tim_loads.c \
 	%D%/decode/tim_loops.c \
 	%D%/mechanisms/tim_dwr_priv.h %D%/mechanisms/tim_dwr_ilt.c %D%/mechanisms/tim_dwr.c \

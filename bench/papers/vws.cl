@@ -78,11 +78,11 @@ __kernel void comd(__global const int *first, __global const int *neighbour, __g
 }
 
 /* Game physics: of 32 bodies half rest; the others are stepped in lock step. */
-__kernel void physics(__global const int *awake, __global int *state, int steps)
+__kernel void physics(__global const int *active, __global int *state, int steps)
 {
     int t = get_global_id(0), x = state[t], v = t & 63;
 
-    if (awake[t] == 0)
+    if (active[t] == 0)
         return;
 #pragma unroll 1
     for (int i = 0; i < steps; i++) {
@@ -123,7 +123,7 @@ __kernel void image(__global const uint *in, __global uint *out, int rounds)
 }
 
 /* Convolution of a row in shared memory. */
-__kernel void convolution(__global const int *in, __global const int *tap, __global int *out, int taps)
+__kernel void convolution(__global const int *in, __global const int *bias, __global int *out, int weights)
 {
     __local int row[256 + 32];
     int l = get_local_id(0), t = get_global_id(0), sum = 0;
@@ -133,9 +133,9 @@ __kernel void convolution(__global const int *in, __global const int *tap, __glo
         row[256 + l] = in[t + 256];
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 4
-    for (int k = 0; k < taps; k++)
+    for (int k = 0; k < weights; k++)
         sum += row[l + k] * (k * 3 + 1);
-    out[t] = sum + tap[0];
+    out[t] = sum + bias[0];
 }
 
 /* Butterflies of a transform (FFT), in shared memory. */

@@ -37,8 +37,10 @@ PATHS = [
 
 
 def lighting(folder, size=1):
-    n, lights = int(THREADS * size), 12
-    material = quads(random.Random(21), n, lambda r: below(r, 16))
+    n, lights, r = int(THREADS * size), 12, random.Random(21)
+    material = []
+    for quad in range(n // 4): # every other quad's is its neighbour's
+        material += material[-4:] if quad and below(r, 2) else [below(r, 16)] * 4
     out = []
     for t, m in enumerate(material):
         x = seed = t * 2654435761 & MASK
@@ -97,21 +99,21 @@ def comd(folder, size=1):
 
 def physics(folder, size=1):
     n, steps, r = int(THREADS * size), 60, random.Random(24)
-    awake = []
+    active = []
     for _ in range(n // 32):
         half = below(r, 2)
-        awake += [int(t // 16 == half) for t in range(32)]
+        active += [int(t // 16 == half) for t in range(32)]
     state = [below(r, 1 << 20) for _ in range(n)]
     out = list(state)
     for t in range(n):
         x, v = state[t], t & 63
-        for _ in range(steps if awake[t] else 0):
+        for _ in range(steps if active[t] else 0):
             v = signed(v + (x >> 4 & 15) - (v >> 3))
             x = signed(x + v)
             x = signed(x ^ x >> 7)
         out[t] = x
-    return (program() + buffers(awake=('s32', n, folder.put('awake', awake)), state=('s32', n, folder.put('physics_state', state))) +
-            launch('physics', n, ['awake', 'state', steps], 'state', folder.put('physics_expected', out)))
+    return (program() + buffers(active=('s32', n, folder.put('active', active)), state=('s32', n, folder.put('physics_state', state))) +
+            launch('physics', n, ['active', 'state', steps], 'state', folder.put('physics_expected', out)))
 
 
 def classify(folder, size=1):
@@ -146,11 +148,11 @@ def image(folder, size=1):
 
 
 def convolution(folder, size=1):
-    n, taps, r = int(2 * THREADS * size), 32, random.Random(27)
+    n, weights, r = int(2 * THREADS * size), 32, random.Random(27)
     values = [below(r, 256) for _ in range(n + 256)]
-    out = [sum(values[t + k] * (k * 3 + 1) for k in range(taps)) + 5 for t in range(n)]
-    return (program() + buffers(**{'in': ('s32', n + 256, folder.put('samples', values)), 'tap': ('s32', 1, folder.put('tap', [5])), 'out': ('s32', n, None)}) +
-            launch('convolution', n, ['in', 'tap', 'out', taps], 'out', folder.put('convolution_expected', out)))
+    out = [sum(values[t + k] * (k * 3 + 1) for k in range(weights)) + 5 for t in range(n)]
+    return (program() + buffers(**{'in': ('s32', n + 256, folder.put('samples', values)), 'bias': ('s32', 1, folder.put('bias', [5])), 'out': ('s32', n, None)}) +
+            launch('convolution', n, ['in', 'bias', 'out', weights], 'out', folder.put('convolution_expected', out)))
 
 
 def fft(folder, size=1):
@@ -168,7 +170,7 @@ def fft(folder, size=1):
 
 
 def matmul(folder, size=1):
-    n, r = 80 if size == 1 else 48, random.Random(29) # rows of two lines and a half
+    n, r = 112 if size >= .5 else 48, random.Random(29) # rows of lines and a half
     a, b = [below(r, 100) for _ in range(n * n)], [below(r, 100) for _ in range(n * n)]
     columns = [b[c::n] for c in range(n)]
     c = [sum(x * y for x, y in zip(a[i * n:(i + 1) * n], columns[j])) for i in range(n) for j in range(n)]

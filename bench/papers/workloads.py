@@ -20,7 +20,7 @@ class Folder:
 
     def __init__(self, path, program):
         self.path = path
-        for source in ('workloads.cl', 'spmv.cu'):
+        for source in ('workloads.cl', 'spmv.cu', 'vws.cl'):
             command = [program, 'compile', os.path.join(HERE, source), '-o', source.split('.')[0] + '.lwo']
             if subprocess.run(command, cwd=path).returncode != 0:
                 sys.exit('bench/papers: cannot compile: ' + ' '.join(command))

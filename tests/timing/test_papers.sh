@@ -9,7 +9,7 @@ papers="$src/bench/papers"
 
 cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
-[ "$(grep -c '^ok ' out)" = 16 ] || fail "bench/papers/run workloads: not all 16 kernels"
+[ "$(grep -c '^ok ' out)" = 28 ] || fail "bench/papers/run workloads: not all 28 kernels"
 
 # Copies with a mistake: of each kernel another.
 mkdir wrong
@@ -18,10 +18,12 @@ sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = l
     s/answer\[t\] = sum/answer[t] = sum + (t == 5)/; s/sum\[t\] = total/sum[t] = total + (t == 8)/; s/new\[v\] = least/new[v] = least + (v == 9)/
     s/a\[t\] + b\[t\]/a[t] - b[t]/; s/tile\[steps & 1\]\[y\]\[x\]/tile[steps \& 1][x][y]/; s/a\[at\] = tile\[y\]\[x\]/a[at] = tile[y][x] + (at == 3)/
     s/product\[0\]\[x\]/product[0][x ^ 1]/' wrong/papers/workloads.cl
+sed -i 's/\(out\|found\|c\)\[\([a-z*+ ]*\)\] = \([^;]*\);/\1[\2] = (\3) + (get_global_id(0) == 6);/; s/force\[t\] = sum/force[t] = sum + (t == 6)/; s/state\[t\] = x/state[t] = x + (t \& 1)/
+    s/out\[place\[at\]\] = key\[source\[at\]\]/out[place[at]] = key[source[at]] + (at == 6)/' wrong/papers/vws.cl
 sed -i 's/y\[t\] = sum/y[t] = sum + (t == 4)/; s/y\[r\] = part/y[r] = (r == 4) + part/' wrong/papers/spmv.cu
 cases=$((cases + 1))
 wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
-[ "$(grep -c '^FAIL' out)" = 16 ] || fail "a wrong kernel is not found"
+[ "$(grep -c '^FAIL' out)" = 28 ] || fail "a wrong kernel is not found"
 
 for what in ccws daws; do
     cases=$((cases + 1))
@@ -38,6 +40,14 @@ cases=$((cases + 1))
 sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
 wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
 grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
+cases=$((cases + 1))
+"$papers/run" vws --quick --only radix --out vws >out 2>err || [ "$(grep -c '^FAIL' out)" = 1 ] || fail "bench/papers/run vws: exit status $?"
+grep -q '^ok    T14 radix' out && grep -q '^ok    T15 radix' out || fail "bench/papers/run vws: a trend does not hold"
+[ "$(wc -l <vws/vws.txt)" = 2 ] && grep -q '</svg>' vws/vws.svg || fail "bench/papers/run vws --out kept no table or plot"
+cases=$((cases + 1))
+sed -i "s/'vws.mode=slice'/'vws.mode=gang'/" wrong/papers/vws.py
+wrong/papers/run vws --quick --only radix >out 2>err && fail "gangs in place of warps of four: exit status 0"
+grep -q '^FAIL  T14 radix' out || fail "a trend of vws that does not hold is not named"
 
 cases=$((cases + 1))
 sed -i "s/'lrr': \['issue.policy=lrr'\]/'lrr': []/" wrong/papers/experiment.py

@@ -20,15 +20,15 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
 }
 
 /** Before any scheduler picks: mechanisms are asked with the ready warps of all of them. */
-static __attribute__((noinline)) void ask_mechanisms(struct tim_core *core, uint64_t now)
+static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, uint64_t now)
 {
-    struct tim_mechs_asked *asked = &core->mechs.asked;
+    struct tim_mechs_query *query = &core->mechs.query;
 
-    asked->at = now + 1;
-    asked->lsu_used = core->lsu_used;
+    query->at = now + 1;
+    query->lsu_used = core->lsu_used;
     for (unsigned s = 0; s < core->config->issue_schedulers; s++)
-        asked->nearest[s] = (uint8_t)tim_ready_but_held(core, s, asked->ready[s], now);
-    core->moved |= tim_mechs_cycle(&core->mechs, asked->ready);
+        query->nearest[s] = (uint8_t)tim_ready_but_held(core, s, query->ready[s], now);
+    core->moved |= tim_mechs_cycle(&core->mechs, query->ready);
 }
 
 /** Cycles that a launch from the device holds its warp. */

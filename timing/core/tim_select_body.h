@@ -165,22 +165,22 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
 }
 
 /** Is what mechanisms were asked with in this cycle still so, for scheduler @s? */
-static bool asked_lasts(const struct tim_core *core, unsigned s, uint64_t now)
+static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
 {
-    const struct tim_mechs_asked *asked = &core->mechs.asked;
+    const struct tim_mechs_query *query = &core->mechs.query;
     uint64_t touched = 0;
 
     for (unsigned i = 0; i < tim_words(core); i++)
         touched |= core->hot.known[tim_first(core, s) / 64 + i].recheck;
-    return asked->lasts && asked->at == now + 1 && asked->lsu_used == core->lsu_used && touched == 0;
+    return query->lasts && query->at == now + 1 && query->lsu_used == core->lsu_used && touched == 0;
 }
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
-    if (!tim_kind.fixed && core->mechs.cycle && tim_quick(core) && asked_lasts(core, s, now)) {
-        enum tim_stall nearest = (enum tim_stall)core->mechs.asked.nearest[s];
+    if (!tim_kind.fixed && core->mechs.cycle && tim_quick(core) && query_lasts(core, s, now)) {
+        enum tim_stall nearest = (enum tim_stall)core->mechs.query.nearest[s];
 
-        memcpy(ready, core->mechs.asked.ready[s], tim_words(core) * sizeof *ready);
+        memcpy(ready, core->mechs.query.ready[s], tim_words(core) * sizeof *ready);
         return tim_core_hold(core, s, ready) && nearest > TIM_STALL_THROTTLED ? TIM_STALL_THROTTLED : nearest;
     }
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);

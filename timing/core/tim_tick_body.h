@@ -136,7 +136,7 @@ static unsigned tim_core_begin(struct tim_core *core, uint64_t now)
 
     before_issue(core, now);
     if (!tim_kind.fixed && core->mechs.cycle)
-        ask_mechanisms(core, now);
+        update_mechanisms(core, now);
     if (tim_brisk(core))
         while (s < schedulers && tim_core_idles(core, s, now))
             s++;

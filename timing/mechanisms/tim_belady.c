@@ -4,7 +4,7 @@
  * line, to one that replaces the line whose next use is furthest, and to one without bounds. It holds nothing back, and
  * counts misses alone: a line is there right after its miss. Source: the warp scheduling thesis 3.5.
  */
-#include "timing/mechanisms/tim_map_priv.h"
+#include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/mem/tim_cache_priv.h"
 

@@ -8,7 +8,7 @@
  * A score is kept as the cycle in which it is back at the base one: nothing is done in a cycle.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
-#include "timing/mechanisms/tim_vta_priv.h"
+#include "timing/tables/tim_vta_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #define TIM_DAWS_PRIV_H
 
 #include "timing/mechanisms/tim_profile_priv.h"
-#include "timing/mechanisms/tim_vta_priv.h"
+#include "timing/tables/tim_vta_priv.h"
 
 enum { TIM_DAWS_WAYS = 8 };
 

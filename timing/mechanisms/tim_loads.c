@@ -7,7 +7,7 @@
  *   issues ---> a loop begins again: the warp's iteration of it gets a new number
  *   access ---> (line, warp) -> the number of the iteration that touched the line last: this one, the one before, other
  */
-#include "timing/mechanisms/tim_map_priv.h"
+#include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_profile_priv.h"
 
 #include <inttypes.h>

@@ -40,7 +40,7 @@ static bool shares_little(const struct tim_config *c)
 
 bool tim_mechs_init(struct tim_mechs *mechs)
 {
-    mechs->asked.lasts = shares_little(mechs->core.config);
+    mechs->query.lasts = shares_little(mechs->core.config);
     for (size_t i = 0; i < tim_mechanism_count; i++) {
         struct tim_mech *mech;
 

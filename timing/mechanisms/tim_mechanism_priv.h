@@ -191,13 +191,13 @@ struct tim_mechs {
     bool cycle;       /* one has that hook */
     struct tim_mech *fetches; /* the one that has that hook; NULL: none */
     /** What `cycle` was asked with last. */
-    struct tim_mechs_asked {
+    struct tim_mechs_query {
         bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue */
         uint64_t at;      /* 1 + the cycle */
         unsigned lsu_used; /* then */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
         uint8_t nearest[TIM_MAX_SCHEDS]; /* enum tim_stall: what a slot without an issue is counted as, mechanisms aside */
-    } asked;
+    } query;
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots whose warp lives; waits */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + what a trace has of it last; 0: nothing */

@@ -79,7 +79,7 @@ static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint6
 
 /* ---- where members are -------------------------------------------------------------------------------------- */
 
-bool tim_vws_is_kept(const struct tim_vws *vws, unsigned g, uint8_t members, uint64_t now)
+bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t members, uint64_t now)
 {
     const struct tim_vws_set *set = &vws->set[g];
 
@@ -118,15 +118,15 @@ static void look_at_members(struct tim_vws *vws, unsigned g)
     put(vws->syncs, g, syncs);
 }
 
-uint8_t tim_vws_behind(const struct tim_vws_set *set, const struct tim_gang *gang)
+uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang)
 {
-    uint8_t behind = 0;
+    uint8_t pending = 0;
 
     if (gang->issued == 0 || gang->pc == TIM_GANG_NOWHERE)
         return 0;
     for (LW_EACH_BIT(m, (uint64_t)(gang->mask & ~gang->issued)))
-        behind |= (uint8_t)((unsigned)(set->pc[m] == gang->pc) << m);
-    return behind;
+        pending |= (uint8_t)((unsigned)(set->pc[m] == gang->pc) << m);
+    return pending;
 }
 
 /** Gangs whose warps go on at different pcs split. True: something of the table is another. */
@@ -145,7 +145,7 @@ static bool follow(struct tim_vws *vws, unsigned g)
         tim_gang_form(&set->table, set->fresh);
     set->fresh = 0;
     look_at_members(vws, g);
-    put(vws->behind, g, false);
+    put(vws->pending, g, false);
     for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
         struct tim_gang *gang = &set->table.way[way];
         uint64_t pc = gang->mask != 0 ? set->pc[lw_lowest(gang->mask)] : 0;
@@ -153,8 +153,8 @@ static bool follow(struct tim_vws *vws, unsigned g)
 
         if (gang->mask == 0)
             continue;
-        if (tim_vws_behind(set, gang) != 0) {
-            put(vws->behind, g, true);
+        if (tim_vws_pending(set, gang) != 0) {
+            put(vws->pending, g, true);
             continue;
         }
         for (LW_EACH_BIT(m, (uint64_t)gang->mask))
@@ -304,7 +304,7 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
         uint8_t members = tim_vws_members(set, unit);
 
         if (members == 0 || (members & ~ready) != 0 || (gangs_only && unit != only) || (gang != NULL && gang->issued != 0) ||
-            tim_vws_is_kept(vws, g, members, now) || was_refused(set, members, now))
+            tim_vws_waits_at_sync(vws, g, members, now) || was_refused(set, members, now))
             continue;
         uint64_t last = gang != NULL ? gang->last : set->last[unit - TIM_GANG_WAYS];
         choice[count++] = (struct choice){.id = g * TIM_VWS_UNITS + unit, .set = g, .members = members, .age = set->age,
@@ -314,10 +314,10 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
 }
 
 /** Members of a unit of @size warps have their slices. */
-static void give_turn(struct tim_vws *vws, unsigned g, uint8_t members, unsigned size)
+static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsigned size)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))
-        vws->turn[m] = (int)tim_vws_slot(vws, g, (unsigned)m);
+        vws->issuer[m] = (int)tim_vws_slot(vws, g, (unsigned)m);
     for (LW_EACH_BIT(m, (uint64_t)members))
         vws->size[m] = (uint8_t)size;
 }
@@ -330,9 +330,9 @@ static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t 
 
     for (unsigned way = 0; way < TIM_GANG_WAYS; way++) {
         const struct tim_gang *gang = &set->table.way[way];
-        uint8_t members = gang->mask != 0 ? tim_vws_behind(set, gang) & ready & (uint8_t)~taken : 0;
+        uint8_t members = gang->mask != 0 ? tim_vws_pending(set, gang) & ready & (uint8_t)~taken : 0;
 
-        give_turn(vws, g, members, lw_popcount(gang->mask));
+        assign_slices(vws, g, members, lw_popcount(gang->mask));
         all |= members;
     }
     vws->late |= all;
@@ -351,7 +351,7 @@ static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_W
             for (LW_EACH_BIT(b, ready[s][word] & vws->alone[s][word])) {
                 unsigned g = word * 64 + (unsigned)b;
 
-                if (tim_vws_is_kept(vws, g, (uint8_t)(1u << s), vws->base.core->now))
+                if (tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), vws->base.core->now))
                     continue;
                 found = true;
                 if ((taken >> s & 1) != 0) {
@@ -359,7 +359,7 @@ static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_W
                 } else if (vws->config->vws_policy == TIM_GANGS_LPC && vws->set[g].pc[s] < least[s] &&
                            !was_refused(&vws->set[g], (uint8_t)(1u << s), vws->base.core->now)) {
                     least[s] = vws->set[g].pc[s];
-                    give_turn(vws, g, (uint8_t)(1u << s), 1);
+                    assign_slices(vws, g, (uint8_t)(1u << s), 1);
                 }
             }
     return found;
@@ -377,13 +377,13 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
     vws->late = 0;
     vws->fills = false;
     for (unsigned s = 0; s < vws->slices; s++) {
-        vws->turn[s] = -1;
+        vws->issuer[s] = -1;
         for (unsigned word = 0; word < (vws->sets + 63) / 64; word++)
             any[word] |= ready[s][word];
     }
     for (unsigned word = 0; word < vws->words; word++) {
         all |= any[word];
-        for (LW_EACH_BIT(b, any[word] & vws->behind[word]))
+        for (LW_EACH_BIT(b, any[word] & vws->pending[word]))
             taken |= catch_up(vws, word * 64 + (unsigned)b, ready_of(vws, ready, word * 64 + (unsigned)b), taken);
     }
     if (all == 0)
@@ -399,7 +399,7 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
                 best = &choice[i];
         if (best == NULL)
             break;
-        give_turn(vws, best->set, best->members, lw_popcount(best->members));
+        assign_slices(vws, best->set, best->members, lw_popcount(best->members));
         taken |= best->members;
         vws->issue_next = (best->id + 1) % (vws->sets * TIM_VWS_UNITS);
         chosen++;
@@ -442,10 +442,10 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     const unsigned s = warp % vws->slices, g = warp / vws->slices;
 
     (void)next;
-    if (vws->turn[s] >= 0)
-        return vws->turn[s] != (int)warp;
+    if (vws->issuer[s] >= 0)
+        return vws->issuer[s] != (int)warp;
     return vws->config->vws_mode == TIM_VWS_GANG || (vws->set[g].table.alone >> s & 1) == 0 ||
-           tim_vws_is_kept(vws, g, (uint8_t)(1u << s), mech->core->now);
+           tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), mech->core->now);
 }
 
 static bool holds_of(struct tim_mech *mech, unsigned s, uint64_t *ready)
@@ -453,16 +453,16 @@ static bool holds_of(struct tim_mech *mech, unsigned s, uint64_t *ready)
     const struct tim_vws *vws = (const struct tim_vws *)mech;
     uint64_t may[TIM_VWS_SET_WORDS] = {0}, held = 0;
 
-    if (vws->turn[s] >= 0)
-        put(may, (unsigned)vws->turn[s] / vws->slices, true);
+    if (vws->issuer[s] >= 0)
+        put(may, (unsigned)vws->issuer[s] / vws->slices, true);
     else if (vws->config->vws_mode != TIM_VWS_GANG)
         memcpy(may, vws->alone[s], sizeof may);
     for (unsigned word = 0; word < (vws->sets + 63) / 64; word++) {
         uint64_t before = ready[word];
 
         ready[word] &= may[word];
-        for (LW_EACH_BIT(b, vws->turn[s] < 0 ? ready[word] & vws->syncs[word] : 0))
-            if (tim_vws_is_kept(vws, word * 64 + (unsigned)b, (uint8_t)(1u << s), mech->core->now))
+        for (LW_EACH_BIT(b, vws->issuer[s] < 0 ? ready[word] & vws->syncs[word] : 0))
+            if (tim_vws_waits_at_sync(vws, word * 64 + (unsigned)b, (uint8_t)(1u << s), mech->core->now))
                 ready[word] &= ~(UINT64_C(1) << b);
         held |= before ^ ready[word];
     }
@@ -477,9 +477,9 @@ static uint64_t next(struct tim_mech *mech, uint64_t since)
     for (unsigned word = 0; word < vws->words; word++) {
         if (vws->config->vws_reform != TIM_REFORM_NONE)
             for (LW_EACH_BIT(b, vws->mergeable[word])) {
-                uint64_t set = word * 64 + (unsigned)b, turn = since + (set > now ? set - now : set + vws->sets - now);
+                uint64_t set = word * 64 + (unsigned)b, due = since + (set > now ? set - now : set + vws->sets - now);
 
-                at = turn < at ? turn : at;
+                at = due < at ? due : at;
             }
         for (LW_EACH_BIT(b, vws->syncs[word]))
             for (unsigned m = 0; m < vws->slices; m++) {
@@ -535,7 +535,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tim_vws *vws = (struct tim_vws *)mech;
     struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
     const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
-    const unsigned size = vws->turn[m] == (int)issue->warp ? vws->size[m] : 1; /* others of its gang may have ended since */
+    const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1; /* others of its gang may have ended since */
     uint64_t *count = mech->core->count;
 
     mark(vws, issue->warp);
@@ -617,7 +617,7 @@ static struct tim_mech *create(const struct tim_mech_core *core)
     vws->words = (vws->sets + 63) / 64;
     vws->fetch_most = config->vws_gang_fetch != 0 ? config->vws_gang_fetch : config->vws_gangs;
     for (unsigned s = 0; s < TIM_GANG_MEMBERS; s++)
-        vws->turn[s] = -1;
+        vws->issuer[s] = -1;
     return &vws->base;
 }
 

@@ -7,13 +7,13 @@
 #include "timing/mechanisms/tim_vws_priv.h"
 
 /** Who may have room, by sets: of each slice single warps, and gangs. */
-struct who {
+struct candidates {
     uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
 };
 
-static void find_who(const struct tim_vws *vws, const struct tim_mech_fetch *phase, struct who *who)
+static void find_candidates(const struct tim_vws *vws, const struct tim_mech_fetch *phase, struct candidates *candidates)
 {
-    memset(who, 0, sizeof *who);
+    memset(candidates, 0, sizeof *candidates);
     for (unsigned word = 0; word < TIM_MAX_WARPS / 64; word++)
         for (LW_EACH_BIT(b, phase->may[word])) {
             const unsigned slot = word * 64 + (unsigned)b, g = slot >> vws->shift, s = slot & (vws->slices - 1);
@@ -22,9 +22,9 @@ static void find_who(const struct tim_vws *vws, const struct tim_mech_fetch *pha
             if (g >= vws->sets)
                 return;
             if ((vws->set[g].table.alone >> s & 1) != 0 && vws->config->vws_mode != TIM_VWS_GANG)
-                who->single[s][g / 64] |= bit;
+                candidates->single[s][g / 64] |= bit;
             else
-                who->gang[g / 64] |= bit;
+                candidates->gang[g / 64] |= bit;
         }
 }
 
@@ -52,8 +52,8 @@ static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch
 
         if (members == 0)
             continue;
-        if (unit < TIM_GANG_WAYS && tim_vws_behind(set, &set->table.way[unit]) != 0)
-            members = tim_vws_behind(set, &set->table.way[unit]);
+        if (unit < TIM_GANG_WAYS && tim_vws_pending(set, &set->table.way[unit]) != 0)
+            members = tim_vws_pending(set, &set->table.way[unit]);
         if (phase->fetch(phase->context, tim_vws_slot(vws, g, 0), members) != TIM_FETCHED)
             continue;
         vws->base.core->count[TIM_CORE_vws_gang_fetches]++;
@@ -64,29 +64,29 @@ static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch
 }
 
 /** Gangs fetch, at most @ports of them. How many did. */
-static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct who *who, unsigned ports)
+static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates, unsigned ports)
 {
     const unsigned units = vws->config->vws_mode == TIM_VWS_GANG ? TIM_VWS_UNITS : TIM_GANG_WAYS;
     const unsigned first = vws->fetch_next / TIM_VWS_UNITS, unit = vws->fetch_next % TIM_VWS_UNITS;
     unsigned done = 0;
 
     /* From unit @unit of set @first on around to the one before it. */
-    for (unsigned g = first_from(who->gang, first); g < TIM_VWS_SETS && done < ports; g = first_from(who->gang, g + 1))
+    for (unsigned g = first_from(candidates->gang, first); g < TIM_VWS_SETS && done < ports; g = first_from(candidates->gang, g + 1))
         done += fetch_for_units(vws, phase, g, g == first ? unit : 0, units, ports - done);
-    for (unsigned g = first_from(who->gang, 0); g <= first && done < ports; g = first_from(who->gang, g + 1))
+    for (unsigned g = first_from(candidates->gang, 0); g <= first && done < ports; g = first_from(candidates->gang, g + 1))
         done += fetch_for_units(vws, phase, g, 0, g == first && unit < units ? unit : units, ports - done);
     return done;
 }
 
 /** A single warp of slice @s fetches. *waits: one has room, and there was no port. */
-static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct who *who,
+static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates,
                                              unsigned s, bool port, bool *waits)
 {
-    const unsigned first = vws->place_next[s];
+    const unsigned first = vws->set_next[s];
 
     for (unsigned half = 0; half < 2; half++)
-        for (unsigned g = first_from(who->single[s], half == 0 ? first : 0); g < (half == 0 ? (unsigned)TIM_VWS_SETS : first);
-             g = first_from(who->single[s], g + 1)) {
+        for (unsigned g = first_from(candidates->single[s], half == 0 ? first : 0); g < (half == 0 ? (unsigned)TIM_VWS_SETS : first);
+             g = first_from(candidates->single[s], g + 1)) {
             enum tim_mech_fetched got;
 
             if (!port && !phase->levels) {
@@ -97,7 +97,7 @@ static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct t
             }
             got = phase->fetch(phase->context, tim_vws_slot(vws, g, s), 1);
             if (got != TIM_FETCHED_NOT) {
-                vws->place_next[s] = (g + 1) % vws->sets;
+                vws->set_next[s] = (g + 1) % vws->sets;
                 return got;
             }
         }
@@ -109,10 +109,10 @@ void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase)
     struct tim_vws *vws = (struct tim_vws *)mech;
     unsigned most = vws->fetch_most < phase->ports ? vws->fetch_most : phase->ports;
     unsigned left, first = vws->slice_next;
-    struct who who;
+    struct candidates candidates;
 
-    find_who(vws, phase, &who);
-    left = phase->ports - fetch_for_gangs(vws, phase, &who, most);
+    find_candidates(vws, phase, &candidates);
+    left = phase->ports - fetch_for_gangs(vws, phase, &candidates, most);
     if (vws->config->vws_mode == TIM_VWS_GANG)
         return;
     for (unsigned k = 0; k < vws->slices; k++) {
@@ -121,7 +121,7 @@ void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase)
 
         if (vws->single_in[s] == 0)
             continue;
-        if (fetch_for_slice(vws, phase, &who, s, left != 0, &waits) == TIM_FETCHED) {
+        if (fetch_for_slice(vws, phase, &candidates, s, left != 0, &waits) == TIM_FETCHED) {
             left--;
             vws->slice_next = (s + 1) % vws->slices;
         }

@@ -3,7 +3,7 @@
 #ifndef TIM_VWS_PRIV_H
 #define TIM_VWS_PRIV_H
 
-#include "timing/mechanisms/tim_gang_priv.h"
+#include "timing/tables/tim_gang_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 enum {
@@ -31,15 +31,15 @@ struct tim_vws {
     struct tim_vws_set set[TIM_VWS_SETS];
     /* Of sets: something of a member has changed; two of its units have one pc; a member waits at bsync; members of a gang
      * are behind. */
-    uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], behind[TIM_VWS_SET_WORDS];
+    uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], pending[TIM_VWS_SET_WORDS];
     uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS]; /* alone: of each slice */
-    int turn[TIM_GANG_MEMBERS]; /* of each slice: the slot whose warp alone may issue in this cycle; -1: single warps may */
+    int issuer[TIM_GANG_MEMBERS]; /* of each slice: the slot whose warp alone may issue in this cycle; -1: single warps may */
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction issued last */
     uint8_t size[TIM_GANG_MEMBERS]; /* how many warps it issues with */
     bool fills;                 /* a gang has the turn of some slices */
     uint8_t late;               /* slices whose turn is that of a member behind */
     unsigned issue_next, fetch_next; /* units from which loose round robin goes on */
-    unsigned place_next[TIM_GANG_MEMBERS]; /* of each slice: the set whose single warp fetches first */
+    unsigned set_next[TIM_GANG_MEMBERS]; /* of each slice: the set whose single warp fetches first */
     unsigned slice_next;             /* the slice that fetches first */
     /* As they are since cycle `since`, and not in the counters: */
     unsigned gangs, single, live, single_in[TIM_GANG_MEMBERS];
@@ -58,9 +58,9 @@ static inline uint8_t tim_vws_members(const struct tim_vws_set *set, unsigned un
     return set->table.alone & (uint8_t)(1u << (unit - TIM_GANG_WAYS));
 }
 /** Are they kept at bsync in cycle @now? */
-bool tim_vws_is_kept(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
+bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
 /** Of a gang of the set, those that have not issued the instruction that others have. */
-uint8_t tim_vws_behind(const struct tim_vws_set *set, const struct tim_gang *gang);
+uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang);
 /** The hook `fetches`. */
 void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase);
 /** For the debugger. */

@@ -18,28 +18,28 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     if (way < TIM_GANG_WAYS) {
         const struct tim_gang *gang = &set->table.way[way];
-        const uint8_t behind = tim_vws_behind(set, gang);
+        const uint8_t pending = tim_vws_pending(set, gang);
 
         lw_printf(out, "gang %u of warp slots", g * TIM_GANG_WAYS + way);
         put_slots(vws, g, gang->mask, out);
-        if (behind != 0 && (behind >> s & 1) == 0) {
-            lw_put(out, " waits until those behind have issued:");
-            put_slots(vws, g, behind, out);
+        if (pending != 0 && (pending >> s & 1) == 0) {
+            lw_put(out, " waits until those that are late have issued:");
+            put_slots(vws, g, pending, out);
             return;
         }
-        if (tim_vws_is_kept(vws, g, gang->mask, mech->core->now)) {
+        if (tim_vws_waits_at_sync(vws, g, gang->mask, mech->core->now)) {
             lw_put(out, " waits at bsync for others of its group");
             return;
         }
         lw_put(out, " issues when all are ready, and no gang before it has a slice of theirs");
-    } else if (tim_vws_is_kept(vws, g, (uint8_t)(1u << s), mech->core->now)) {
+    } else if (tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), mech->core->now)) {
         lw_put(out, "it waits at bsync for others of its group");
         return;
     } else {
         lw_put(out, "it is single");
     }
-    if (vws->turn[s] >= 0 && vws->turn[s] != (int)warp)
-        lw_printf(out, "; slice %u is warp slot %d's in this cycle", s, vws->turn[s]);
+    if (vws->issuer[s] >= 0 && vws->issuer[s] != (int)warp)
+        lw_printf(out, "; slice %u is warp slot %d's in this cycle", s, vws->issuer[s]);
 }
 
 bool tim_vws_gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
@@ -90,9 +90,9 @@ void tim_vws_show(struct tim_mech *mech, struct lw_sink *out)
             else
                 lw_printf(out, "%4u %#8" PRIx64 " ", g * TIM_GANG_WAYS + way, gang->pc);
             put_slots(vws, g, gang->mask, out);
-            if (tim_vws_behind(set, gang) != 0) {
-                lw_put(out, "; behind:");
-                put_slots(vws, g, tim_vws_behind(set, gang), out);
+            if (tim_vws_pending(set, gang) != 0) {
+                lw_put(out, "; late:");
+                put_slots(vws, g, tim_vws_pending(set, gang), out);
             }
             lw_put(out, "\n");
         }

@@ -174,7 +174,7 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && (core->warp[w].reselect || sleep_is_over(&core->warp[w], now)))
             tim_warp_ready_check(core, w, now);
     if (core->mechs.cycle)
-        ask_mechanisms(core, now);
+        update_mechanisms(core, now);
     return 0;
 }
 

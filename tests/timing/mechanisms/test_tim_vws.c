@@ -137,7 +137,7 @@ static void v6_original_gangs_never_merge(void **state)
     mech_free(m);
 }
 
-static void v7_halves_that_meet_become_one_gang(void **state)
+static void v7_halves_with_one_pc_become_a_gang(void **state)
 {
     (void)state;
     for (unsigned elastic = 0; elastic < 2; elastic++) {
@@ -181,7 +181,7 @@ static void merges_of_a_cycle_are_limited(void **state)
     }
 }
 
-static void v10_who_ends_leaves_the_gang(void **state)
+static void v10_ended_warps_leave_the_gang(void **state)
 {
     struct mech_core *m = mech_new(VWS, 0);
 
@@ -324,7 +324,7 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
 }
 
 /* A debugger steps member 3 alone: those behind come before bigger gangs, and only then the gang goes on. */
-static void members_left_behind_catch_up(void **state)
+static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};
     struct mech_core *m = mech_new(VWS, 0);
@@ -351,7 +351,7 @@ static void members_left_behind_catch_up(void **state)
 }
 
 /* While a debugger holds those behind at a breakpoint, the one that it steps goes on: they leave the gang. */
-static void who_is_stepped_goes_on_without_those_held(void **state)
+static void a_stepped_warp_continues_without_those_held(void **state)
 {
     static const uint8_t all[] = {0x07, 0x07};
     struct mech_core *m = mech_new(VWS, 0);
@@ -646,19 +646,19 @@ int main(void)
         cmocka_unit_test(v4_what_slices_request_in_a_cycle_is_one_access),
         cmocka_unit_test(v5_a_gang_fetches_once),
         cmocka_unit_test(v6_original_gangs_never_merge),
-        cmocka_unit_test(v7_halves_that_meet_become_one_gang),
+        cmocka_unit_test(v7_halves_with_one_pc_become_a_gang),
         cmocka_unit_test(merges_of_a_cycle_are_limited),
         cmocka_unit_test(v8_data_that_comes_for_some_splits_gangs),
         cmocka_unit_test(v8_a_hit_in_a_gang_of_misses),
         cmocka_unit_test(v9_sync_waits_exactly_so_long),
-        cmocka_unit_test(v10_who_ends_leaves_the_gang),
+        cmocka_unit_test(v10_ended_warps_leave_the_gang),
         cmocka_unit_test(v10_barriers_and_exits_of_partial_gangs),
         cmocka_unit_test(v11_a_loop_that_fits_needs_the_shared_cache_once),
         cmocka_unit_test(gangs_issue_in_the_order_of_their_policy),
         cmocka_unit_test(as_many_gangs_as_may_issue),
         cmocka_unit_test(lowest_pc_goes_for_single_warps_too),
-        cmocka_unit_test(members_left_behind_catch_up),
-        cmocka_unit_test(who_is_stepped_goes_on_without_those_held),
+        cmocka_unit_test(late_members_catch_up),
+        cmocka_unit_test(a_stepped_warp_continues_without_those_held),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gang table of variable warp sizing. */
-#include "timing/mechanisms/tim_gang_priv.h"
+#include "timing/tables/tim_gang_priv.h"
 
 #include "base/lw.h"
 

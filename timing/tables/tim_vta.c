@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "timing/mechanisms/tim_vta_priv.h"
+#include "timing/tables/tim_vta_priv.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,10 @@
 #ifndef TIM_VTA_PRIV_H
 #define TIM_VTA_PRIV_H
 
-#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "base/lw.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 struct tim_vta;
 /** @entries of each of @warps slots, in sets of @ways (at most @entries), with LRU; @line: bytes of a line of L1.

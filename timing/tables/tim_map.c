@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "timing/mechanisms/tim_map_priv.h"
+#include "timing/tables/tim_map_priv.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment of variable warp sizing, the thesis's chapter 6, on machine rogers-vws: one SM of 32 lanes."""
+import os
+
+import plot
+from experiment import Experiment, harmonic, mean
+from vws_workloads import CONVERGENT, DIVERGENT, INSENSITIVE
+
+KERNELS = {**DIVERGENT, **INSENSITIVE, **CONVERGENT}
+QUICK = ('lighting', 'raytrace', 'physics', 'fft', 'matmul', 'radix')
+PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # of T13, of T14
+
+
+def slices(width):
+    """Keys of a machine with warps of @width lanes: as many slices as 32 lanes make, and all else as with warps of 32."""
+    n = 32 // width
+    keys = ['core.warp_width=%d' % width, 'core.warps=%d' % (1024 // width), 'core.group=%d' % n, 'issue.schedulers=%d' % n, 'fetch.width=8']
+    for unit, lanes in (('int', width), ('dp', width // 2), ('sfu', max(1, width // 4)), ('mem', width)):
+        keys += ['units.%s.pipes=%d' % (unit, n), 'units.%s.lanes=%d' % (unit, lanes)]
+    return keys + ['vws.on=true']
+
+
+def fixed(width):
+    return slices(width) + ['fetch.width=%d' % (32 // width), 'vws.mode=slice']
+
+
+def cache(ports, l0):
+    """Fetches from the instruction cache of the SM in a cycle; bytes of each slice's own, in lines of 32."""
+    if l0 == 0:
+        return ['fetch.cache_line=32', 'fetch.width=%d' % ports]
+    return ['fetch.cache_line=32', 'fetch.ports=%d' % ports, 'fetch.l0_bytes=%d' % l0, 'fetch.l0_ways=%d' % (l0 // 32), 'fetch.link=1']
+
+
+INELASTIC, ELASTIC = slices(4), slices(4) + ['vws.reform=opportunistic']
+CONFIGURATIONS = {  # the specification's 7.7
+    'WS 32': [], 'WS 16': fixed(16), 'WS 8': fixed(8), 'WS 4': fixed(4),
+    'I-VWS': INELASTIC,
+    'I-VWS-GTO': INELASTIC + ['vws.policy=gto'], 'I-VWS-LRR': INELASTIC + ['vws.policy=lrr', 'issue.policy=lrr'],
+    'I-VWS-LPC': INELASTIC + ['vws.policy=lpc'], 'I-VWS-LGTO': INELASTIC + ['vws.policy=lgto'],
+    'I-VWS 1 gang': INELASTIC + ['vws.gangs=1'], 'I-VWS 4 gangs': INELASTIC + ['vws.gangs=4'],
+    'I-VWS-GroupMem': INELASTIC + ['vws.memory=group'], 'I-VWS-ImpatientMem': INELASTIC + ['vws.memory=impatient'],
+    'E-VWS': ELASTIC, 'E-VWS-ImpatientMem': ELASTIC + ['vws.memory=impatient'],
+    'E-VWS-Sync10': ELASTIC + ['vws.sync=10'], 'E-VWS-Sync50': ELASTIC + ['vws.sync=50'], 'E-VWS-Sync100': ELASTIC + ['vws.sync=100'],
+    'I-VWS width 8': slices(8), 'gangs only': INELASTIC + ['vws.mode=gang', 'vws.gangs=1'],
+}
+QUICK_CONFIGURATIONS = ('WS 32', 'WS 4', 'I-VWS', 'I-VWS 1 gang', 'I-VWS-ImpatientMem', 'E-VWS', 'E-VWS-ImpatientMem', 'I-VWS width 8')
+
+
+class Widths(Experiment):
+    """Its kernels under its configurations."""
+
+    model = 'rogers-vws'
+
+    def __init__(self, program, work, out, options, known):
+        super().__init__(program, work, out, 1, options.size or 1, options.jobs, known)
+        self.machine = []
+        self.names = [n for n in KERNELS if n in (options.only or (QUICK if options.quick else KERNELS))]
+        self.configurations = {c: keys for c, keys in CONFIGURATIONS.items() if not options.quick or c in QUICK_CONFIGURATIONS}
+        self.quick = options.quick
+
+    def launch(self, name):
+        if name not in self.launches:
+            self.launches[name] = KERNELS[name](self.folder, self.size)
+        return self.launches[name]
+
+    def of(self, kernels, among=None):
+        return [n for n in self.names if n in kernels and (among is None or n in among)]
+
+    def speed(self, name, configuration, over='WS 32'):
+        return self.got[name][over].cycles / self.got[name][configuration].cycles
+
+    def speeds(self, names, configuration, over='WS 32'):
+        return harmonic([self.speed(n, configuration, over) for n in names])
+
+    def fetches(self, name, configuration):
+        """In a cycle."""
+        r = self.got[name][configuration]
+        return r.core['fetches'] / r.cycles
+
+
+def show(e):
+    columns = list(e.configurations)
+    for title, value in (('IPC over that of WS 32', lambda n, c: '%.2f' % e.speed(n, c)), ('fetches in a cycle', lambda n, c: '%.2f' % e.fetches(n, c)),
+                         ('accesses of L1 for each of WS 32', lambda n, c: '%.2f' % (e.got[n][c].core['accesses'] / e.got[n]['WS 32'].core['accesses']))):
+        rows = [[n] + [value(n, c) for c in columns] for n in e.names]
+        if title.startswith('IPC'):
+            for what, kernels in (('divergent', DIVERGENT), ('insensitive', INSENSITIVE), ('convergent', CONVERGENT)):
+                if e.of(kernels):
+                    rows.append(['harmonic mean, ' + what] + ['%.2f' % e.speeds(e.of(kernels), c) for c in columns])
+            e.keep('vws', ['kernel'] + [c.replace(' ', '_') for c in columns], rows[:len(e.names)])
+        print('\n' + title)
+        for at in range(0, len(columns), 8): # as wide as a page
+            e.lay_out(['kernel'] + columns[at:at + 8], [row[:1] + row[1 + at:9 + at] for row in rows])
+    if e.out:
+        plot.bars(os.path.join(e.out, 'vws.svg'), 'IPC over that of WS 32', 'x', e.names,
+                  {c: [e.speed(n, c) for n in e.names] for c in columns if c in ('WS 4', 'I-VWS', 'E-VWS', 'E-VWS-ImpatientMem')})
+
+
+def trends(e):
+    """T13 to T15 and T18 of the specification's 12.1."""
+    for n in e.of(PATHS):
+        ws4, ivws = e.speed(n, 'WS 4'), e.speed(n, 'I-VWS')
+        e.trend('T13 ' + n, min(ws4, ivws) >= 1.2 and ivws >= .95 * ws4,
+                '%s: WS 4 and I-VWS are faster than WS 32 by a fifth, I-VWS at most 5 %% behind WS 4: IPC x %.2f and x %.2f' % (n, ws4, ivws))
+        gain = (e.speed(n, 'I-VWS width 8') - 1) / (ivws - 1) if ivws != 1 else 0
+        e.trend('T18 ' + n, gain > .5, '%s: base width 8 has more than half of the gain of width 4: %.0f %%' % (n, 100 * gain))
+    for n in e.of(DENSE):
+        ws4, ivws, impatient, eight = (e.speed(n, c) for c in ('WS 4', 'I-VWS', 'I-VWS-ImpatientMem', 'I-VWS width 8'))
+        e.trend('T14 ' + n, ws4 <= .9 and abs(ivws - 1) <= .01 and impatient < ivws,
+                '%s: WS 4 is slower than WS 32 by a tenth, I-VWS as fast within 1 %%, with impatient splits slower: IPC x %.2f, x %.3f, x %.3f' %
+                (n, ws4, ivws, impatient))
+        e.trend('T18 ' + n, abs(eight - 1) <= .01, '%s: base width 8 is as fast as WS 32 within 1 %%: IPC x %.3f' % (n, eight))
+        count = {c: e.got[n][c].core['fetches'] for c in ('WS 32', 'WS 4', 'I-VWS')}
+        e.trend('T15 ' + n, abs(count['I-VWS'] / count['WS 32'] - 1) <= .05 and 7 <= count['WS 4'] / count['WS 32'] <= 9,
+                '%s: I-VWS fetches as often as WS 32 within 5 %%, WS 4 eight times as often: x %.2f and x %.2f' %
+                (n, count['I-VWS'] / count['WS 32'], count['WS 4'] / count['WS 32']))
+    for n in e.of(PATHS):
+        e.trend('T15 ' + n, e.fetches(n, 'I-VWS') < e.fetches(n, 'WS 4') and e.fetches(n, 'E-VWS') < e.fetches(n, 'I-VWS'),
+                '%s: fetches in a cycle fall from WS 4 to I-VWS to E-VWS: %.2f, %.2f, %.2f' %
+                (n, e.fetches(n, 'WS 4'), e.fetches(n, 'I-VWS'), e.fetches(n, 'E-VWS')))
+
+
+def instruction_supply(e):
+    """T16: two ports of the instruction cache, and caches of the slices."""
+    names = e.of(PATHS)
+    ports, sizes = ((2,), (0, 64, 256)) if e.quick else ((2, 4, 8), (0, 32, 64, 128, 256))
+    if not names:
+        return
+    whole = {n: e.start(n, INELASTIC + cache(8, 0)) for n in names}
+    for n in names:
+        for p in ports:
+            for size in sizes:
+                e.start(n, INELASTIC + cache(p, size))
+    rows = {(n, p): [whole[n].result().cycles / e.get(n, INELASTIC + cache(p, size)).cycles for size in sizes] for n in names for p in ports}
+    print('\nI-VWS with so many ports of the instruction cache and bytes of L0: IPC over that with 8 ports and none')
+    e.lay_out(['kernel, ports'] + [str(s) for s in sizes], [['%s, %d' % at] + ['%.2f' % x for x in row] for at, row in rows.items()])
+    e.keep('vws_fetch', ['kernel', 'ports'] + [str(s) for s in sizes], [list(at) + ['%.3f' % x for x in row] for at, row in rows.items()])
+    for n in names:
+        row = rows[n, 2]
+        rises = all(b >= .99 * a for a, b in zip(row, row[1:]))
+        e.trend('T16 ' + n, rises and row[-1] >= .9, '%s: with 2 ports IPC rises with L0, and is 90 %% of that with 8 at 256 bytes: %s' %
+                (n, ', '.join('%.2f' % x for x in row)))
+    if not e.quick:
+        e.row('divergent: 2 fetches and 256 B of L0, over 8 fetches', '0.95', '%.2f' % harmonic([rows[n, 2][-1] for n in names]), '9.3')
+        e.row('the same without L0', 'below 0.5', '%.2f' % harmonic([rows[n, 2][0] for n in names]), '9.3')
+
+
+def figures(e):
+    """Ours beside those of the specification's 9.3."""
+    divergent, convergent, insensitive = (e.of(k) for k in (DIVERGENT, CONVERGENT, INSENSITIVE))
+    if not (divergent and convergent and insensitive):
+        return
+    for what, source, names in (('WS 4, divergent', '1.38', divergent), ('WS 4, convergent', '0.73', convergent), ('WS 4, insensitive', '1', insensitive),
+                                ('I-VWS, divergent', '1.35', divergent), ('I-VWS, convergent', '1.00', convergent), ('I-VWS, insensitive', '1.00', insensitive),
+                                ('E-VWS, divergent', 'slightly below I-VWS', divergent), ('E-VWS, convergent', '1.00', convergent),
+                                ('E-VWS-ImpatientMem, convergent', '0.78', convergent), ('I-VWS width 8, divergent', 'most of the gain', divergent)):
+        e.row('%s, over WS 32' % what, source, '%.2f' % e.speeds(names, what.split(',')[0]), '9.3')
+    pairs = [('E-VWS-ImpatientMem', 'I-VWS', '1.02'), ('I-VWS 1 gang', 'I-VWS', '0.90')]
+    if not e.quick:
+        pairs += [('I-VWS 4 gangs', 'I-VWS', 'within 1 %'), ('I-VWS-GTO', 'I-VWS', 'about 1'), ('I-VWS-LRR', 'I-VWS', 'about 1'), ('I-VWS-LPC', 'I-VWS', 'below 1'),
+                  ('I-VWS-LGTO', 'I-VWS', 'far below 1'), ('E-VWS-Sync10', 'E-VWS', 'below 1'), ('E-VWS-Sync50', 'E-VWS', 'below 1'), ('E-VWS-Sync100', 'E-VWS', 'below 1')]
+    for a, b, source in pairs:
+        e.row('%s over %s, divergent' % (a, b), source, '%.2f' % e.speeds(divergent, a, b), '9.3')
+    pairs = [('I-VWS', 'WS 4', '0.43'), ('E-VWS', 'I-VWS', '0.45'), ('I-VWS-ImpatientMem', 'I-VWS', '1.69')]
+    if not e.quick:
+        pairs += [('I-VWS-GroupMem', 'I-VWS', '1.41'), ('E-VWS-ImpatientMem', 'I-VWS', 'at most 1')]
+    for a, b, source in pairs:
+        e.row('fetches in a cycle, %s over %s, divergent' % (a, b), source, '%.2f' % mean([e.fetches(n, a) / e.fetches(n, b) for n in divergent]), '9.3')
+    e.row('fetches, I-VWS over WS 32, convergent and insensitive', '1', '%.2f' %
+          mean([e.got[n]['I-VWS'].core['fetches'] / e.got[n]['WS 32'].core['fetches'] for n in convergent + insensitive]), '9.3')
+
+
+def vws(e, options):
+    e.got = e.all(e.names, e.configurations)
+    show(e)
+    print()
+    trends(e)
+    instruction_supply(e)
+    figures(e)
