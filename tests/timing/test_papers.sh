@@ -45,6 +45,7 @@ cases=$((cases + 1))
 grep -q '^ok    T14 radix' out && grep -q '^ok    T15 radix' out || fail "bench/papers/run vws: a trend does not hold"
 [ "$(wc -l <vws/vws.txt)" = 2 ] && grep -q '</svg>' vws/vws.svg || fail "bench/papers/run vws --out kept no table or plot"
 cases=$((cases + 1))
+cp "$papers/vws.cl" wrong/papers
 sed -i "s/'vws.mode=slice'/'vws.mode=gang'/" wrong/papers/vws.py
 wrong/papers/run vws --quick --only radix >out 2>err && fail "gangs in place of warps of four: exit status 0"
 grep -q '^FAIL  T14 radix' out || fail "a trend of vws that does not hold is not named"
