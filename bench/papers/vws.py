@@ -101,7 +101,7 @@ def trends(e):
     for n in e.of(PATHS):
         ws4, ivws = e.speed(n, 'WS 4'), e.speed(n, 'I-VWS')
         e.trend('T13 ' + n, min(ws4, ivws) >= 1.2 and ivws >= .95 * ws4,
-                '%s: WS 4 and I-VWS are faster than WS 32 by a fifth, I-VWS at most 5 %% behind WS 4: IPC x %.2f and x %.2f' % (n, ws4, ivws))
+                '%s: WS 4 and I-VWS are faster than WS 32 by a fifth, I-VWS at most 5 %% below WS 4: IPC x %.2f and x %.2f' % (n, ws4, ivws))
         gain = (e.speed(n, 'I-VWS width 8') - 1) / (ivws - 1) if ivws != 1 else 0
         e.trend('T18 ' + n, gain > .5, '%s: base width 8 has more than half of the gain of width 4: %.0f %%' % (n, 100 * gain))
     for n in e.of(DENSE):

@@ -243,10 +243,10 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 
     if (which == tim_mechanism_count || config->l1_bytes == 0 || config->issue_types)
         return "";
-    if ((tim_mechanisms[which] == &tim_pools && config->issue_policy == TIM_SCHED_SWL) ||
-        ((tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws) &&
-         config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
-        return ""; /* these do not go together */
+    if ((config->issue_policy == TIM_SCHED_ACTIVE_PENDING && (tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws)) ||
+        (config->issue_policy == TIM_SCHED_SWL && tim_mechanisms[which] == &tim_pools) ||
+        (config->lsu_replay != TIM_REPLAY_NONE && tim_mechanisms[which] == &tim_daws))
+        return ""; /* what does not go together */
     if (tim_mechanisms[which] == &tim_dwr) {
         if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE ||
             config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
@@ -329,6 +329,10 @@ int main(int argc, char **argv)
             unsigned cores = 1 + (unsigned)(draw(&random) % 4);
             set(config, "core.count=%u", cores);
             snprintf(text, sizeof text, "issue.policy=%s", sched);
+            if (config->issue_types && strcmp(sched, "active_pending") == 0) { /* does not go together */
+                tim_config_destroy(config);
+                continue;
+            }
             NEED(tim_config_set(config, text, &err));
             snprintf(text, sizeof text, "core.reconvergence=%s", engine);
             NEED(tim_config_set(config, text, &err));

@@ -7,8 +7,8 @@
  * Its part of a cycle, before any scheduler picks: sets of which something has changed are looked at, so that gangs whose
  * warps are at different pcs split; one set is reformed; gangs are chosen. A gang that is chosen has its slices: no other
  * warp of them may issue. Where a member could not issue with the others (a debugger held it, or there was no room after
- * all), those left behind come before all others, until the whole gang has issued the instruction. Whom a debugger holds then,
- * too, leaves the gang, or that could not go on.
+ * all), those that are late come before all others, until the whole gang has issued the instruction. Whom a debugger holds then,
+ * too, leaves the gang, or that one could not continue.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
@@ -91,7 +91,7 @@ bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** What is at the pcs of its members; who has come to bsync. */
+/** What is at the pcs of its members; who has reached bsync. */
 static void look_at_members(struct tim_vws *vws, unsigned g)
 {
     const struct tim_mech_core *core = vws->base.core;
@@ -129,7 +129,7 @@ uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *ga
     return pending;
 }
 
-/** Gangs whose warps go on at different pcs split. True: something of the table is another. */
+/** Gangs whose warps continue at different pcs split. True: something of the table is another. */
 static bool follow(struct tim_vws *vws, unsigned g)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -174,7 +174,7 @@ static bool follow(struct tim_vws *vws, unsigned g)
     return changed;
 }
 
-/** Two units of the set whose turn it is become one, if they have one pc. */
+/** Two units of the set of this cycle become one, if they have one pc. */
 static bool reform(struct tim_vws *vws)
 {
     unsigned g = (unsigned)(vws->base.core->now % vws->sets), merges = 0;
@@ -291,7 +291,7 @@ static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
     return found;
 }
 
-/** The units of a set that could issue, behind @count others. How many there are then. */
+/** The units of a set that could issue, after @count others. How many there are then. */
 static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready, struct choice *choice, unsigned count)
 {
     const struct tim_vws_set *set = &vws->set[g];
@@ -322,7 +322,7 @@ static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsi
         vws->size[m] = (uint8_t)size;
 }
 
-/** Those left behind. The slices that they take. */
+/** Late members. The slices that they take. */
 static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t taken)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -552,8 +552,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
-/** A debugger holds the warp back while it steps another. If others of its gang have issued in an earlier cycle, the gang goes
- *  on without it. */
+/** A debugger holds the warp back while it steps another. If others of its gang have issued in an earlier cycle, the gang
+ *  continues without it. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;

@@ -30,15 +30,15 @@ struct tim_vws {
     unsigned fetch_most; /* gangs that fetch in a cycle */
     struct tim_vws_set set[TIM_VWS_SETS];
     /* Of sets: something of a member has changed; two of its units have one pc; a member waits at bsync; members of a gang
-     * are behind. */
+     * are late. */
     uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], pending[TIM_VWS_SET_WORDS];
     uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS]; /* alone: of each slice */
     int issuer[TIM_GANG_MEMBERS]; /* of each slice: the slot whose warp alone may issue in this cycle; -1: single warps may */
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction issued last */
     uint8_t size[TIM_GANG_MEMBERS]; /* how many warps it issues with */
-    bool fills;                 /* a gang has the turn of some slices */
-    uint8_t late;               /* slices whose turn is that of a member behind */
-    unsigned issue_next, fetch_next; /* units from which loose round robin goes on */
+    bool fills;                 /* a gang issues in some slices */
+    uint8_t late;               /* slices that late members issue in */
+    unsigned issue_next, fetch_next; /* units from which loose round robin continues */
     unsigned set_next[TIM_GANG_MEMBERS]; /* of each slice: the set whose single warp fetches first */
     unsigned slice_next;             /* the slice that fetches first */
     /* As they are since cycle `since`, and not in the counters: */

@@ -33,7 +33,7 @@ struct tim_gang_set {
 
 /** @members, which are in no gang and not alone, become a gang; one becomes alone. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
-/** The members of a gang go on at @pc[member]: those with one pc stay a gang, a single one is alone. The first group has the
+/** The members of a gang continue at @pc[member]: those with one pc stay a gang, a single one is alone. The first group has the
  *  entry, others have free ones of the set. The count of groups. */
 unsigned tim_gang_split(struct tim_gang_set *set, unsigned way, const uint64_t pc[TIM_GANG_MEMBERS]);
 /** All of its members are alone. */

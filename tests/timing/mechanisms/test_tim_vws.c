@@ -26,7 +26,7 @@ static void begin(struct mech_core *m, unsigned g, unsigned mask)
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
 }
-/** Members @mask of it go on at @pc; 0: they wait. */
+/** Members @mask of it continue at @pc; 0: they wait. */
 static void go(struct mech_core *m, unsigned g, unsigned mask, uint64_t pc)
 {
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
@@ -153,7 +153,7 @@ static void v7_halves_with_one_pc_become_a_gang(void **state)
         idle(m, 1);
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         assert_int_equal(tim_mechs_next(&m->mechs, m->mechs.core.now), elastic ? 37 : UINT64_MAX);
-        idle(m, 28); /* cycle 36: of 32 sets, the turn of set 4 */
+        idle(m, 28); /* cycle 36: of 32 sets, the cycle of set 4 */
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         idle(m, 1);
         assert_string_equal(table(m, 5), elastic ? "ff@200" : "0f@200 f0@200");
@@ -323,7 +323,7 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
     mech_free(m);
 }
 
-/* A debugger steps member 3 alone: those behind come before bigger gangs, and only then the gang goes on. */
+/* A debugger steps member 3 alone: those that are late come before bigger gangs, and only then the gang continues. */
 static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};
@@ -350,7 +350,7 @@ static void late_members_catch_up(void **state)
     mech_free(m);
 }
 
-/* While a debugger holds those behind at a breakpoint, the one that it steps goes on: they leave the gang. */
+/* While a debugger holds those that are late at a breakpoint, the one that it steps continues: they leave the gang. */
 static void a_stepped_warp_continues_without_those_held(void **state)
 {
     static const uint8_t all[] = {0x07, 0x07};
@@ -365,7 +365,7 @@ static void a_stepped_warp_continues_without_those_held(void **state)
     issue(m, 0, 0x01, 32);
     row->refused(m->mechs.mech[0], 1);
     row->refused(m->mechs.mech[0], 2);
-    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are behind, no more */
+    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are late, no more */
     cycle(m, all, 2);
     assert_int_equal(may_issue(m, 0, 0x07), 0x06);
     row->refused(m->mechs.mech[0], 1);
