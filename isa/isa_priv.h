@@ -120,6 +120,23 @@ void isa_insn_normalise(struct isa_insn *insn);
  *  mnemonic. */
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- control flow of a function ------------------------------------------------- */
+
+/** A straight line of instructions. next[0]: where flow falls through, next[1]: where its last one jumps. */
+enum { ISA_NO_BLOCK = UINT32_MAX };
+struct isa_block {
+    uint32_t first, count;
+    uint32_t next[2]; /* blocks, or ISA_NO_BLOCK */
+};
+struct isa_flow {
+    struct isa_block *block; /* in the order of the code */
+    uint32_t count;
+    uint32_t *block_at; /* by instruction, and one more: where a block starts, 1 + its number; else 0 */
+};
+/** The blocks of @count instructions, which are not none. Targets outside of them are left out. False: no memory. */
+bool isa_flow_find(const struct isa_insn *insn, uint32_t count, struct isa_flow *out) LW_MUST_CHECK;
+void isa_flow_fini(struct isa_flow *flow);
+
 /* ---- text ---------------------------------------------------------------------- */
 
 /** An immediate for operand token @tok of @insn is a float (f32, or f64 if it takes two

@@ -8,10 +8,10 @@
  */
 #include <stdlib.h>
 
-#include "isa/isa.h"
+#include "isa/isa_priv.h"
 
 enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7 };
-enum { NO_LINE = UINT32_MAX };
+enum { NO_LINE = ISA_NO_BLOCK };
 
 struct pending { /* by barrier: registers whose results and sources it stands for */
     uint64_t written[BARS][WORDS], read[BARS][WORDS];
@@ -65,38 +65,20 @@ static bool leaves(const struct isa_insn *insn)
 /** False: no memory. */
 static bool find_lines(struct schedule *s)
 {
-    int64_t to;
-    uint32_t lines = 0;
+    struct isa_flow flow;
 
-    s->line_of[0] = 1;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (!isa_insn_jumps(&s->insn[i], i, &to) && !isa_insn_ends(&s->insn[i]))
-            continue;
-        s->line_of[i + 1] = 1;
-        if (isa_insn_jumps(&s->insn[i], i, &to) && to >= 0 && to < s->count)
-            s->line_of[to] = 1;
-    }
-    for (uint32_t i = 0; i < s->count; i++)
-        lines += s->line_of[i] != 0;
-    s->lines = calloc(lines, sizeof *s->lines);
-    if (s->lines == NULL)
+    if (!isa_flow_find(s->insn, s->count, &flow))
         return false;
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (s->line_of[i] != 0) {
-            s->lines[s->line_count++].first = i;
-            s->line_of[i] = s->line_count;
-        }
-        s->lines[s->line_count - 1].count++;
+    s->lines = calloc(flow.count, sizeof *s->lines);
+    for (uint32_t l = 0; s->lines != NULL && l < flow.count; l++) {
+        s->lines[l] = (struct line){ .first = flow.block[l].first, .count = flow.block[l].count,
+                                     .next = { flow.block[l].next[0], flow.block[l].next[1] } };
     }
-    for (uint32_t l = 0; l < s->line_count; l++) {
-        struct line *line = &s->lines[l];
-        uint32_t last = line->first + line->count - 1;
-
-        line->next[0] = !isa_insn_ends(&s->insn[last]) && l + 1 < s->line_count ? l + 1 : NO_LINE;
-        line->next[1] = isa_insn_jumps(&s->insn[last], last, &to) && to >= 0 && to < s->count
-                            ? s->line_of[to] - 1 : NO_LINE;
-    }
-    return true;
+    s->line_count = flow.count;
+    s->line_of = flow.block_at;
+    flow.block_at = NULL;
+    isa_flow_fini(&flow);
+    return s->lines != NULL;
 }
 
 /* ---- barriers ------------------------------------------------------------ */
@@ -377,8 +359,7 @@ bool isa_control_fill(struct isa_insn *insn, uint32_t count)
         done = true;
         goto cleanup;
     }
-    s.line_of = calloc((size_t)count + 1, sizeof *s.line_of);
-    if (ready == NULL || s.line_of == NULL || !find_lines(&s))
+    if (ready == NULL || !find_lines(&s))
         goto cleanup;
     name_barriers(&s);
     find_waits(&s);
