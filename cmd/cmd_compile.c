@@ -10,7 +10,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang, *control;
     const char *host, *level, *warp;
-    bool no_scalar, strip, debuggable, keep_values, check_control;
+    bool no_scalar, strip, debuggable, keep_values, check_control, slices;
     const char *stack, *registers;
     struct cmd_flags flags;
     const char *const *paths; /* compile takes several */
@@ -48,6 +48,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->check_control = true;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
+    else if (strcmp(name, "slices") == 0)
+        o->slices = true;
     else if (strcmp(name, "strip") == 0)
         o->strip = true;
     else if (strcmp(name, "debuggable") == 0)
@@ -251,6 +253,22 @@ static int check_control(const struct isa_object *object, const char *path, cons
     return status != CMD_FINE ? status : got == LW_OK ? CMD_FINE : CMD_WRONG;
 }
 
+/** The slices of the object; if it has none they are made here. */
+static int print_slices(struct isa_object *object, const char *output)
+{
+    struct lw_buffer text;
+    struct lw_error err;
+    int status;
+
+    if (object->slice_count == 0 && isa_object_slice(object, &err) != LW_OK)
+        return cmd_error(&err);
+    lw_buffer_init(&text);
+    isa_slices_print(object, &text.sink);
+    status = cmd_write(output, text.text, text.size);
+    lw_buffer_fini(&text);
+    return status;
+}
+
 int cmd_dis(const struct cmd *cmd, int argc, char **argv)
 {
     struct isa_object *object = NULL;
@@ -271,6 +289,8 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
         goto cleanup;
     if (lnc_object_load(path, NULL, 0, NULL, &object, &err) != LW_OK)
         status = cmd_error(&err);
+    else if (o.slices)
+        status = print_slices(object, o.output);
     else
         status = o.check_control ? check_control(object, path, o.output) : write_assembly(&o, object);
     isa_object_destroy(object);
@@ -436,6 +456,8 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         warn_without_kernels(&o, object);
     if (object != NULL && o.strip)
         object->debug = NULL; /* its arena keeps the memory */
+    if (got == LW_OK && object != NULL && o.slices)
+        got = isa_object_slice(object, &err);
     if (got != LW_OK)
         status = cmd_open_error(&err, o.clang);
     else if (kind == 0)

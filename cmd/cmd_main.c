@@ -145,6 +145,7 @@ static const struct cmd_option compile_options[] = {
                                ".maxnreg says, else all)"},
     {"strip", 0, NULL, "leave types and variables of the source out of the object"},
     {"no-scalar", 0, NULL, "keep addresses off the scalar unit, for engines that divide warps freely"},
+    {"slices", 0, NULL, "keep in the object how each kernel computes the addresses of its global accesses"},
 };
 static const struct cmd_option template_options[] = {
     {"output", 'o', "FILE", "a file that is not there yet, in place of standard output"},
@@ -159,6 +160,7 @@ static const struct cmd_option asm_options[] = {
 static const struct cmd_option dis_options[] = {
     {"output", 'o', "FILE", out_help},
     {"check-control", 0, NULL, "instead: a line for each instruction that may issue too early, by control fields"},
+    {"slices", 0, NULL, "instead: how each kernel computes the addresses of its global accesses from the ids of block and thread"},
     {"host", 0, "INSTRUCTION", "the host code that runs one instruction here: a mnemonic, or the "
                                "whole text"},
     {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best here"},

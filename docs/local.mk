@@ -55,6 +55,7 @@ dist_reference_DATA = \
 	%D%/reference/timing-memory.md
 explanationdir = $(docdir)/explanation
 dist_explanation_DATA = \
+	%D%/explanation/address-slices.md \
 	%D%/explanation/compilers.md \
 	%D%/explanation/decisions.md \
 	%D%/explanation/device-launches.md \

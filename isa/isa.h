@@ -846,6 +846,8 @@ struct isa_object {
     unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
+    struct isa_slices *slices; /* by kernel, if they were made (isa/isa_slice.h) */
+    unsigned slice_count;
 };
 
 /** Whether @object was compiled to keep values of variables of optimised code (ISA_KEEPS_VALUES). */
@@ -951,5 +953,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ana
 
 /** The instruction manual, generated from the table (docs/reference/isa.md). */
 void isa_manual_print(struct lw_sink *out);
+
+#include "isa/isa_slice.h"
 
 #endif

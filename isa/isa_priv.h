@@ -137,6 +137,12 @@ struct isa_flow {
 bool isa_flow_find(const struct isa_insn *insn, uint32_t count, struct isa_flow *out) LW_MUST_CHECK;
 void isa_flow_fini(struct isa_flow *flow);
 
+/* ---- slices (isa_slices.c) -------------------------------------------------------- */
+
+/** Bits of @part of a row with modifiers @mod; 0: there is no such part. */
+unsigned isa_slice_row_bits(enum isa_op op, uint32_t mod, unsigned part);
+const char *isa_slice_reject_name(unsigned reject);
+
 /* ---- text ---------------------------------------------------------------------- */
 
 /** An immediate for operand token @tok of @insn is a float (f32, or f64 if it takes two

@@ -11,6 +11,7 @@ include tests/lib/once.mk
 include tests/program/kernels.mk
 include tests/ptx/ptx.mk
 include tests/emu/exec/emu.mk
+include tests/emu/predict/predict.mk
 include tests/emu/memory/mem.mk
 include tests/emu/history/history.mk
 include tests/emu/simt/split.mk

@@ -80,6 +80,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 /** Sections in file order; the null section comes first in the file. The last is for debuggers alone. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
+    SECTION_SLICES,
     SECTION_LINE, SECTION_INFO, SECTION_ABBREV, SECTION_FRAME, SECTION_LOC, SECTION_RANGES,
     SECTION_MACROS, SECTION_SYMTAB, SECTION_STRTAB, SECTION_NAMES, SECTION_LAUNCH, SECTION_COUNT
 };
@@ -95,6 +96,7 @@ static const struct {
     [SECTION_LOOPS] = { ".lanewise.loops", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_BOUNDS] = { ".lanewise.bounds", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_REFUSALS] = { ".lanewise.refusals", SHT_PROGBITS, 0, 1, 0 },
+    [SECTION_SLICES] = { ".lanewise.slices", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_LINE] = { ".debug_line", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_INFO] = { ".debug_info", SHT_PROGBITS, 0, 1, 0 },
     [SECTION_ABBREV] = { ".debug_abbrev", SHT_PROGBITS, 0, 1, 0 },
@@ -274,6 +276,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
     isa_loops_write(object, &contents[SECTION_LOOPS]);
     isa_bounds_write(object, &contents[SECTION_BOUNDS]);
     isa_refusals_write(object, &contents[SECTION_REFUSALS]);
+    isa_slices_write(object, &contents[SECTION_SLICES]);
     make_symbols(object, variables, SECTION_TEXT + 1, SECTION_LAUNCH + 1,
                  &contents[SECTION_SYMTAB], &contents[SECTION_STRTAB]);
     isa_bytes_u8(&contents[SECTION_NAMES], 0);
@@ -317,7 +320,7 @@ struct extent {
 /* Sections that are read; the others are for other tools. */
 static bool is_read(unsigned id)
 {
-    return id <= SECTION_REFUSALS;
+    return id <= SECTION_SLICES;
 }
 
 static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
@@ -406,6 +409,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
         { SECTION_LOOPS, isa_loops_read },
         { SECTION_BOUNDS, isa_bounds_read },
         { SECTION_REFUSALS, isa_refusals_read },
+        { SECTION_SLICES, isa_slices_read },
     };
     struct extent found[SECTION_COUNT] = { { NULL, 0 } };
     const struct extent *text = &found[SECTION_TEXT];

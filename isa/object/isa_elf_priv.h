@@ -80,6 +80,13 @@ void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_object *object,
                                  struct lw_error *err) LW_MUST_CHECK;
 
+/** The section .lanewise.slices (isa_slices.c); empty without slices. */
+void isa_slices_write(const struct isa_object *object, struct isa_bytes *out);
+enum lw_status isa_slices_read(const uint8_t *data, size_t size, struct isa_object *object,
+                               struct lw_error *err) LW_MUST_CHECK;
+enum lw_status isa_slices_check(const struct isa_object *object, struct lw_error *err)
+    LW_MUST_CHECK;
+
 /** A stream that is read; the first failure stays and then every read gives zero. */
 struct isa_reader {
     const char *section;

@@ -391,6 +391,8 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
         status = isa_loops_check(object, err);
     if (status == LW_OK)
         status = isa_bounds_check(object, err);
+    if (status == LW_OK)
+        status = isa_slices_check(object, err);
     return status;
 }
 

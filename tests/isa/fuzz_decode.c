@@ -61,6 +61,11 @@ static void one_object(const uint8_t *data, size_t size)
     require(isa_assemble("object.s", text.text, text.size, &back, &err) == LW_OK,
             "its disassembly assembles");
     isa_object_destroy(back);
+    lw_buffer_clear(&text);
+    isa_slices_print(object, &text.sink);
+    require(isa_object_slice(object, &err) == LW_OK, "its kernels can be sliced");
+    isa_slices_print(object, &text.sink);
+    require(isa_object_check(object, &err) == LW_OK, "and the slices written");
     isa_object_destroy(object);
     lw_buffer_fini(&text);
     free(bytes);

@@ -127,11 +127,37 @@ static void writing_and_reading_survive_every_failed_allocation(void **state)
     free(text);
 }
 
+static void slicing_survives_every_failed_allocation(void **state)
+{
+    static const char text[] = ".kernel k\n.param ptr.global A\n.param u32 n\nv_s2r v0, %tid.x\nv_mov_b64 v4:5, c[A]\n"
+                               "v_mov_b32 v2, v0\nL:\nv_lea_u32 v6:7, v2, 2, v4:5\nld.global.b32 v8, [v6:7]\n"
+                               "v_add_u32 v2, v2, 4\nv_setp_u32.lt p0, v2, c[n]\n@p0 bra L\nexit\n.end\n";
+    bool done = false;
+
+    (void)state;
+    for (long n = 0; !done; n++) {
+        struct isa_object *object = NULL;
+        struct lw_error err = { LW_OK, "" };
+        enum lw_status status;
+
+        assert_int_equal(isa_assemble("t.s", text, sizeof text - 1, &object, &err), LW_OK);
+        countdown = n;
+        status = isa_object_slice(object, &err);
+        done = countdown >= 0;
+        countdown = -1;
+        assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
+        assert_int_equal(object->slice_count, done);
+        isa_object_destroy(object);
+        assert_true(n < 5000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(assembling_survives_every_failed_allocation),
         cmocka_unit_test(writing_and_reading_survive_every_failed_allocation),
+        cmocka_unit_test(slicing_survives_every_failed_allocation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

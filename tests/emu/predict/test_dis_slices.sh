@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `lanewise dis --slices` prints the slices of slices.s as slices.txt has them (UPDATE_GOLDEN=1 renews it): of assembly, of
+# an object without them, and of one in which `compile --slices` keeps them; and what else it may say.
+set -u
+lanewise=${LANEWISE:-$(pwd)/lanewise}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() {
+    echo "FAIL: $*"
+    failed=1
+}
+
+"$lanewise" dis --slices "$here/slices.s" >"$work/text" || exit 1
+[ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/text" "$here/slices.txt"
+cmp "$work/text" "$here/slices.txt" || fail "slices.s: $(diff "$work/text" "$here/slices.txt" | head -5)"
+"$lanewise" asm "$here/slices.s" -o "$work/plain.lwo" || exit 1
+"$lanewise" compile --slices "$here/slices.s" -o "$work/kept.lwo" || exit 1
+for f in plain kept; do
+    "$lanewise" dis --slices "$work/$f.lwo" | cmp - "$here/slices.txt" || fail "$f.lwo"
+done
+readelf -SW "$work/plain.lwo" | grep '\.lanewise\.slices' >"$work/section"
+grep -q ' 000000 00 ' "$work/section" || fail "an object has slices that nobody asked for: $(cat "$work/section")"
+readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 ' && fail "--slices keeps none"
+# The code itself is the same with and without.
+"$lanewise" dis "$work/plain.lwo" >"$work/a"
+"$lanewise" dis "$work/kept.lwo" >"$work/b"
+cmp "$work/a" "$work/b" || fail "the text differs"
+"$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "-o"
+cmp "$work/out" "$here/slices.txt" || fail "-o writes something else"
+exit $failed
