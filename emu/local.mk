@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += %D%/emu.h %D%/emu_core.h %D%/emu_engine.h %D%/emu_event.h %D%/emu_fault.h %D%/emu_grid.h \
-	%D%/emu_history.h %D%/emu_hooks.h %D%/emu_machine.h %D%/emu_memory.h %D%/emu_program.h %D%/emu_state_view.h \
+	%D%/emu_history.h %D%/emu_hooks.h %D%/emu_machine.h %D%/emu_memory.h %D%/emu_predict.h %D%/emu_program.h %D%/emu_state_view.h \
 	%D%/emu_stats.h %D%/emu_code_priv.h %D%/emu_machine_priv.h %D%/emu_next_priv.h %D%/emu_warp_priv.h \
-	%D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/emu_programs.c %D%/faults.def
+	%D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/faults.def
 liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c %D%/bytes/emu_options_file.c \
 	%D%/bytes/emu_state.def
 liblanewise_a_SOURCES += %D%/log/emu_log_priv.h %D%/log/emu_log.c %D%/log/emu_log_file.c
-liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_semantics_priv.h %D%/lane/emu_lane_ops.c %D%/lane/emu_math.c
+liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_predict_priv.h %D%/lane/emu_semantics_priv.h \
+	%D%/lane/emu_lane_ops.c %D%/lane/emu_math.c %D%/lane/emu_predict.c %D%/lane/emu_predict_affine.c \
+	%D%/lane/emu_predict_range.c %D%/lane/emu_predict_row.c %D%/lane/emu_rect.c
 liblanewise_a_SOURCES += %D%/memory/emu_mem_priv.h %D%/memory/emu_memory_priv.h %D%/memory/emu_address.c \
 	%D%/memory/emu_heap.c %D%/memory/emu_mem_slow.c %D%/memory/emu_memory.c %D%/memory/emu_texture.c
 liblanewise_a_SOURCES += %D%/print/emu_print_priv.h %D%/print/emu_print.c %D%/print/emu_print_format.c
@@ -21,7 +23,7 @@ liblanewise_a_SOURCES += %D%/interp/emu_compact_body.h %D%/interp/emu_control_pr
 	%D%/interp/emu_mem_fast_body.h %D%/interp/emu_mem_general_body.h %D%/interp/emu_scalar_body.h \
 	%D%/interp/emu_simd_priv.h %D%/interp/emu_control.c %D%/interp/emu_hooks.c %D%/interp/emu_slice.c
 liblanewise_a_SOURCES += %D%/program/emu_addr_cache_priv.h %D%/program/emu_decode_priv.h %D%/program/emu_addr_cache.c \
-	%D%/program/emu_decode.c %D%/program/emu_host_code.c %D%/program/emu_program.c
+	%D%/program/emu_decode.c %D%/program/emu_host_code.c %D%/program/emu_predict_grid.c %D%/program/emu_program.c
 liblanewise_a_SOURCES += %D%/core/emu_core_priv.h %D%/core/emu_block.c %D%/core/emu_core.c %D%/core/emu_step_addresses.c
 liblanewise_a_SOURCES += %D%/inspect/emu_cycle_priv.h %D%/inspect/emu_cycle_slice_priv.h %D%/inspect/emu_spin_observer_priv.h \
 	%D%/inspect/emu_cycle.c %D%/inspect/emu_cycle_slice.c %D%/inspect/emu_hang_report.c \

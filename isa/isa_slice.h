@@ -2,7 +2,7 @@
 /*
  * Slices: the code that computes the addresses of a kernel's global loads and stores from the ids of block and
  * thread, sizes, constant parameters and pointers to arrays, cut out of the kernel as values that depend on one another.
- * Source: docs/explanation/address-slices.md.
+ * emu/emu_predict.h evaluates them. Source: docs/explanation/address-slices.md.
  */
 #ifndef ISA_SLICE_H
 #define ISA_SLICE_H
@@ -100,6 +100,8 @@ struct isa_slices {
 };
 /** Fills object->slices for each kernel. LW_ENOMEM: there are none then. */
 enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err) LW_MUST_CHECK;
+/** The slices of function @function, or NULL. */
+const struct isa_slices *isa_object_slices_of(const struct isa_object *object, const struct isa_function *function);
 /** All of them in words. */
 void isa_slices_print(const struct isa_object *object, struct lw_sink *out);
 

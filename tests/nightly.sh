@@ -27,6 +27,7 @@ step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_flo
 step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_exec
 step sweeps env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/engine/prop_block_vector
 step loads env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/memory/prop_addr_cache
+step slices env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/predict/prop_predict
 step checks env LW_RANDOM_COUNT=3000 tests/check/prop_race_filter
 step zoo env LW_ZOO=all "$src/tests/check/test_zoo.sh"
 step lldb-dap env LW_DAP_RUNS=100 "$src/tests/clients/lldb_dap.sh"

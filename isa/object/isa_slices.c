@@ -124,6 +124,14 @@ unsigned isa_slice_links(const struct isa_slice_node *n)
     }
 }
 
+const struct isa_slices *isa_object_slices_of(const struct isa_object *object, const struct isa_function *function)
+{
+    for (uint32_t i = 0; i < object->slice_count; i++)
+        if (&object->functions[object->slices[i].function] == function)
+            return &object->slices[i];
+    return NULL;
+}
+
 /* ---- writing ---------------------------------------------------------------------------- */
 
 enum { SITE_STORE = 1, SITE_GUARDED = 2, LOOP_TESTED = 1, LOOP_ENDS = 2, LOOP_ONLY = 4 };

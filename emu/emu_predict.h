@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Addresses before a kernel computes them: the slices of isa/isa_slice.h for one launch, for any block and thread; and
+ * the rectangle of cache lines that a block accesses in each array. Nothing is read of guest memory.
+ * Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University 2016, 3 and 5.
+ */
+#ifndef EMU_PREDICT_H
+#define EMU_PREDICT_H
+
+#include "emu/emu_grid.h"
+
+/** A thread, and how often each loop of the slices has begun again (by loop; NULL: each is in its first iteration). */
+struct emu_predict_thread {
+    uint32_t ctaid[3], tid[3];
+    const uint64_t *iteration;
+};
+struct emu_predict;
+/** Of a grid. The slices of its kernel are borrowed; *@out is NULL if it has none: isa_object_slice makes them.
+ *  Errors: LW_ENOMEM. */
+enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
+                                     struct lw_error *err) LW_MUST_CHECK;
+void emu_predict_destroy(struct emu_predict *predict);
+
+/** The address that site @site, which is accepted, accesses at @thread. */
+uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
+/** Iterations of loop @loop in which a thread may reach @site, from @thread's of the loops around it; at most, if the
+ *  loop has other ways out. False: it is not known. */
+bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
+                            uint64_t *count);
+/** What an address depends on. */
+enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
+unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
+/** How often slices were evaluated so far. */
+uint64_t emu_predict_evaluations(const struct emu_predict *predict);
+
+/** An address in the first iteration of all loops as constant + sum of ids by factors, modulo 2^64, for all threads of the
+ *  launch: no part of it wraps there. */
+struct emu_predict_affine {
+    uint64_t constant;
+    int64_t tid[3], ctaid[3];
+};
+/** False: it is none. */
+bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
+
+enum { EMU_RECT_LINE = 128 }; /* bytes */
+/** Columns are cache lines, rows the array's. Without lines (w or h 0): empty. */
+struct emu_rect {
+    uint32_t x, y, w, h;
+};
+/** Lines that both have. */
+uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
+
+/** What is known of an array that the launch does not say. */
+struct emu_predict_shape {
+    uint64_t pitch; /* bytes a row; 0: by the strides of its sites */
+    uint64_t bytes; /* its extent; 0: not known */
+};
+enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* stores count; loops' last iterations do */
+/** Lines that block @ctaid accesses in array @array by its first and last threads. False: no site counts. */
+bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
+                       const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside the evaluation of slices. */
+#ifndef EMU_PREDICT_PRIV_H
+#define EMU_PREDICT_PRIV_H
+
+#include "emu/emu.h"
+
+/** What is constant in a launch. */
+struct emu_predict_launch {
+    const struct isa_object *object;
+    const struct isa_slices *slices; /* of it */
+    uint32_t grid[3], block[3], offset[3], work_dim;
+    unsigned warp_width;
+    const uint8_t *params; /* param_bytes of them; what is after them is zero */
+    uint32_t param_bytes;
+    const uint64_t *variables; /* addresses of the object's, by number; NULL: all zero */
+};
+/** Nodes that a value needs and that are not constant in the launch, in the order in which they are computed. */
+struct emu_predict_list {
+    uint32_t *node;
+    uint32_t count;
+    bool ready;
+};
+struct emu_predict {
+    const struct isa_slices *slices;
+    struct emu_predict_launch launch;
+    uint64_t *value;    /* by node */
+    uint8_t *depends;   /* by node: EMU_PREDICT_... */
+    struct emu_predict_list *list; /* by site, then by loop: the sides of its test */
+    uint8_t *needed;    /* by node, while a list is made */
+    uint64_t *variables;   /* owned; may be NULL */
+    uint8_t *params;       /* owned; may be NULL */
+    struct emu_affine *affine; /* by node, once they are requested */
+    uint64_t evaluations;
+};
+/** A value as a sum, modulo 2^bits. */
+struct emu_affine {
+    bool ok;
+    uint64_t constant;
+    int64_t by[6]; /* tid, ctaid */
+};
+
+/** @launch and the slices are borrowed until it is destroyed. Errors: LW_ENOMEM. */
+enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struct emu_predict **out,
+                                  struct lw_error *err) LW_MUST_CHECK;
+
+/** What row @n gives for its sources. */
+uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b, uint64_t c, bool r);
+/** @node at @thread; the value of any. */
+uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
+                          struct emu_predict_list *list);
+
+/** Bytes a row of array @array: the shape's, else by the first site that shows them; 0: one row. */
+uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
+
+/* ---- rectangles (emu_rect.c): pure arithmetic ------------------------------------------------ */
+
+/** Bytes of an array: columns x0 .. x1 and rows y0 .. y1, both ends included. */
+struct emu_byte_rect {
+    int64_t x0, x1, y0, y1;
+};
+/** Place of the byte at @offset from the array's first line; @pitch: bytes a row, 0: there is one row. */
+void emu_rect_to2d(int64_t offset, uint64_t pitch, int64_t *x, int64_t *y);
+/** The part of constant displacement @c that is whole rows; the rest, *@cx, is half a row at most. */
+int64_t emu_rect_split(int64_t c, uint64_t pitch, int64_t *cx);
+/** @into becomes the smallest rectangle around both. @empty: it has nothing yet. */
+void emu_rect_join(struct emu_byte_rect *into, const struct emu_byte_rect *more, bool *empty);
+/** Lines of @bytes, clipped to the columns of a row and to @rows (0: not known). */
+struct emu_rect emu_rect_lines(const struct emu_byte_rect *bytes, uint64_t pitch, uint64_t rows);
+/** Bytes a row, inferred from strides of the ids; 0: one row. @extent: threads of the block and blocks of the grid. */
+struct emu_rect_strides {
+    int64_t tx, ty, bx, by;
+    uint32_t block[2], grid[2];
+    unsigned element; /* bytes */
+};
+uint64_t emu_rect_pitch(const struct emu_rect_strides *strides);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a block accesses of an array, as a rectangle: between the addresses of its first and its last thread, at each site,
+ * in the first and the last iteration of its loops.
+ */
+#include "emu/lane/emu_predict_priv.h"
+
+/** Address of an array's pointer, down to a whole line. */
+static uint64_t base_of(const struct emu_predict *p, uint32_t array)
+{
+    const struct isa_slice_array *a = &p->slices->arrays[array];
+    uint8_t at[8] = { 0 };
+    uint64_t base = 0;
+
+    if (a->variable) {
+        base = p->launch.variables != NULL ? p->launch.variables[a->which] : 0;
+    } else {
+        const struct isa_param *param = &p->launch.object->functions[p->slices->function].params[a->which];
+
+        for (unsigned k = 0; k < 8 && param->offset + k < p->launch.param_bytes; k++)
+            at[k] = p->launch.params[param->offset + k];
+        base = lw_get64(at);
+    }
+    return base & ~(uint64_t)(EMU_RECT_LINE - 1);
+}
+
+static bool counts(const struct isa_slice_site *s, uint32_t array, unsigned flags)
+{
+    return s->reject == ISA_SLICE_ACCEPTED && s->array == array && (!s->store || (flags & EMU_PREDICT_STORES));
+}
+
+uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape)
+{
+    const struct isa_slices *s = predict->slices;
+    const struct emu_predict_launch *l = &predict->launch;
+    struct emu_predict_affine at;
+
+    if (shape != NULL && shape->pitch != 0)
+        return shape->pitch;
+    for (uint32_t i = 0; i < s->site_count; i++) {
+        if (!counts(&s->sites[i], array, EMU_PREDICT_STORES) || !emu_predict_affine(predict, i, &at))
+            continue;
+        const struct emu_rect_strides strides = { .tx = at.tid[0], .ty = at.tid[1], .bx = at.ctaid[0], .by = at.ctaid[1],
+                                                  .block = { l->block[0], l->block[1] }, .grid = { l->grid[0], l->grid[1] },
+                                                  .element = s->sites[i].bytes };
+        uint64_t pitch = emu_rect_pitch(&strides);
+        if (pitch != 0)
+            return pitch;
+    }
+    return 0;
+}
+
+/** The constant part of a site's address, from the array's base. */
+static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, int64_t *out)
+{
+    struct emu_predict_affine at;
+
+    if (!emu_predict_affine(p, site, &at))
+        return false;
+    *out = (int64_t)(at.constant - base);
+    return true;
+}
+
+/** That of the site that is nearest to the base: others are displaced from it. */
+static int64_t nearest(struct emu_predict *p, uint32_t array, uint64_t base, unsigned flags)
+{
+    uint64_t best = UINT64_MAX;
+    int64_t found = 0, c;
+
+    for (uint32_t i = 0; i < p->slices->site_count; i++) {
+        if (!counts(&p->slices->sites[i], array, flags) || !displacement(p, i, base, &c))
+            continue;
+        uint64_t far = c < 0 ? 0 - (uint64_t)c : (uint64_t)c;
+        if (far < best) {
+            best = far;
+            found = c;
+        }
+    }
+    return found;
+}
+
+struct range {
+    struct emu_predict *predict;
+    uint32_t site;
+    uint64_t base, pitch;
+    int64_t cx, cy, c; /* the site's displacement: columns, rows, bytes */
+    unsigned flags;
+    struct emu_byte_rect *bytes;
+    bool empty;
+};
+
+static void add_corner(struct range *r, const struct emu_predict_thread *thread)
+{
+    uint64_t address = emu_predict_address(r->predict, r->site, thread);
+    int64_t x, y;
+
+    emu_rect_to2d((int64_t)(address - r->base - (uint64_t)r->c), r->pitch, &x, &y);
+    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* what a hostile object gives may wrap */
+    y = (int64_t)((uint64_t)y + (uint64_t)r->cy);
+    const struct emu_byte_rect one = { x, (int64_t)((uint64_t)x + r->predict->slices->sites[r->site].bytes - 1), y, y };
+    emu_rect_join(r->bytes, &one, &r->empty);
+}
+
+/** Each loop from @loop on, outer ones first, in its first and its last iteration. */
+static void add_corners(struct range *r, struct emu_predict_thread *thread, uint64_t *iteration, uint32_t loop)
+{
+    enum { DEEPEST = 8 };
+    const struct isa_slice_site *site = &r->predict->slices->sites[r->site];
+    uint64_t count;
+
+    while (loop < r->predict->slices->loop_count && !(site->loops >> loop & 1))
+        loop++;
+    if (loop >= r->predict->slices->loop_count) {
+        add_corner(r, thread);
+        return;
+    }
+    iteration[loop] = 0;
+    bool known = (r->flags & EMU_PREDICT_BOUNDS) && lw_popcount(site->loops) <= DEEPEST &&
+                 emu_predict_iterations(r->predict, r->site, loop, thread, &count);
+    if (known && count == 0)
+        return;
+    add_corners(r, thread, iteration, loop + 1);
+    if (known && count > 1) {
+        iteration[loop] = count - 1;
+        add_corners(r, thread, iteration, loop + 1);
+        iteration[loop] = 0;
+    }
+}
+
+bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
+                       const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out)
+{
+    uint64_t iteration[ISA_SLICE_LOOPS] = { 0 }, base = base_of(predict, array);
+    uint64_t pitch = emu_predict_pitch(predict, array, shape);
+    struct emu_byte_rect bytes;
+    struct range r = { .predict = predict, .base = base, .pitch = pitch, .flags = flags, .bytes = &bytes, .empty = true };
+    int64_t from = nearest(predict, array, base, flags), c;
+
+    for (r.site = 0; r.site < predict->slices->site_count; r.site++) {
+        if (!counts(&predict->slices->sites[r.site], array, flags))
+            continue;
+        r.c = displacement(predict, r.site, base, &c) ? (int64_t)((uint64_t)c - (uint64_t)from) : 0;
+        r.cy = pitch != 0 ? emu_rect_split(r.c, pitch, &r.cx) : 0;
+        if (pitch == 0)
+            r.cx = r.c;
+        for (unsigned last = 0; last < 2; last++) {
+            struct emu_predict_thread thread = { .iteration = iteration };
+
+            for (unsigned k = 0; k < 3; k++) {
+                thread.ctaid[k] = ctaid[k];
+                thread.tid[k] = last ? predict->launch.block[k] - 1 : 0;
+            }
+            add_corners(&r, &thread, iteration, 0);
+        }
+    }
+    if (r.empty)
+        return false;
+    *out = emu_rect_lines(&bytes, pitch, shape != NULL && pitch != 0 ? (shape->bytes + pitch - 1) / pitch : 0);
+    return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An observer that compares each access of an accepted site with its slice. */
+#ifndef PREDICT_WATCH_H
+#define PREDICT_WATCH_H
+
+#include "emu/lane/emu_predict_priv.h"
+#include "isa/isa_priv.h"
+
+struct predict_counts {
+    uint64_t sites[ISA_SLICE_REJECT_COUNT]; /* of the kernels that ran, by reason */
+    uint64_t affine_sites; /* accepted ones that are affine in a launch */
+    uint64_t accesses;     /* of lanes, at all sites */
+    uint64_t compared, affine, tagged; /* of these: at accepted sites; with the affine sum, with tags, too */
+    uint64_t different;
+};
+void predict_counts_add(struct predict_counts *into, const struct predict_counts *more);
+void predict_counts_print(const char *name, const struct predict_counts *counts);
+
+struct predict_grid;
+struct predict_watch {
+    struct emu_observer observer;
+    const char *name;
+    struct emu_machine *machine;
+    struct emu_engine *engine;
+    struct predict_counts counts;
+    struct lw_table warps; /* of struct predict_warp */
+    struct predict_grid *grids;
+    const struct isa_object *counted[64]; /* kernels whose sites are in counts */
+    const struct isa_function *kernel[64];
+    unsigned kernels;
+};
+/** From here on each instruction of @engine is looked at. */
+void predict_watch_begin(struct predict_watch *watch, struct emu_machine *machine, struct emu_engine *engine);
+void predict_watch_end(struct predict_watch *watch);
+
+#endif

@@ -1,0 +1,19 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A2: in the sample kernels, and in kernels with the shapes of public suites, optimised and not, each access of an accepted
+# site is where its slice says (tests/emu/predict/predict_runs.c), and most sites are accepted.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sh "$src/kernels/prepare" "$work" || exit 1
+program=$PWD/tests/emu/predict/predict_runs
+cp "$src/tests/ptx/suites/shapes.cl" "$work"
+cd "$work" || exit 1
+sed "s/options: .*/options: [-DW=32, -O0, -g, -cl-opt-disable]}/" "$src/tests/ptx/suites/shapes.yaml" >shapes.yaml
+"$program" -q shapes.yaml || exit 1 # little is accepted: addresses go through local memory
+sed "s/options: .*/options: [-DW=32, -O3]}/" "$src/tests/ptx/suites/shapes.yaml" >shapes.yaml
+"$program" ./*.yaml >out || { cat out; exit 1; }
+tail -1 out
+accepted=$(sed -n 's/^all: accepted \([0-9]*\) .*/\1/p' out)
+[ "${accepted:-0}" -ge 100 ] || { echo "FAIL: only ${accepted:-no} sites are accepted"; cat out; exit 1; }
