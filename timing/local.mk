@@ -83,7 +83,6 @@ liblanewise_a_SOURCES += \
 	%D%/tim_compare.c \
 	%D%/tim_config.c \
 	%D%/tim_config_check.c \
-	%D%/tim_config_needs.c \
 	%D%/energy/tim_energy.c \
 	%D%/energy/tim_energy_priv.h \
 	%D%/tim_engine_report.c \

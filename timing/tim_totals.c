@@ -257,7 +257,7 @@ ROW(thread_ipc, false, "thread instructions a cycle", "(lanes of the issued spli
 ROW(simd_efficiency, true, "", "lanes of the issued splits, of the warp width")
 ROW(occupancy, true, "", "live warps, of core.warps, on cores with a block")
 ROW(cores_active, true, "", "cores with a block resident")
-ROW(slots_issued, true, "", "issue slots that issued; cycles in which another scheduler has its turn do not count")
+ROW(slots_issued, true, "", "issue slots that issued; slots of stall reason rotation do not count")
 ROW(fetch_hit_rate, true, "", "of the instruction caches that fetches look up first")
 ROW(prefetch_use, true, "", "lines that stream buffers requested and a fetch took")
 ROW(conflicts_an_instruction, false, "operand cycles", "that an instruction waits for register banks")

@@ -156,8 +156,8 @@ struct tim_mechanism {
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** The warps of scheduler @sched that `holds` may hold, a set like `ready` of `picks`. NULL: any. */
     const uint64_t *(*suspects)(struct tim_mech *mech, unsigned sched);
-    /** `holds` for all at once: takes the warps of scheduler @sched that it holds out of @ready, as for `picks`. True: there were some.
-     *  NULL: each is asked for by `holds`. */
+    /** `holds` for all warps of a scheduler together: takes the warps of scheduler @sched that it holds out of @ready, as for `picks`. True: there were some.
+     *  NULL: `holds` is called for each. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
      *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
