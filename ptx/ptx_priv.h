@@ -546,7 +546,7 @@ enum ptx_mi_flag {
     PTX_MI_PROLOGUE = 1 << 9,   /* no instruction: the frame is made here */
     PTX_MI_CFA = 1 << 10,       /* the offset counts from the frame's other end */
     PTX_MI_SYNCS = 1 << 11,     /* a block barrier, lanes meet, or a call of what has these */
-    PTX_MI_READONLY = 1 << 12,  /* loads memory without stores while the kernel runs */
+    PTX_MI_READONLY = 1 << 12,  /* loads from memory that nothing stores to while the kernel runs */
     PTX_MI_LINE = 1 << 13,      /* a nop for the line of a jump: where an instruction of it follows,
                                  * ptx_layout drops it */
     PTX_MI_NO_GUARD = 1 << 14,  /* has the guard it needs: not that of its PTX instruction */

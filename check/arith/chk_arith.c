@@ -355,7 +355,7 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
-            return chosen; /* a value without any reader is not discarded by a guard */
+            return chosen; /* nothing reads the value from here on: it was discarded only if a select has read it and taken its other source */
         at.index = site->index + i;
         at.insn = chk_insn_at(site->program, at.index);
         if (isa_op_info((enum isa_op)at.insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))

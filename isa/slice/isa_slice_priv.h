@@ -95,7 +95,7 @@ uint32_t slice_pair(struct slice_builder *b, uint32_t low, uint32_t high);
 uint32_t slice_word(struct slice_builder *b, uint32_t value, bool high);
 uint32_t slice_not(struct slice_builder *b, uint32_t value);
 uint32_t slice_select(struct slice_builder *b, uint32_t condition, uint32_t yes, uint32_t no);
-/** Past values that are as another. */
+/** Returns the value that @value stands for: follows SLICE_SAME links, and makes one of a PHI whose operands are all one value. */
 uint32_t slice_resolve(struct slice_builder *b, uint32_t value);
 bool slice_is_reject(const struct slice_builder *b, uint32_t value);
 /** The value of @words registers from number @reg before instruction @at. */

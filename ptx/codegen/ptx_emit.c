@@ -22,7 +22,7 @@ static bool is_scalar(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].scalar;
 }
 
-/* A copy whose registers came out equal. */
+/* Returns true if nothing is emitted: a PIN, or a copy whose two registers were allocated equal. */
 static bool is_empty(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     if (mi->flags & PTX_MI_PIN)

@@ -53,7 +53,7 @@ static bool is_one_of(unsigned c, const char *of)
     return c != 0 && strchr(of, (int)c) != NULL;
 }
 
-/* After '%': what emu_format() takes for it. */
+/* Reads one conversion, from after its '%', and takes the arguments that emu_format() would take for it. */
 static void conversion(struct reading *rd)
 {
     unsigned vector = 0, length = 4, c;
