@@ -38,7 +38,7 @@ if [ -n "$sanitize" ]; then
     build=build-sanitize
     configure="$werror --enable-asan --enable-ubsan --enable-one-level"
     export LW_RANDOM_DIVISOR=10
-    export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:verify_asan_link_order=0} # what is loaded into the compiler comes before it
+    export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 fi
 start=$SECONDS
 [ -x configure ] && [ configure -nt configure.ac ] && [ Makefile.in -nt Makefile.am ] &&

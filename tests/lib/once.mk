@@ -2,6 +2,9 @@
 # Under the name of each clang that is here: tests/lib/compile_once.c.
 EXTRA_PROGRAMS += tests/lib/compile_once
 tests_lib_compile_once_SOURCES = tests/lib/compile_once.c
+# Without sanitizers: they want to be the first that is loaded, and the program loads an object into its compiler.
+tests_lib_compile_once_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR)
+tests_lib_compile_once_LDFLAGS =
 check_DATA += tests/lib/once.stamp
 tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
 	@$(MKDIR_P) tests/lib/once
