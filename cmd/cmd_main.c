@@ -112,6 +112,32 @@ static const struct cmd_option run_options[] = {
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
+/* Options of the OpenCL driver (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
+static const struct cmd_option app_options[] = {
+    {"strict", 0, NULL, "the first wrong access ends what the device does; else it is reported and the program continues"},
+    {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
+    {"hash", 0, NULL, "print hash_mem of the end on standard error"},
+    {"threads", 't', "N", "host threads for blocks; used only where results cannot depend on block order (1)"},
+    {"check", 0, "[LIST]", "collect findings of these kinds and continue: kinds, classes, default or all (memory)"},
+    {"check-file", 0, "FILE", "write the findings, too: .txt, .json, .xml (JUnit) or .sarif"},
+    {"check-suppress", 0, "FILE", "a file of suppressions: findings not to report (may be repeated)"},
+    {"max-findings", 0, "N", "places of which findings are kept (100)"},
+    {"read-poison", 0, "VALUE", "what a load that is wrong reads, in each 32 bits (0)"},
+    {"coverage", 0, "FILE", "write which lines and branches ran, for lcov and genhtml"},
+    {"profile", 0, "FILE", "write the source with the cost of each line; - prints it"},
+    {"max-instructions", 0, "N", "stop the device after so many warp instructions, with the location of all lanes"},
+    {"timeout", 0, "SECONDS", "the same after so many seconds of execution"},
+    {"timing", 0, "MACHINE", "run on the timing model: a GPU model of \"lanewise timing\" or a file"},
+    {"timing-set", 0, "KEY=VALUE", "change a key of that GPU model (may be repeated)"},
+    {"timing-report", 0, "FILE", "write the counters of the timing model: .json, or a text; - prints it"},
+    {"mechanism", 0, "NAMES", "put mechanisms of \"lanewise timing --mechanisms\" on it, by commas"},
+    {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},
+    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack"},
+    {"policy", 'p', "NAME", "which split of a warp runs next"},
+    {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},
+    {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for; 0: never"},
+    {"compiler", 0, "PROGRAM", "the clang that compiles kernels"},
+};
 static const struct cmd_option gdb_options[] = {
     {"arch", 'a', "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-program", 0, "PROGRAM", "the gdb to start (that of GDB, or gdb)"},
@@ -196,6 +222,8 @@ static int manual(const struct cmd *cmd, int argc, char **argv)
 const struct cmd cmd_table[] = {
     {"run", "LAUNCH.yaml|KERNEL", "run a launch file and check its results, or a kernel's file by options", run_options,
      LW_COUNT_OF(run_options), cmd_run},
+    {"app", "PROGRAM [ARGUMENT]...", "run a program that uses OpenCL, unchanged, on the emulator", app_options,
+     LW_COUNT_OF(app_options), cmd_app},
     {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml|KERNEL", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},

@@ -330,6 +330,7 @@ struct cmd_outcome {
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome);
 
+int cmd_app(const struct cmd *cmd, int argc, char **argv);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 /** cmd_run, with a gdb of ours unless @gdb is NULL. */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 bin_PROGRAMS += lanewise
 lanewise_SOURCES = \
+	%D%/cmd_app.c \
 	%D%/cmd_check.c \
 	%D%/cmd_compile.c \
 	%D%/cmd_debug.c \
@@ -14,6 +15,7 @@ lanewise_SOURCES = \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_timing.c
+lanewise_CPPFLAGS = $(AM_CPPFLAGS) -DLW_ICD_FOLDER='"$(libdir)/lanewise-icd"'
 lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/lanewise.bash

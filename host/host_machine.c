@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines, programs and memory of lanewise.h. */
+/* Machines and programs of lanewise.h. */
 #include "host/host_priv.h"
 
 #include <stdio.h>
@@ -91,6 +91,7 @@ void lanewise_destroy(lanewise_machine *m)
         isa_object_destroy(module->object);
         free(module->kernels);
         free(module->source);
+        free(module->log);
         free(module);
     }
     host_settings_fini(&m->settings);
@@ -109,8 +110,8 @@ void lanewise_print(lanewise_machine *m,
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
-/** Adds a module, which takes ownership of @object and @source; on an error they are freed. */
-static int add_module(struct lanewise_machine *m, char *source, struct isa_object *object,
+/** Adds a module, which takes ownership of @object, @source and the text of @words; on an error they are freed. */
+static int add_module(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
                       lanewise_module **out)
 {
     struct lanewise_module *module = calloc(1, sizeof *module);
@@ -128,6 +129,7 @@ static int add_module(struct lanewise_machine *m, char *source, struct isa_objec
             free(module->kernels);
         free(module);
         free(source);
+        lw_buffer_fini(words);
         isa_object_destroy(object);
         return host_fail(m, &err);
     }
@@ -137,6 +139,8 @@ static int add_module(struct lanewise_machine *m, char *source, struct isa_objec
                 module, emu_program_kernel(module->program, object->functions[i].name)};
     module->machine = m;
     module->source = source;
+    module->log = words->text;
+    lw_buffer_init(words);
     module->object = object;
     module->next = m->modules;
     m->modules = module;
@@ -186,8 +190,7 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
                                     &object, &err);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
-    lw_buffer_fini(&words);
-    return add_module(m, strdup(path), object, out);
+    return add_module(m, strdup(path), object, &words, out);
 }
 
 int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
@@ -222,8 +225,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     free(copy);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
-    lw_buffer_fini(&words);
-    return add_module(m, strdup(name), object, out);
+    return add_module(m, strdup(name), object, &words, out);
 }
 
 lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)
@@ -293,59 +295,4 @@ int lanewise_variable(lanewise_module *module, const char *name, uint64_t *addre
                                  "name in full", module->source, name);
     *address = emu_program_variable(module->program, v->name, bytes);
     return LANEWISE_OK;
-}
-
-/* ---- memory ---------------------------------------------------------------------------------------- */
-
-int lanewise_alloc(lanewise_machine *m, uint64_t bytes, const char *name, uint64_t *address)
-{
-    struct lw_error err;
-    char own[32];
-    enum lw_status status;
-
-    if (m == NULL || address == NULL)
-        return host_missing(m, "lanewise_alloc", "the address");
-    status = host_begin(m, &err);
-    snprintf(own, sizeof own, "buffer %u", m->buffers + 1);
-    if (status == LW_OK)
-        status = emu_alloc(m->machine, bytes, name != NULL ? name : own, 0, address, &err);
-    if (status != LW_OK)
-        return host_fail(m, &err);
-    m->buffers++;
-    return LANEWISE_OK;
-}
-
-int lanewise_free(lanewise_machine *m, uint64_t address)
-{
-    struct lw_error err;
-
-    if (m == NULL)
-        return LANEWISE_ERROR;
-    if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
-    return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
-}
-
-int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size_t bytes)
-{
-    struct lw_error err;
-
-    if (m == NULL || (data == NULL && bytes != 0))
-        return host_missing(m, "lanewise_write", "the data");
-    if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
-    return emu_global_write(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
-                                                                             : host_fail(m, &err);
-}
-
-int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t bytes)
-{
-    struct lw_error err;
-
-    if (m == NULL || (data == NULL && bytes != 0))
-        return host_missing(m, "lanewise_read", "the data");
-    if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
-    return emu_global_read(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
-                                                                            : host_fail(m, &err);
 }

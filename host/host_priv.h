@@ -20,6 +20,7 @@ struct lanewise_module {
     struct lanewise_machine *machine;
     struct lanewise_module *next;
     char *source; /* for messages */
+    char *log;    /* output of the compiler; owned; NULL: none */
     struct isa_object *object;
     struct emu_program *program;
     struct lanewise_kernel *kernels;

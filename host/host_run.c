@@ -41,11 +41,11 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
     return LANEWISE_OK;
 }
 
-int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const uint32_t grid[3],
-                    const uint32_t block[3], uint32_t shared_bytes,
-                    const void *const *arguments)
+int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *given,
+                          size_t shape_bytes, const void *const *arguments)
 {
     const struct isa_function *f;
+    struct lanewise_shape shape = {0};
     uint64_t static_end, shared;
     struct emu_launch launch = {0};
     struct emu_grid *queued;
@@ -53,13 +53,14 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     uint8_t *params;
     int result;
 
-    if (m == NULL || kernel == NULL || grid == NULL || block == NULL)
-        return host_missing(m, "lanewise_launch", kernel == NULL ? "the kernel"
-                                                  : grid == NULL ? "the grid"
-                                                                 : "the block");
+    if (m == NULL || kernel == NULL || given == NULL)
+        return host_missing(m, "lanewise_launch_shape", kernel == NULL ? "the kernel" : "the shape");
+    memcpy(&shape, given, shape_bytes < sizeof shape ? shape_bytes : sizeof shape);
     f = kernel->function;
+    if (shape.dimensions > 3)
+        return host_refuse(m, "%.200s: expected 1 to 3 dimensions, found %u", f->name, shape.dimensions);
     static_end = ((uint64_t)f->shared_bytes + 15) & ~UINT64_C(15);
-    shared = static_end + shared_bytes;
+    shared = static_end + shape.shared_bytes;
     launch.program = kernel->module->program;
     launch.kernel = f;
     if (kernel->module->machine != m)
@@ -71,11 +72,12 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     params = calloc(1, f->param_bytes + 1u);
     if (params == NULL)
         return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
-    memcpy(launch.grid, grid, sizeof launch.grid);
-    memcpy(launch.block, block, sizeof launch.block);
-    launch.work_dim = 1;
-    for (unsigned i = 1; i < 3; i++) /* for OpenCL's get_work_dim */
-        if (grid[i] != 1 || block[i] != 1)
+    memcpy(launch.grid, shape.grid, sizeof launch.grid);
+    memcpy(launch.block, shape.block, sizeof launch.block);
+    memcpy(launch.offset, shape.offset, sizeof launch.offset);
+    launch.work_dim = shape.dimensions != 0 ? shape.dimensions : 1;
+    for (unsigned i = 1; i < 3 && shape.dimensions == 0; i++)
+        if (shape.grid[i] != 1 || shape.block[i] != 1)
             launch.work_dim = i + 1;
     launch.params = params;
     result = fill_params(m, f, arguments, params, &shared);
@@ -87,6 +89,21 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
         result = host_fail(m, &err);
     free(params);
     return result;
+}
+
+int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const uint32_t grid[3],
+                    const uint32_t block[3], uint32_t shared_bytes,
+                    const void *const *arguments)
+{
+    lanewise_shape shape = {.shared_bytes = shared_bytes};
+
+    if (m == NULL || kernel == NULL || grid == NULL || block == NULL)
+        return host_missing(m, "lanewise_launch", kernel == NULL ? "the kernel"
+                                                  : grid == NULL ? "the grid"
+                                                                 : "the block");
+    memcpy(shape.grid, grid, sizeof shape.grid);
+    memcpy(shape.block, block, sizeof shape.block);
+    return lanewise_launch_shape(m, kernel, &shape, sizeof shape, arguments);
 }
 
 /** Timer that interrupts an engine when the time is over, unless it was stopped before. */

@@ -2,6 +2,7 @@
 /* lanewise_set: configuration of a machine, by the names of the command line's options. */
 #include "host/host_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -385,4 +386,21 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     m->engine->threads = s->threads;
     emu_machine_set_print(m->machine, &m->print.sink);
     return LW_OK;
+}
+
+int lanewise_timing_value(lanewise_machine *m, const char *key, char *out, size_t room)
+{
+    struct lw_error err;
+
+    if (m == NULL || key == NULL || out == NULL)
+        return host_missing(m, "lanewise_timing_value", key == NULL ? "the key" : "the text");
+    if (host_begin(m, &err) != LW_OK)
+        return host_fail(m, &err);
+    if (m->timing == NULL)
+        return host_refuse(m, "%.40s: nothing is timed: set \"timing\" before the machine is used", key);
+    if (strcmp(key, "name") == 0)
+        snprintf(out, room, "%s", tim_config_name(m->timing));
+    else if (!tim_config_value(m->timing, key, out, room))
+        return host_refuse(m, "unknown key \"%.60s\"; `lanewise timing MACHINE` lists the keys", key);
+    return LANEWISE_OK;
 }

@@ -63,6 +63,9 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);
 /** Returns key @index of lanewise_set: 0, 1, ... until NULL. */
 LANEWISE_API const char *lanewise_key(unsigned index);
+/** Writes the value of a key of the GPU model ("core.count", "clocks.core"; its "name") into @out of @room bytes; the options of the
+ *  machine are fixed by this call. LANEWISE_ERROR: nothing is timed, or there is no such key. */
+LANEWISE_API int lanewise_timing_value(lanewise_machine *machine, const char *key, char *out, size_t room);
 /** Returns the last failure's message, "" if nothing has failed. Valid until the next call. After a fault or
  *  a hang: its report, in several lines; for a source that did not compile: the message, then a line break
  *  and all output of the compiler. */
@@ -94,6 +97,38 @@ LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
 /** Returns the bytes of parameter @index; 0: a piece of __local memory, whose argument is its size. */
 LANEWISE_API size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index);
+/** Memory that a parameter refers to. A pointer of CUDA has no address space, and is VALUE. */
+enum lanewise_param_kind {
+    LANEWISE_PARAM_VALUE,    /* a number, a structure, a pointer without address space */
+    LANEWISE_PARAM_GLOBAL,   /* a pointer to __global memory */
+    LANEWISE_PARAM_CONSTANT, /* a pointer to __constant memory, which is in global memory */
+    LANEWISE_PARAM_LOCAL     /* a piece of __local memory, whose argument is its size */
+};
+typedef struct lanewise_param {
+    const char *name; /* "" if it is not known; valid as long as the module */
+    enum lanewise_param_kind kind;
+    uint32_t bytes, align; /* of the value; LOCAL: of the pointer */
+} lanewise_param;
+/** Gets parameter @index, from 0. @out_bytes is sizeof *out: later versions may have more members at its end. */
+LANEWISE_API int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewise_param *out,
+                                       size_t out_bytes);
+/** What a kernel needs, and what limits its launches. */
+typedef struct lanewise_kernel_needs {
+    uint32_t max_threads;       /* of a block, at most LANEWISE_MAX_BLOCK_THREADS */
+    uint32_t required_block[3]; /* 0, 0, 0: any */
+    uint32_t shared_bytes;      /* static shared memory of a block */
+    uint32_t local_bytes;       /* of a thread, its stack included */
+    uint32_t vector_registers, scalar_registers;
+} lanewise_kernel_needs;
+enum { LANEWISE_MAX_BLOCK_THREADS = 1024 };
+/** Gets what @kernel needs; @out_bytes as above. */
+LANEWISE_API int lanewise_kernel_get_needs(const lanewise_kernel *kernel, lanewise_kernel_needs *out, size_t out_bytes);
+/** Returns all output of the compiler that made @module, "" if there was none. Valid as long as the module. */
+LANEWISE_API const char *lanewise_module_log(const lanewise_module *module);
+/** Gets @module as the bytes of an object file (.lwo), to be freed by lanewise_object_free.
+ *  lanewise_load_text("name.lwo", ...) loads them again. */
+LANEWISE_API int lanewise_module_object(lanewise_module *module, void **out, size_t *size);
+LANEWISE_API void lanewise_object_free(void *object);
 /** Gets address and size of a variable of the module (__device__, __constant__). */
 LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                                    uint64_t *bytes);
@@ -111,6 +146,14 @@ LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, con
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
                                size_t bytes);
 
+/** Copies inside the machine's memory, as lanewise_read and lanewise_write do; the ranges may overlap. */
+LANEWISE_API int lanewise_copy(lanewise_machine *machine, uint64_t to, uint64_t from, uint64_t bytes);
+/** Fills memory with copies of a pattern. @bytes is a multiple of @pattern_bytes, which is not 0. */
+LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, const void *pattern, size_t pattern_bytes,
+                               uint64_t bytes);
+/** Gets begin and size of the live allocation that contains @address; LANEWISE_ERROR: there is none. */
+LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 /**
@@ -123,6 +166,17 @@ LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void
 LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kernel *kernel,
                                  const uint32_t grid[3], const uint32_t block[3],
                                  uint32_t shared_bytes, const void *const *arguments);
+/** Shape of a launch. */
+typedef struct lanewise_shape {
+    uint32_t grid[3], block[3]; /* as of lanewise_launch */
+    uint32_t shared_bytes;      /* of dynamic shared memory */
+    uint32_t dimensions;        /* 1 to 3, as get_work_dim() returns; 0: as many as the sizes need */
+    uint32_t offset[3];         /* added to OpenCL's global ids: get_global_offset() */
+} lanewise_shape;
+/** lanewise_launch() with everything that a shape can have. @shape_bytes is sizeof *shape: members that a caller
+ *  does not know are 0. */
+LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise_kernel *kernel,
+                                       const lanewise_shape *shape, size_t shape_bytes, const void *const *arguments);
 /** Runs everything that was launched to its end. After a fault or a hang memory can be read, but nothing can
  *  be launched. LANEWISE_FINDING: the end was reached, and there is a finding at a location that was not
  *  reported before; lanewise_error() has the message of the first. */

@@ -4,7 +4,9 @@
 noinst_LIBRARIES += libhost.a
 libhost_a_SOURCES = \
 	%D%/host_findings.c \
+	%D%/host_kernel.c \
 	%D%/host_machine.c \
+	%D%/host_memory.c \
 	%D%/host_priv.h \
 	%D%/host_run.c \
 	%D%/host_settings.c

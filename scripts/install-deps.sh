@@ -23,7 +23,7 @@ need() {
 }
 
 need gcc libc6-dev make autoconf automake pkg-config
-need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb
+need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb opencl-headers
 # Any clang of these and any libclc will do; the oldest is the smallest.
 have=
 for c in clang-19 clang-16 clang-15 clang-14; do
@@ -34,7 +34,7 @@ if [ -z "$(ls /usr/lib/clc/nvptx64--nvidiacl.bc 2>/dev/null)" ]; then
     need libclc-14
 fi
 if [ "$what" = test ]; then
-    need clang-14 clang-19 gdb-multiarch lldb-19 llvm-14 python3
+    need clang-14 clang-19 gdb-multiarch lldb-19 llvm-14 python3 ocl-icd-opencl-dev clinfo
 fi
 [ -n "$missing" ] || exit 0
 

@@ -24,3 +24,4 @@ include tests/emu/exec/arith.mk
 include tests/timing/timing.mk
 include tests/timing/timing_machines.mk
 include tests/host/host.mk
+include tests/runtime/runtime.mk

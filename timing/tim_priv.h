@@ -74,8 +74,6 @@ extern const size_t tim_key_count;
 const char *tim_section_help(const char *section);
 /** Creates the model with all defaults; fails only without memory. */
 enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
-/** Writes the value of @key ("l1.bytes") as files have it into @out of @room bytes. Returns false if there is no such key. */
-bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Reads a model's file from memory; @name is used in messages and becomes the model's name. The keys are not
  *  checked against each other. Errors: as tim_config_load. */
 enum lw_status tim_config_read(const char *name, const char *text, size_t size,

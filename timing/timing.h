@@ -49,6 +49,9 @@ extern const struct tim_machine tim_machines[];
  *  name. */
 const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* borrowed */
+/** Writes the value of @key ("l1.bytes"), as files have it, into @out of @room bytes. Returns false if there is no
+ *  such key. */
+bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Returns true if control fields decide when instructions issue. */
 bool tim_config_reads_control(const struct tim_config *config);
 /** Returns true if loads return what is in memory (l1.coherent). */

@@ -11,7 +11,7 @@ cd "$top" || exit 99
 bad=0
 list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
-directories="base isa ptx emu launch check timing debug gdbstub shell host cmd"
+directories="base isa ptx emu launch check timing debug gdbstub shell host runtime cmd"
 most_files=22 # of a folder
 allowed() { # sets $may
     case $1 in
@@ -26,6 +26,7 @@ allowed() { # sets $may
     gdbstub) may='base isa emu check debug gdbstub' ;;
     shell) may='base isa emu check debug shell' ;;
     host) may='base isa ptx emu launch check timing host' ;;
+    runtime) may='host runtime' ;;
     cmd) may='base isa ptx emu launch check timing debug gdbstub shell cmd' ;;
     esac
 }

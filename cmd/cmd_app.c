@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise app: any program, with our OpenCL driver in front of others. */
+#include "cmd/cmd_priv.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifndef LW_ICD_FOLDER
+#define LW_ICD_FOLDER "/usr/local/lib/lanewise-icd"
+#endif
+
+/** The value of LANEWISE_OPTIONS that is being made. */
+struct words {
+    const struct cmd *cmd;
+    struct lw_buffer text;
+};
+
+/** Appends an option; what separates words is protected. */
+static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
+{
+    struct lw_buffer *words = &((struct words *)context)->text;
+
+    (void)err;
+    lw_printf(&words->sink, "--%s", ((struct words *)context)->cmd->options[option].name);
+    if (value != NULL) {
+        lw_put(&words->sink, "=");
+        for (; *value != '\0'; value++)
+            lw_printf(&words->sink, strchr(" \t\n\"'\\", *value) != NULL ? "\\%c" : "%c", *value);
+    }
+    lw_put(&words->sink, " ");
+    return LW_OK;
+}
+
+/** Counts the arguments before the program: options, and operands of options. */
+static int count_own(const struct cmd *cmd, int argc, char **argv)
+{
+    int i = 1;
+
+    while (i < argc && argv[i][0] == '-' && argv[i][1] != '\0') {
+        const char *name = argv[i];
+
+        if (strcmp(name, "--") == 0)
+            return i + 1;
+        for (size_t k = 0; k < cmd->option_count; k++) {
+            const struct cmd_option *o = &cmd->options[k];
+            const bool is = strncmp(name, "--", 2) == 0 ? strcmp(name + 2, o->name) == 0
+                                                        : o->letter != 0 && name[1] == o->letter && name[2] == '\0';
+
+            if (is && o->operand != NULL && o->operand[0] != '[')
+                i++;
+        }
+        i++;
+    }
+    return i < argc ? i : argc;
+}
+
+/** Gets the folder with the file that names the driver: in the folder of this program, as built, or where it is installed. */
+static bool find_driver(char *folder, size_t room)
+{
+    static const char *const from_here[] = {"lanewise-icd", "../lib/lanewise-icd"};
+    char here[PATH_MAX], file[PATH_MAX + 64];
+    ssize_t size = readlink("/proc/self/exe", here, sizeof here - 1);
+    char *slash;
+
+    for (unsigned i = 0; size > 0 && i < LW_COUNT_OF(from_here); i++) {
+        here[size] = '\0';
+        slash = strrchr(here, '/');
+        snprintf(folder, room, "%.*s/%s", (int)(slash - here), here, from_here[i]);
+        snprintf(file, sizeof file, "%s/lanewise.icd", folder);
+        if (access(file, R_OK) == 0)
+            return true;
+    }
+    snprintf(folder, room, "%s", LW_ICD_FOLDER);
+    return access(LW_ICD_FOLDER "/lanewise.icd", R_OK) == 0;
+}
+
+int cmd_app(const struct cmd *cmd, int argc, char **argv)
+{
+    const int own = count_own(cmd, argc, argv);
+    char *const *program = argv + own;
+    char *mine[own + 1], folder[PATH_MAX + 32];
+    const char *before = getenv("LANEWISE_OPTIONS");
+    struct words words = {.cmd = cmd};
+    int status = CMD_USAGE;
+
+    memcpy(mine, argv, (size_t)own * sizeof *mine);
+    mine[own] = NULL;
+    if (own > 1 && strcmp(mine[own - 1], "--") == 0)
+        mine[own - 1] = NULL;
+    lw_buffer_init(&words.text);
+    if (before != NULL)
+        lw_printf(&words.text.sink, "%s ", before);
+    if (cmd_parse(cmd, mine[own - 1] != NULL ? own : own - 1, mine, take, &words, &status) < 0) {
+        lw_buffer_fini(&words.text);
+        return status;
+    }
+    if (*program == NULL)
+        status = cmd_wrong_usage(cmd, "expected a program to run, such as \"lanewise app --check ./saxpy 1000\"");
+    else if (!find_driver(folder, sizeof folder))
+        status = cmd_wrong_usage(cmd, "the OpenCL driver is not there: %s/lanewise.icd cannot be read; Lanewise was built "
+                                 "without the OpenCL headers (Debian package opencl-headers)", LW_ICD_FOLDER);
+    else {
+        setenv("OCL_ICD_VENDORS", folder, 1);
+        setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);
+        execvp(*program, program);
+        status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "there is no such program" : strerror(errno));
+    }
+    lw_buffer_fini(&words.text);
+    return status;
+}

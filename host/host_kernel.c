@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Descriptions of kernels and modules. */
+#include "host/host_priv.h"
+
+#include <stdlib.h>
+
+/** Copies the members that the caller's version of a structure has. */
+static void copy_out(void *out, size_t out_bytes, const void *from, size_t bytes)
+{
+    memset(out, 0, out_bytes);
+    memcpy(out, from, out_bytes < bytes ? out_bytes : bytes);
+}
+
+int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewise_param *out, size_t out_bytes)
+{
+    struct lanewise_machine *m = kernel != NULL ? kernel->module->machine : NULL;
+    const struct isa_param *p;
+    lanewise_param param;
+
+    if (kernel == NULL || out == NULL)
+        return host_missing(m, "lanewise_kernel_param", kernel == NULL ? "the kernel" : "the parameter");
+    if (index >= kernel->function->param_count)
+        return host_refuse(m, "%.200s: there is no parameter %u: the kernel has %u", kernel->function->name, index + 1,
+                           kernel->function->param_count);
+    p = &kernel->function->params[index];
+    param = (lanewise_param){.name = p->name != NULL ? p->name : "", .bytes = p->size_bytes, .align = p->align};
+    if (p->kind == ISA_PARAM_POINTER)
+        param.kind = p->space == ISA_SPACE_SHARED   ? LANEWISE_PARAM_LOCAL
+                     : p->space == ISA_SPACE_CONST  ? LANEWISE_PARAM_CONSTANT
+                     : p->space == ISA_SPACE_GLOBAL ? LANEWISE_PARAM_GLOBAL
+                                                    : LANEWISE_PARAM_VALUE;
+    copy_out(out, out_bytes, &param, sizeof param);
+    return LANEWISE_OK;
+}
+
+int lanewise_kernel_get_needs(const lanewise_kernel *kernel, lanewise_kernel_needs *out, size_t out_bytes)
+{
+    const struct isa_function *f;
+    lanewise_kernel_needs needs;
+
+    if (kernel == NULL || out == NULL)
+        return host_missing(kernel != NULL ? kernel->module->machine : NULL, "lanewise_kernel_get_needs",
+                            kernel == NULL ? "the kernel" : "the result");
+    f = kernel->function;
+    needs = (lanewise_kernel_needs){
+        .max_threads = f->max_threads != 0 && f->max_threads < EMU_MAX_BLOCK_THREADS ? f->max_threads
+                                                                                     : EMU_MAX_BLOCK_THREADS,
+        .required_block = {f->required_block[0], f->required_block[1], f->required_block[2]},
+        .shared_bytes = f->shared_bytes,
+        .local_bytes = f->local_bytes,
+        .vector_registers = f->vreg_count,
+        .scalar_registers = f->sreg_count};
+    copy_out(out, out_bytes, &needs, sizeof needs);
+    return LANEWISE_OK;
+}
+
+const char *lanewise_module_log(const lanewise_module *module)
+{
+    return module != NULL && module->log != NULL ? module->log : "";
+}
+
+int lanewise_module_object(lanewise_module *module, void **out, size_t *size)
+{
+    struct lw_error err;
+    uint8_t *bytes;
+
+    if (module == NULL || out == NULL || size == NULL)
+        return host_missing(module != NULL ? module->machine : NULL, "lanewise_module_object",
+                            out == NULL ? "the object" : "the size");
+    if (isa_object_write(module->object, &bytes, size, &err) != LW_OK)
+        return host_fail(module->machine, &err);
+    *out = bytes;
+    return LANEWISE_OK;
+}
+
+void lanewise_object_free(void *object)
+{
+    free(object);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the machine: allocations and copies. */
+#include "host/host_priv.h"
+
+#include <stdio.h>
+
+int lanewise_alloc(lanewise_machine *m, uint64_t bytes, const char *name, uint64_t *address)
+{
+    struct lw_error err;
+    char own[32];
+    enum lw_status status;
+
+    if (m == NULL || address == NULL)
+        return host_missing(m, "lanewise_alloc", "the address");
+    status = host_begin(m, &err);
+    snprintf(own, sizeof own, "buffer %u", m->buffers + 1);
+    if (status == LW_OK)
+        status = emu_alloc(m->machine, bytes, name != NULL ? name : own, 0, address, &err);
+    if (status != LW_OK)
+        return host_fail(m, &err);
+    m->buffers++;
+    return LANEWISE_OK;
+}
+
+int lanewise_free(lanewise_machine *m, uint64_t address)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
+int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size_t bytes)
+{
+    struct lw_error err;
+
+    if (m == NULL || (data == NULL && bytes != 0))
+        return host_missing(m, "lanewise_write", "the data");
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_global_write(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
+                                                                             : host_fail(m, &err);
+}
+
+int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t bytes)
+{
+    struct lw_error err;
+
+    if (m == NULL || (data == NULL && bytes != 0))
+        return host_missing(m, "lanewise_read", "the data");
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+    return emu_global_read(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
+                                                                            : host_fail(m, &err);
+}
+
+int lanewise_copy(lanewise_machine *m, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)from);
+    return emu_global_copy(m->machine, to, from, bytes, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
+int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, size_t pattern_bytes, uint64_t bytes)
+{
+    enum { PIECE = 4096 };
+    uint8_t piece[PIECE];
+    uint64_t begin = 0, size = 0;
+
+    if (m == NULL || pattern == NULL)
+        return host_missing(m, "lanewise_fill", "the pattern");
+    if (pattern_bytes == 0 || pattern_bytes > PIECE || bytes % pattern_bytes != 0)
+        return host_refuse(m, "a pattern of %zu bytes cannot fill %llu bytes", pattern_bytes, (unsigned long long)bytes);
+    if (bytes == 0)
+        return LANEWISE_OK;
+    if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
+        return LANEWISE_ERROR;
+    if (bytes > size - (address - begin)) /* nothing is written of a range that does not fit */
+        return host_refuse(m, "0x%llx: %llu bytes do not fit in the %llu bytes to the end of the allocation",
+                           (unsigned long long)address, (unsigned long long)bytes,
+                           (unsigned long long)(size - (address - begin)));
+    for (size = 0; size + pattern_bytes <= PIECE; size += pattern_bytes)
+        memcpy(piece + size, pattern, pattern_bytes);
+    for (uint64_t done = 0; done < bytes; done += size) {
+        if (size > bytes - done)
+            size = bytes - done;
+        if (lanewise_write(m, address + done, piece, size) != LANEWISE_OK)
+            return LANEWISE_ERROR;
+    }
+    return LANEWISE_OK;
+}
+
+int lanewise_allocation(lanewise_machine *m, uint64_t address, uint64_t *begin, uint64_t *bytes)
+{
+    struct emu_allocation a;
+    bool inside;
+
+    if (m == NULL || begin == NULL || bytes == NULL)
+        return host_missing(m, "lanewise_allocation", begin == NULL ? "the begin" : "the size");
+    if (m->machine == NULL || !emu_allocation_at(m->machine, address, &a, &inside) || !inside ||
+        (a.flags & EMU_ALLOC_FREED) != 0)
+        return host_refuse(m, "0x%llx: no allocation contains it", (unsigned long long)address);
+    *begin = a.address;
+    *bytes = a.size_bytes;
+    return LANEWISE_OK;
+}

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+# The OpenCL driver: a shared object that loaders open. It contains the library and shows nothing but the functions that
+# a loader looks up.
+if HAVE_OPENCL_HEADERS
+noinst_LIBRARIES += libopencl.a
+libopencl_a_SOURCES = \
+	%D%/rt_device.c \
+	%D%/rt_priv.h \
+	%D%/rt_queue.c \
+	%D%/rt_words.c \
+	%D%/opencl/cl_context.c \
+	%D%/opencl/cl_copy.c \
+	%D%/opencl/cl_dispatch.c \
+	%D%/opencl/cl_event.c \
+	%D%/opencl/cl_kernel.c \
+	%D%/opencl/cl_memory.c \
+	%D%/opencl/cl_object.c \
+	%D%/opencl/cl_platform.c \
+	%D%/opencl/cl_priv.h \
+	%D%/opencl/cl_program.c \
+	%D%/opencl/cl_unsupported.c
+LW_OPENCL = liblanewise-opencl.so
+lwexec_DATA += $(LW_OPENCL)
+CLEANFILES += $(LW_OPENCL) lanewise.icd
+$(LW_OPENCL): libopencl.a libhost.a liblanewise.a $(CORE_LIBS) %D%/opencl/exports.map
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro -Wl,-Bsymbolic \
+	    -Wl,--version-script,$(srcdir)/%D%/opencl/exports.map \
+	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive libhost.a liblanewise.a $(LANEWISE_LIBS) $(LIBS)
+# The folders that loaders read have a file with the driver's path: one for this build, one for what is installed.
+noinst_DATA = lanewise-icd/lanewise.icd
+lanewise-icd/lanewise.icd: Makefile $(LW_OPENCL)
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo '$(abs_builddir)/$(LW_OPENCL)' >$@.new && mv $@.new $@
+icddir = $(libdir)/lanewise-icd
+icd_DATA = lanewise.icd
+lanewise.icd: Makefile
+	$(AM_V_GEN)echo '$(libdir)/$(LW_OPENCL)' >$@.new && mv $@.new $@
+CLEANFILES += lanewise-icd/lanewise.icd
+endif
+EXTRA_DIST += %D%/opencl/exports.map

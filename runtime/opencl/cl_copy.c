@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands that move the contents of buffers. */
+#include "runtime/opencl/cl_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Direction of a copy between host and buffer. */
+enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
+
+/** Box of bytes in memory of three dimensions. */
+struct box {
+    size_t offset;          /* of the first byte */
+    size_t row, slice;      /* bytes from row to row, and from slice to slice */
+};
+struct copy {
+    struct cl_command base;
+    enum way way;
+    uint64_t address, other; /* of buffers; BETWEEN: to, from */
+    uint8_t *host;
+    size_t region[3];       /* bytes of a row, rows, slices */
+    struct box box, other_box;
+};
+
+static int result_of(int result, const char *what)
+{
+    if (result == LANEWISE_OK)
+        return CL_SUCCESS;
+    rt_complain(what);
+    return CL_OUT_OF_RESOURCES;
+}
+
+static int run_copy(struct rt_command *command)
+{
+    struct copy *c = (struct copy *)(void *)command;
+    lanewise_machine *machine = rt_machine();
+    int result = LANEWISE_OK;
+
+    for (size_t z = 0; z < c->region[2]; z++)
+        for (size_t y = 0; y < c->region[1] && result == LANEWISE_OK; y++) {
+            const size_t at = c->box.offset + y * c->box.row + z * c->box.slice,
+                         other = c->other_box.offset + y * c->other_box.row + z * c->other_box.slice;
+
+            result = c->way == FROM_BUFFER ? lanewise_read(machine, c->address + at, c->host + other, c->region[0])
+                     : c->way == TO_BUFFER ? lanewise_write(machine, c->address + at, c->host + other, c->region[0])
+                                           : lanewise_copy(machine, c->address + at, c->other + other, c->region[0]);
+        }
+    return result_of(result, "copy");
+}
+
+/** Returns true if the range is in the buffer. */
+static bool fits(const struct _cl_mem *mem, size_t offset, size_t bytes)
+{
+    return offset <= mem->bytes && bytes <= mem->bytes - offset;
+}
+
+static cl_int check_buffer(cl_command_queue queue, cl_mem mem)
+{
+    if (!cl_object_is(queue, CL_KIND_QUEUE))
+        return CL_INVALID_COMMAND_QUEUE;
+    if (!cl_object_is(mem, CL_KIND_MEM))
+        return CL_INVALID_MEM_OBJECT;
+    return mem->object.context == queue->object.context ? CL_SUCCESS : CL_INVALID_CONTEXT;
+}
+
+/** Checks that the host may access the buffer in this way. */
+static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
+{
+    const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
+
+    return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
+}
+
+/** Enqueues a copy whose members are set; the lock is held, and released. */
+static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
+                           cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct copy *c;
+    struct cl_command *command, base;
+    cl_int error = cl_command_create(queue, type, count, waits, sizeof *c, run_copy, &command);
+
+    if (error != CL_SUCCESS) {
+        rt_unlock();
+        return error;
+    }
+    c = (struct copy *)command;
+    base = c->base;
+    *c = *values;
+    c->base = base;
+    cl_command_hold_mem(command, mem);
+    if (second != NULL)
+        cl_command_hold_mem(command, second);
+    return cl_command_enqueue(queue, command, blocking, event);
+}
+
+static cl_int fail(cl_int error)
+{
+    rt_unlock();
+    return error;
+}
+
+/** Reads or writes a piece of a buffer. */
+static cl_int transfer(cl_command_queue queue, cl_mem mem, enum way way, cl_bool blocking, size_t offset, size_t bytes,
+                       void *host, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct copy c = {.way = way, .host = host, .region = {bytes, 1, 1}, .box = {.offset = offset}};
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, mem);
+    if (error == CL_SUCCESS && (host == NULL || bytes == 0 || !fits(mem, offset, bytes)))
+        error = CL_INVALID_VALUE;
+    if (error == CL_SUCCESS)
+        error = check_host_access(mem, way == FROM_BUFFER);
+    if (error != CL_SUCCESS)
+        return fail(error);
+    c.address = mem->address;
+    return enqueue_copy(queue, way == FROM_BUFFER ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER, &c, mem, NULL,
+                        blocking != CL_FALSE, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
+                                       void *host, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    return transfer(queue, mem, FROM_BUFFER, blocking, offset, bytes, host, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
+                                        const void *host, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    return transfer(queue, mem, TO_BUFFER, blocking, offset, bytes, (void *)(uintptr_t)host, count, waits, event);
+}
+
+/** Fills in a box: pitches of 0 are as small as the region allows. Returns false if they are too small for it, or the
+ *  sizes overflow. *@end: the first byte after the box. */
+static bool make_box(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct box *box, size_t *end)
+{
+    size_t y, z;
+
+    if (row == 0)
+        row = region[0];
+    if (row < region[0] || __builtin_mul_overflow(row, region[1], &y))
+        return false;
+    if (slice == 0)
+        slice = y;
+    if (slice < y || slice % row != 0)
+        return false;
+    box->row = row;
+    box->slice = slice;
+    if (__builtin_mul_overflow(origin[1], row, &y) || __builtin_mul_overflow(origin[2], slice, &z) ||
+        __builtin_add_overflow(y, z, &y) || __builtin_add_overflow(y, origin[0], &box->offset))
+        return false;
+    return !__builtin_mul_overflow(region[2] - 1, slice, &z) && !__builtin_mul_overflow(region[1] - 1, row, &y) &&
+           !__builtin_add_overflow(y, z, &y) && !__builtin_add_overflow(y, region[0], &y) &&
+           !__builtin_add_overflow(y, box->offset, end);
+}
+
+static bool is_empty(const size_t region[3])
+{
+    return region[0] == 0 || region[1] == 0 || region[2] == 0;
+}
+
+static cl_int transfer_box(cl_command_queue queue, cl_mem mem, enum way way, cl_bool blocking, const size_t *origin,
+                           const size_t *host_origin, const size_t *region, size_t row, size_t slice, size_t host_row,
+                           size_t host_slice, void *host, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct copy c = {.way = way, .host = host};
+    size_t end, host_end;
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, mem);
+    if (error == CL_SUCCESS &&
+        (host == NULL || origin == NULL || host_origin == NULL || region == NULL || is_empty(region) ||
+         !make_box(origin, region, row, slice, &c.box, &end) ||
+         !make_box(host_origin, region, host_row, host_slice, &c.other_box, &host_end) || end > mem->bytes))
+        error = CL_INVALID_VALUE;
+    if (error == CL_SUCCESS)
+        error = check_host_access(mem, way == FROM_BUFFER);
+    if (error != CL_SUCCESS)
+        return fail(error);
+    memcpy(c.region, region, sizeof c.region);
+    c.address = mem->address;
+    return enqueue_copy(queue, way == FROM_BUFFER ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT, &c, mem, NULL,
+                        blocking != CL_FALSE, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem mem, cl_bool blocking, const size_t *origin,
+                                           const size_t *host_origin, const size_t *region, size_t row, size_t slice,
+                                           size_t host_row, size_t host_slice, void *host, cl_uint count,
+                                           const cl_event *waits, cl_event *event)
+{
+    return transfer_box(queue, mem, FROM_BUFFER, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
+                        host, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem mem, cl_bool blocking, const size_t *origin,
+                                            const size_t *host_origin, const size_t *region, size_t row, size_t slice,
+                                            size_t host_row, size_t host_slice, const void *host, cl_uint count,
+                                            const cl_event *waits, cl_event *event)
+{
+    return transfer_box(queue, mem, TO_BUFFER, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
+                        (void *)(uintptr_t)host, count, waits, event);
+}
+
+/** The buffer that has the memory of @mem. */
+static const struct _cl_mem *root_of(const struct _cl_mem *mem)
+{
+    return mem->parent != NULL ? mem->parent : mem;
+}
+
+cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
+                                       size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct copy c = {.way = BETWEEN, .region = {bytes, 1, 1}, .box = {.offset = to_offset}, .other_box = {.offset = from_offset}};
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, from);
+    if (error == CL_SUCCESS)
+        error = check_buffer(queue, to);
+    if (error == CL_SUCCESS && (bytes == 0 || !fits(from, from_offset, bytes) || !fits(to, to_offset, bytes)))
+        error = CL_INVALID_VALUE;
+    if (error == CL_SUCCESS) {
+        const uint64_t a = from->address + from_offset, b = to->address + to_offset;
+
+        if (root_of(from) == root_of(to) && a < b + bytes && b < a + bytes)
+            error = CL_MEM_COPY_OVERLAP;
+    }
+    if (error != CL_SUCCESS)
+        return fail(error);
+    c.address = to->address;
+    c.other = from->address;
+    return enqueue_copy(queue, CL_COMMAND_COPY_BUFFER, &c, to, from, false, count, waits, event);
+}
+
+/** Returns true if two boxes of one buffer have a byte in common. */
+static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
+{
+    const size_t rows = c->region[1], slices = c->region[2];
+
+    for (size_t z = 0; z < slices; z++)
+        for (size_t y = 0; y < rows; y++) {
+            const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice;
+            uint64_t from = b + c->other_box.offset;
+
+            for (size_t w = 0; w < slices; w++, from += c->other_box.slice) {
+                const uint64_t last = from + (rows - 1) * c->other_box.row;
+                uint64_t row = 0;
+
+                if (at >= last + c->region[0] || at + c->region[0] <= from)
+                    continue;
+                if (at > from && c->other_box.row != 0) /* only the rows around it can meet it */
+                    row = (at - from) / c->other_box.row;
+                for (uint64_t r = row; r < rows && r <= row + 1; r++)
+                    if (at < from + r * c->other_box.row + c->region[0] && from + r * c->other_box.row < at + c->region[0])
+                        return true;
+            }
+        }
+    return false;
+}
+
+cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin,
+                                           const size_t *to_origin, const size_t *region, size_t from_row, size_t from_slice,
+                                           size_t to_row, size_t to_slice, cl_uint count, const cl_event *waits,
+                                           cl_event *event)
+{
+    struct copy c = {.way = BETWEEN};
+    size_t from_end, to_end;
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, from);
+    if (error == CL_SUCCESS)
+        error = check_buffer(queue, to);
+    if (error == CL_SUCCESS &&
+        (from_origin == NULL || to_origin == NULL || region == NULL || is_empty(region) ||
+         !make_box(to_origin, region, to_row, to_slice, &c.box, &to_end) ||
+         !make_box(from_origin, region, from_row, from_slice, &c.other_box, &from_end) || to_end > to->bytes ||
+         from_end > from->bytes || (from == to && (c.box.row != c.other_box.row || c.box.slice != c.other_box.slice))))
+        error = CL_INVALID_VALUE;
+    if (error != CL_SUCCESS)
+        return fail(error);
+    memcpy(c.region, region, sizeof c.region);
+    c.address = to->address;
+    c.other = from->address;
+    if (root_of(from) == root_of(to) && boxes_overlap(&c, c.address, c.other))
+        return fail(CL_MEM_COPY_OVERLAP);
+    return enqueue_copy(queue, CL_COMMAND_COPY_BUFFER_RECT, &c, to, from, false, count, waits, event);
+}
+
+/* ---- fill ------------------------------------------------------------------------------------------------------ */
+
+struct fill {
+    struct cl_command base;
+    uint64_t address;
+    size_t bytes, pattern_bytes;
+    uint8_t pattern[128];
+};
+
+static int run_fill(struct rt_command *command)
+{
+    struct fill *f = (struct fill *)(void *)command;
+
+    return result_of(lanewise_fill(rt_machine(), f->address, f->pattern, f->pattern_bytes, f->bytes), "fill");
+}
+
+cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_bytes,
+                                       size_t offset, size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct cl_command *command;
+    struct fill *f;
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, mem);
+    if (error == CL_SUCCESS &&
+        (pattern == NULL || pattern_bytes == 0 || pattern_bytes > sizeof f->pattern ||
+         (pattern_bytes & (pattern_bytes - 1)) != 0 || bytes % pattern_bytes != 0 || offset % pattern_bytes != 0 ||
+         !fits(mem, offset, bytes)))
+        error = CL_INVALID_VALUE;
+    if (error == CL_SUCCESS)
+        error = cl_command_create(queue, CL_COMMAND_FILL_BUFFER, count, waits, sizeof *f, run_fill, &command);
+    if (error != CL_SUCCESS)
+        return fail(error);
+    f = (struct fill *)command;
+    f->address = mem->address + offset;
+    f->bytes = bytes;
+    f->pattern_bytes = pattern_bytes;
+    memcpy(f->pattern, pattern, pattern_bytes);
+    cl_command_hold_mem(command, mem);
+    return cl_command_enqueue(queue, command, false, event);
+}
+
+/* ---- mapping --------------------------------------------------------------------------------------------------- */
+
+struct map_command {
+    struct cl_command base;
+    struct _cl_mem *mem; /* held by the base */
+    struct cl_map *map;  /* of unmap: taken out of the buffer's list, owned */
+    size_t offset, bytes;
+    bool reads;
+};
+
+/** Memory of the host for a buffer, from its first byte on. */
+static uint8_t *shadow_of(struct _cl_mem *mem)
+{
+    struct _cl_mem *root = mem->parent != NULL ? mem->parent : mem;
+
+    if (root->shadow == NULL) {
+        void *block = NULL;
+
+        if (posix_memalign(&block, 4096, root->bytes) == 0)
+            root->shadow = block;
+    }
+    return root->shadow != NULL ? root->shadow + mem->origin : NULL;
+}
+
+static int run_map(struct rt_command *command)
+{
+    struct map_command *m = (struct map_command *)(void *)command;
+
+    if (!m->reads)
+        return CL_SUCCESS;
+    return result_of(lanewise_read(rt_machine(), m->mem->address + m->offset, shadow_of(m->mem) + m->offset, m->bytes),
+                     "map");
+}
+
+static int run_unmap(struct rt_command *command)
+{
+    struct map_command *m = (struct map_command *)(void *)command;
+    int result = LANEWISE_OK;
+
+    if (m->map->writes)
+        result = lanewise_write(rt_machine(), m->mem->address + m->map->offset, shadow_of(m->mem) + m->map->offset,
+                                m->map->bytes);
+    return result_of(result, "unmap");
+}
+
+void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags, size_t offset,
+                                     size_t bytes, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
+{
+    const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
+    struct cl_command *command = NULL;
+    struct cl_map *map = NULL;
+    uint8_t *shadow = NULL;
+    cl_int result;
+
+    rt_lock();
+    result = check_buffer(queue, mem);
+    if (result == CL_SUCCESS &&
+        (bytes == 0 || !fits(mem, offset, bytes) || (flags & ~known) != 0 ||
+         ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0)))
+        result = CL_INVALID_VALUE;
+    if (result == CL_SUCCESS && (flags & CL_MAP_READ) != 0)
+        result = check_host_access(mem, true);
+    if (result == CL_SUCCESS && (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0)
+        result = check_host_access(mem, false);
+    if (result == CL_SUCCESS)
+        result = cl_command_create(queue, CL_COMMAND_MAP_BUFFER, count, waits, sizeof(struct map_command), run_map, &command);
+    if (result == CL_SUCCESS) {
+        shadow = shadow_of(mem);
+        map = malloc(sizeof *map);
+        if (shadow == NULL || map == NULL) {
+            free(map);
+            cl_command_cancel(command);
+            result = CL_MAP_FAILURE;
+        }
+    }
+    if (result != CL_SUCCESS) {
+        rt_unlock();
+        cl_put_error(error, result);
+        return NULL;
+    }
+    *map = (struct cl_map){.next = mem->maps, .offset = offset, .bytes = bytes,
+                           .writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0};
+    mem->maps = map;
+    mem->map_count++;
+    *(struct map_command *)command = (struct map_command){
+        .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
+        .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
+    cl_command_hold_mem(command, mem);
+    result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
+    cl_put_error(error, result == CL_SUCCESS ? CL_SUCCESS : CL_MAP_FAILURE);
+    return shadow + offset;
+}
+
+cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint count,
+                                           const cl_event *waits, cl_event *event)
+{
+    struct cl_command *command = NULL;
+    struct cl_map **at = NULL, *map;
+    cl_int error;
+
+    rt_lock();
+    error = check_buffer(queue, mem);
+    if (error == CL_SUCCESS) {
+        const struct _cl_mem *root = root_of(mem);
+
+        for (at = &mem->maps; *at != NULL; at = &(*at)->next)
+            if (root->shadow != NULL && root->shadow + mem->origin + (*at)->offset == (uint8_t *)pointer)
+                break;
+        if (*at == NULL)
+            error = CL_INVALID_VALUE;
+    }
+    if (error == CL_SUCCESS)
+        error = cl_command_create(queue, CL_COMMAND_UNMAP_MEM_OBJECT, count, waits, sizeof(struct map_command), run_unmap,
+                                  &command);
+    if (error != CL_SUCCESS)
+        return fail(error);
+    map = *at;
+    *at = map->next;
+    mem->map_count--;
+    *(struct map_command *)command = (struct map_command){.base = *command, .mem = mem, .map = map};
+    command->memory = map;
+    cl_command_hold_mem(command, mem);
+    return cl_command_enqueue(queue, command, false, event);
+}
+
+cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint mem_count, const cl_mem *mems,
+                                              cl_mem_migration_flags flags, cl_uint count, const cl_event *waits,
+                                              cl_event *event)
+{
+    const cl_mem_migration_flags known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
+    cl_int error = CL_SUCCESS;
+
+    if (mem_count == 0 || mems == NULL || (flags & ~known) != 0)
+        return CL_INVALID_VALUE;
+    rt_lock();
+    for (cl_uint i = 0; i < mem_count && error == CL_SUCCESS; i++)
+        error = check_buffer(queue, mems[i]);
+    rt_unlock();
+    return error != CL_SUCCESS ? error : cl_enqueue_nothing(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, waits, event);
+}

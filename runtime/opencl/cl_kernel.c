@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels, their arguments, and launches. */
+#include "runtime/opencl/cl_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { USUAL_LOCAL_SIZE = 256 };
+
+void cl_kernel_end(struct _cl_kernel *kernel)
+{
+    for (unsigned i = 0; kernel->arguments != NULL && i < kernel->argument_count; i++)
+        free(kernel->arguments[i].value);
+    free(kernel->arguments);
+    if (kernel->program != NULL) {
+        kernel->program->kernels--;
+        cl_object_drop(kernel->program);
+    }
+}
+
+static struct _cl_kernel *create(struct _cl_program *program, lanewise_kernel *from, cl_int *error)
+{
+    struct _cl_kernel *kernel = cl_object_create(CL_KIND_KERNEL, sizeof *kernel, program->object.context);
+
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (kernel == NULL)
+        return NULL;
+    kernel->program = program;
+    cl_object_hold(program);
+    program->kernels++;
+    kernel->kernel = from;
+    lanewise_kernel_get_needs(from, &kernel->needs, sizeof kernel->needs);
+    kernel->argument_count = lanewise_kernel_param_count(from);
+    kernel->arguments = calloc(kernel->argument_count + 1u, sizeof *kernel->arguments);
+    for (unsigned i = 0; kernel->arguments != NULL && i < kernel->argument_count; i++) {
+        struct cl_argument *a = &kernel->arguments[i];
+
+        lanewise_kernel_param(from, i, &a->param, sizeof a->param);
+        a->value = calloc(1, a->param.bytes > 8 ? a->param.bytes : 8);
+        if (a->value == NULL) {
+            cl_object_release_handle(kernel, CL_KIND_KERNEL, 0);
+            return NULL;
+        }
+    }
+    if (kernel->arguments == NULL) {
+        cl_object_release_handle(kernel, CL_KIND_KERNEL, 0);
+        return NULL;
+    }
+    *error = CL_SUCCESS;
+    return kernel;
+}
+
+cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_int *error)
+{
+    struct _cl_kernel *kernel = NULL;
+    lanewise_kernel *from = NULL;
+    cl_int result = CL_SUCCESS;
+
+    rt_lock();
+    if (!cl_object_is(program, CL_KIND_PROGRAM))
+        result = CL_INVALID_PROGRAM;
+    else if (program->module == NULL || program->status != CL_BUILD_SUCCESS)
+        result = CL_INVALID_PROGRAM_EXECUTABLE;
+    else if (name == NULL)
+        result = CL_INVALID_VALUE;
+    for (unsigned i = 0; result == CL_SUCCESS && kernel == NULL; i++) {
+        from = lanewise_kernel_at(program->module, i);
+        if (from == NULL)
+            result = CL_INVALID_KERNEL_NAME;
+        else if (strcmp(lanewise_kernel_name(from), name) == 0)
+            kernel = create(program, from, &result);
+    }
+    rt_unlock();
+    cl_put_error(error, result);
+    return kernel;
+}
+
+cl_int CL_API_CALL clCreateKernelsInProgram(cl_program program, cl_uint room, cl_kernel *kernels, cl_uint *out)
+{
+    cl_int error = CL_SUCCESS;
+    cl_uint count = 0, made = 0;
+
+    rt_lock();
+    if (!cl_object_is(program, CL_KIND_PROGRAM))
+        error = CL_INVALID_PROGRAM;
+    else if (program->module == NULL || program->status != CL_BUILD_SUCCESS)
+        error = CL_INVALID_PROGRAM_EXECUTABLE;
+    while (error == CL_SUCCESS && lanewise_kernel_at(program->module, count) != NULL)
+        count++;
+    if (error == CL_SUCCESS && kernels != NULL && room < count)
+        error = CL_INVALID_VALUE;
+    for (; error == CL_SUCCESS && kernels != NULL && made < count; made += error == CL_SUCCESS)
+        kernels[made] = create(program, lanewise_kernel_at(program->module, made), &error);
+    while (error != CL_SUCCESS && made != 0)
+        cl_object_release_handle(kernels[--made], CL_KIND_KERNEL, 0);
+    rt_unlock();
+    if (error == CL_SUCCESS && out != NULL)
+        *out = count;
+    return error;
+}
+
+static void copy_argument(struct cl_argument *to, const struct cl_argument *from)
+{
+    memcpy(to->value, from->value, from->param.bytes > 8 ? from->param.bytes : 8);
+    to->set = from->set;
+    to->mem = from->mem;
+}
+
+cl_kernel CL_API_CALL clCloneKernel(cl_kernel source, cl_int *error)
+{
+    struct _cl_kernel *kernel = NULL;
+    cl_int result = CL_INVALID_KERNEL;
+
+    rt_lock();
+    if (cl_object_is(source, CL_KIND_KERNEL))
+        kernel = create(source->program, source->kernel, &result);
+    for (unsigned i = 0; kernel != NULL && i < kernel->argument_count; i++)
+        copy_argument(&kernel->arguments[i], &source->arguments[i]);
+    rt_unlock();
+    cl_put_error(error, result);
+    return kernel;
+}
+
+cl_int CL_API_CALL clRetainKernel(cl_kernel kernel)
+{
+    return cl_object_retain_handle(kernel, CL_KIND_KERNEL, CL_INVALID_KERNEL);
+}
+
+cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
+{
+    return cl_object_release_handle(kernel, CL_KIND_KERNEL, CL_INVALID_KERNEL);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------------- */
+
+static cl_int set_argument(struct cl_argument *a, size_t bytes, const void *value)
+{
+    uint64_t bits = bytes;
+    cl_mem mem = NULL;
+
+    switch (a->param.kind) {
+    case LANEWISE_PARAM_LOCAL:
+        if (value != NULL)
+            return CL_INVALID_ARG_VALUE;
+        if (bytes == 0)
+            return CL_INVALID_ARG_SIZE;
+        memcpy(a->value, &bits, sizeof bits);
+        break;
+    case LANEWISE_PARAM_GLOBAL:
+    case LANEWISE_PARAM_CONSTANT:
+        if (bytes != sizeof mem)
+            return CL_INVALID_ARG_SIZE;
+        if (value != NULL)
+            memcpy(&mem, value, sizeof mem);
+        if (mem != NULL && !cl_object_is(mem, CL_KIND_MEM))
+            return CL_INVALID_MEM_OBJECT;
+        bits = mem != NULL ? mem->address : 0;
+        memcpy(a->value, &bits, sizeof bits);
+        a->mem = mem;
+        break;
+    default:
+        if (value == NULL)
+            return CL_INVALID_ARG_VALUE;
+        if (bytes != a->param.bytes)
+            return CL_INVALID_ARG_SIZE;
+        memcpy(a->value, value, bytes);
+    }
+    a->set = true;
+    return CL_SUCCESS;
+}
+
+cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes, const void *value)
+{
+    cl_int error;
+
+    rt_lock();
+    error = !cl_object_is(kernel, CL_KIND_KERNEL)  ? CL_INVALID_KERNEL
+            : index >= kernel->argument_count ? CL_INVALID_ARG_INDEX
+                                              : set_argument(&kernel->arguments[index], bytes, value);
+    rt_unlock();
+    return error;
+}
+
+cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info info, size_t room, void *out,
+                                      size_t *size)
+{
+    cl_int error = CL_INVALID_KERNEL;
+
+    rt_lock();
+    if (cl_object_is(kernel, CL_KIND_KERNEL)) {
+        if (index >= kernel->argument_count) {
+            error = CL_INVALID_ARG_INDEX;
+        } else if (info == CL_KERNEL_ARG_ADDRESS_QUALIFIER) {
+            static const cl_kernel_arg_address_qualifier space[] = {
+                [LANEWISE_PARAM_VALUE] = CL_KERNEL_ARG_ADDRESS_PRIVATE, [LANEWISE_PARAM_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+                [LANEWISE_PARAM_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT, [LANEWISE_PARAM_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL};
+
+            error = CL_ANSWER(cl_kernel_arg_address_qualifier, space[kernel->arguments[index].param.kind]);
+        } else {
+            error = CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+        }
+    }
+    rt_unlock();
+    return error;
+}
+
+static cl_int kernel_info(const struct _cl_kernel *kernel, cl_kernel_info info, size_t room, void *out, size_t *size)
+{
+    switch (info) {
+    case CL_KERNEL_FUNCTION_NAME: return cl_answer_text(lanewise_kernel_name(kernel->kernel), room, out, size);
+    case CL_KERNEL_NUM_ARGS: return CL_ANSWER(cl_uint, kernel->argument_count);
+    case CL_KERNEL_REFERENCE_COUNT: return CL_ANSWER(cl_uint, kernel->object.references);
+    case CL_KERNEL_CONTEXT: return CL_ANSWER(cl_context, kernel->object.context);
+    case CL_KERNEL_PROGRAM: return CL_ANSWER(cl_program, kernel->program);
+    case CL_KERNEL_ATTRIBUTES: return cl_answer_text("", room, out, size);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
+cl_int CL_API_CALL clGetKernelInfo(cl_kernel kernel, cl_kernel_info info, size_t room, void *out, size_t *size)
+{
+    cl_int error = CL_INVALID_KERNEL;
+
+    rt_lock();
+    if (cl_object_is(kernel, CL_KIND_KERNEL))
+        error = kernel_info(kernel, info, room, out, size);
+    rt_unlock();
+    return error;
+}
+
+static uint64_t local_bytes(const struct _cl_kernel *kernel)
+{
+    uint64_t bytes = kernel->needs.shared_bytes;
+
+    for (unsigned i = 0; i < kernel->argument_count; i++)
+        if (kernel->arguments[i].param.kind == LANEWISE_PARAM_LOCAL && kernel->arguments[i].set) {
+            uint64_t own;
+
+            memcpy(&own, kernel->arguments[i].value, sizeof own);
+            bytes = ((bytes + 15) & ~UINT64_C(15)) + own;
+        }
+    return bytes;
+}
+
+static cl_int work_group_info(const struct _cl_kernel *kernel, cl_kernel_work_group_info info, size_t room, void *out,
+                              size_t *size)
+{
+    const size_t required[3] = {kernel->needs.required_block[0], kernel->needs.required_block[1],
+                                kernel->needs.required_block[2]};
+
+    switch (info) {
+    case CL_KERNEL_WORK_GROUP_SIZE: return CL_ANSWER(size_t, kernel->needs.max_threads);
+    case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return cl_answer(required, sizeof required, room, out, size);
+    case CL_KERNEL_LOCAL_MEM_SIZE: return CL_ANSWER(cl_ulong, local_bytes(kernel));
+    case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return CL_ANSWER(size_t, 32);
+    case CL_KERNEL_PRIVATE_MEM_SIZE: return CL_ANSWER(cl_ulong, kernel->needs.local_bytes);
+    default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE is of built-in kernels */
+    }
+}
+
+cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info info,
+                                            size_t room, void *out, size_t *size)
+{
+    cl_int error = CL_INVALID_KERNEL;
+
+    rt_lock();
+    if (cl_object_is(kernel, CL_KIND_KERNEL))
+        error = device != NULL && device != &cl_the_device ? CL_INVALID_DEVICE
+                                                           : work_group_info(kernel, info, room, out, size);
+    rt_unlock();
+    return error;
+}
+
+cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info info,
+                                           size_t in_bytes, const void *in, size_t room, void *out, size_t *size)
+{
+    (void)device, (void)info, (void)in_bytes, (void)in, (void)room, (void)out, (void)size;
+    rt_lock();
+    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
+    rt_unlock();
+    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* the device has no sub-groups */
+}
+
+cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info info, size_t bytes, const void *value)
+{
+    (void)info, (void)bytes, (void)value;
+    rt_lock();
+    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
+    rt_unlock();
+    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* the device has no shared virtual memory */
+}
+
+cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
+{
+    (void)index, (void)value;
+    rt_lock();
+    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
+    rt_unlock();
+    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
+}
+
+/* ---- launches -------------------------------------------------------------------------------------------------- */
+
+struct launch {
+    struct cl_command base;
+    struct _cl_kernel *kernel; /* held by the base */
+    lanewise_shape shape;
+    const void **values;       /* base.memory: pointers, then what they point to */
+};
+
+static int run_launch(struct rt_command *command)
+{
+    struct launch *l = (struct launch *)(void *)command;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (l->shape.grid[i] == 0)
+            return CL_SUCCESS; /* a global size of 0: there is nothing to do */
+    if (lanewise_launch_shape(rt_machine(), l->kernel->kernel, &l->shape, sizeof l->shape, l->values) != LANEWISE_OK) {
+        rt_complain("launch");
+        return CL_OUT_OF_RESOURCES;
+    }
+    return rt_run() ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+/** Chooses a local size: divisors of the global sizes, x first, up to a total that fills warps. */
+static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *global, size_t local[3])
+{
+    size_t left = kernel->needs.max_threads < USUAL_LOCAL_SIZE ? kernel->needs.max_threads : USUAL_LOCAL_SIZE;
+
+    for (cl_uint i = 0; i < dimensions; i++) {
+        if (kernel->needs.required_block[0] != 0) {
+            local[i] = kernel->needs.required_block[i];
+            continue;
+        }
+        local[i] = global[i] < left ? global[i] : left;
+        while (local[i] > 1 && global[i] % local[i] != 0)
+            local[i]--;
+        if (local[i] == 0)
+            local[i] = 1;
+        left /= local[i];
+    }
+}
+
+/** Fills in the shape of a launch. */
+static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
+                         const size_t *given, lanewise_shape *shape)
+{
+    size_t local[3] = {1, 1, 1}, threads = 1;
+
+    if (dimensions < 1 || dimensions > 3)
+        return CL_INVALID_WORK_DIMENSION;
+    if (global == NULL)
+        return CL_INVALID_GLOBAL_WORK_SIZE;
+    if (given != NULL)
+        memcpy(local, given, dimensions * sizeof *given);
+    else
+        choose_local(kernel, dimensions, global, local);
+    *shape = (lanewise_shape){.grid = {1, 1, 1}, .block = {1, 1, 1}, .dimensions = dimensions};
+    for (cl_uint i = 0; i < dimensions; i++) {
+        const uint32_t required = kernel->needs.required_block[i];
+
+        if (local[i] == 0 || (required != 0 && local[i] != required))
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (local[i] > LANEWISE_MAX_BLOCK_THREADS)
+            return CL_INVALID_WORK_ITEM_SIZE;
+        threads *= local[i];
+        if (global[i] % local[i] != 0)
+            return CL_INVALID_WORK_GROUP_SIZE;
+        if (global[i] / local[i] > INT32_MAX)
+            return CL_INVALID_GLOBAL_WORK_SIZE;
+        if (offset != NULL && (offset[i] > UINT32_MAX || global[i] > UINT64_MAX - offset[i]))
+            return CL_INVALID_GLOBAL_OFFSET;
+        shape->grid[i] = (uint32_t)(global[i] / local[i]);
+        shape->block[i] = (uint32_t)local[i];
+        shape->offset[i] = offset != NULL ? (uint32_t)offset[i] : 0;
+    }
+    return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
+}
+
+/** Copies the arguments into the command, which holds their buffers. */
+static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
+{
+    size_t bytes = (kernel->argument_count + 1u) * sizeof *l->values;
+    uint8_t *to;
+
+    for (unsigned i = 0; i < kernel->argument_count; i++)
+        bytes += (kernel->arguments[i].param.bytes + 15u) / 8 * 8;
+    l->values = malloc(bytes);
+    l->base.memory = l->values;
+    l->base.objects = calloc(kernel->argument_count + 1u, sizeof *l->base.objects);
+    if (l->values == NULL || l->base.objects == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    to = (uint8_t *)(l->values + kernel->argument_count + 1);
+    for (unsigned i = 0; i < kernel->argument_count; i++) {
+        const struct cl_argument *a = &kernel->arguments[i];
+        const size_t size = a->param.bytes > 8 ? a->param.bytes : 8;
+
+        l->values[i] = to;
+        memcpy(to, a->value, size);
+        to += (size + 7) / 8 * 8;
+        if (a->mem != NULL && cl_object_is(a->mem, CL_KIND_MEM)) {
+            cl_object_hold(a->mem);
+            l->base.objects[l->base.object_count++] = a->mem;
+        }
+    }
+    return CL_SUCCESS;
+}
+
+static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type type, cl_uint dimensions, const size_t *offset,
+                      const size_t *global, const size_t *local, cl_uint count, const cl_event *waits, cl_event *event)
+{
+    struct cl_command *command = NULL;
+    lanewise_shape shape;
+    cl_int error = CL_SUCCESS;
+
+    rt_lock();
+    if (!cl_object_is(queue, CL_KIND_QUEUE))
+        error = CL_INVALID_COMMAND_QUEUE;
+    else if (!cl_object_is(kernel, CL_KIND_KERNEL))
+        error = CL_INVALID_KERNEL;
+    else if (kernel->object.context != queue->object.context)
+        error = CL_INVALID_CONTEXT;
+    for (unsigned i = 0; error == CL_SUCCESS && i < kernel->argument_count; i++)
+        if (!kernel->arguments[i].set)
+            error = CL_INVALID_KERNEL_ARGS;
+    if (error == CL_SUCCESS)
+        error = make_shape(kernel, dimensions, offset, global, local, &shape);
+    if (error == CL_SUCCESS && local_bytes(kernel) > CL_LOCAL_BYTES)
+        error = CL_OUT_OF_RESOURCES;
+    if (error == CL_SUCCESS)
+        error = cl_command_create(queue, type, count, waits, sizeof(struct launch), run_launch, &command);
+    if (error == CL_SUCCESS) {
+        struct launch *l = (struct launch *)command;
+
+        l->kernel = kernel;
+        l->shape = shape;
+        error = take_arguments(l, kernel);
+        if (error != CL_SUCCESS) {
+            cl_command_cancel(command);
+        } else {
+            cl_object_hold(kernel);
+            command->objects[command->object_count++] = kernel;
+        }
+    }
+    if (error != CL_SUCCESS) {
+        rt_unlock();
+        return error;
+    }
+    return cl_command_enqueue(queue, command, false, event);
+}
+
+cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+                                          const size_t *global, const size_t *local, cl_uint count, const cl_event *waits,
+                                          cl_event *event)
+{
+    return enqueue(queue, kernel, CL_COMMAND_NDRANGE_KERNEL, dimensions, offset, global, local, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint count, const cl_event *waits,
+                                 cl_event *event)
+{
+    const size_t one = 1;
+
+    return enqueue(queue, kernel, CL_COMMAND_TASK, 1, NULL, &one, &one, count, waits, event);
+}
+
+cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK *function)(void *), void *arguments,
+                                         size_t bytes, cl_uint mem_count, const cl_mem *mems, const void **places,
+                                         cl_uint count, const cl_event *waits, cl_event *event)
+{
+    (void)function, (void)arguments, (void)bytes, (void)mem_count, (void)mems, (void)places, (void)count, (void)waits;
+    (void)event;
+    rt_lock();
+    const bool is = cl_object_is(queue, CL_KIND_QUEUE);
+    rt_unlock();
+    return is ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE; /* the device runs no code of the host */
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects: creation, references, and the set of valid handles. */
+#include "runtime/opencl/cl_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Handles come from the program: a set of those that exist tells a released one without reading it. */
+static struct {
+    void **slots; /* open addressing; a power of two, at most half full */
+    size_t capacity, count;
+} handles;
+
+static size_t slot_of(const void *handle)
+{
+    uint64_t bits = (uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
+
+    return (size_t)(bits >> 20) & (handles.capacity - 1);
+}
+
+static void **find(const void *handle)
+{
+    size_t at = slot_of(handle);
+
+    while (handles.slots[at] != NULL && handles.slots[at] != handle)
+        at = (at + 1) & (handles.capacity - 1);
+    return &handles.slots[at];
+}
+
+static bool add(void *handle)
+{
+    if (2 * (handles.count + 1) > handles.capacity) {
+        void **old = handles.slots;
+        const size_t had = handles.capacity, capacity = had != 0 ? 2 * had : 256;
+        void **slots = calloc(capacity, sizeof *slots);
+
+        if (slots == NULL)
+            return false;
+        handles.slots = slots;
+        handles.capacity = capacity;
+        for (size_t i = 0; i < had; i++)
+            if (old[i] != NULL)
+                *find(old[i]) = old[i];
+        free(old);
+    }
+    *find(handle) = handle;
+    handles.count++;
+    return true;
+}
+
+static void take_out(void *handle)
+{
+    size_t at = (size_t)(find(handle) - handles.slots);
+
+    handles.slots[at] = NULL;
+    handles.count--;
+    for (at = (at + 1) & (handles.capacity - 1); handles.slots[at] != NULL; at = (at + 1) & (handles.capacity - 1)) {
+        void *other = handles.slots[at]; /* it may have been moved past the slot that is free now */
+
+        handles.slots[at] = NULL;
+        *find(other) = other;
+    }
+}
+
+void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context)
+{
+    struct cl_object *object = calloc(1, bytes);
+
+    if (object == NULL || !add(object)) {
+        free(object);
+        return NULL;
+    }
+    object->dispatch = &cl_dispatch;
+    object->kind = kind;
+    object->references = 1;
+    object->context = context;
+    if (context != NULL)
+        cl_object_hold(context);
+    return object;
+}
+
+bool cl_object_is(const void *handle, enum cl_kind kind)
+{
+    return handle != NULL && handles.capacity != 0 && *find(handle) != NULL &&
+           ((const struct cl_object *)handle)->kind == kind;
+}
+
+void cl_object_hold(void *object)
+{
+    ((struct cl_object *)object)->holds++;
+}
+
+/** Ends an object that nobody refers to any more. */
+static void end_unused(struct cl_object *object)
+{
+    struct _cl_context *context = object->context;
+
+    if (object->references != 0 || object->holds != 0)
+        return;
+    switch (object->kind) {
+    case CL_KIND_CONTEXT: cl_context_end((struct _cl_context *)object); break;
+    case CL_KIND_QUEUE: cl_queue_end((struct _cl_command_queue *)object); break;
+    case CL_KIND_MEM: cl_mem_end((struct _cl_mem *)object); break;
+    case CL_KIND_PROGRAM: cl_program_end((struct _cl_program *)object); break;
+    case CL_KIND_KERNEL: cl_kernel_end((struct _cl_kernel *)object); break;
+    case CL_KIND_EVENT: cl_event_end((struct _cl_event *)object); break;
+    }
+    free(object);
+    if (context != NULL)
+        cl_object_drop(context);
+}
+
+void cl_object_drop(void *object)
+{
+    struct cl_object *o = object;
+
+    o->holds--;
+    end_unused(o);
+}
+
+cl_int cl_object_retain_handle(void *handle, enum cl_kind kind, cl_int invalid)
+{
+    cl_int error = invalid;
+
+    rt_lock();
+    if (cl_object_is(handle, kind)) {
+        ((struct cl_object *)handle)->references++;
+        error = CL_SUCCESS;
+    }
+    rt_unlock();
+    return error;
+}
+
+cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid)
+{
+    struct cl_object *object = handle;
+    cl_int error = invalid;
+
+    rt_lock();
+    if (cl_object_is(handle, kind)) {
+        if (--object->references == 0) {
+            take_out(object);
+            end_unused(object);
+        }
+        error = CL_SUCCESS;
+    }
+    rt_unlock();
+    return error;
+}
+
+cl_int cl_answer(const void *value, size_t bytes, size_t room, void *out, size_t *size)
+{
+    if (out != NULL && room < bytes)
+        return CL_INVALID_VALUE;
+    if (out != NULL && bytes != 0)
+        memcpy(out, value, bytes);
+    if (size != NULL)
+        *size = bytes;
+    return CL_SUCCESS;
+}
+
+cl_int cl_answer_text(const char *text, size_t room, void *out, size_t *size)
+{
+    return cl_answer(text, strlen(text) + 1, room, out, size);
+}
+
+void cl_put_error(cl_int *to, cl_int error)
+{
+    if (to != NULL)
+        *to = error;
+}
+
+bool cl_is_device(cl_uint count, const cl_device_id *devices)
+{
+    return count == 1 && devices != NULL && devices[0] == &cl_the_device;
+}

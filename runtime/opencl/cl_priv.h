@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of the OpenCL driver. Names of functions of the interface are the specification's. */
+#ifndef CL_PRIV_H
+#define CL_PRIV_H
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_0_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#pragma GCC visibility push(default) /* exports.map chooses among them */
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_icd.h>
+#pragma GCC visibility pop
+
+#include "runtime/rt_priv.h"
+
+extern const struct _cl_icd_dispatch cl_dispatch;
+
+enum { CL_LOCAL_BYTES = 65536 }; /* of a work group */
+
+enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
+/** Begin of every object but platform and device. A handle is valid while the user has references; the object
+ *  lives while anybody has. */
+struct cl_object {
+    const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
+    enum cl_kind kind;
+    unsigned references; /* of the user */
+    unsigned holds;      /* of other objects and of commands */
+    struct _cl_context *context; /* held; NULL: it is the context */
+};
+/** Allocates an object with one reference of the user; @context is held. NULL: memory is short. Locked, as are all
+ *  functions of this header. */
+void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);
+/** Returns true if @handle is an object of @kind to which the user has a reference, whatever its bits are. */
+bool cl_object_is(const void *handle, enum cl_kind kind);
+void cl_object_hold(void *object);
+void cl_object_drop(void *object);
+/** clRetain... and clRelease... of a kind; they take the lock. @invalid: the error for another handle. */
+cl_int cl_object_retain_handle(void *handle, enum cl_kind kind, cl_int invalid);
+cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid);
+
+struct _cl_platform_id {
+    const struct _cl_icd_dispatch *dispatch;
+};
+struct _cl_device_id {
+    const struct _cl_icd_dispatch *dispatch;
+};
+extern struct _cl_platform_id cl_the_platform;
+extern struct _cl_device_id cl_the_device;
+
+/** Called when an object ends; the latest registered first. */
+struct cl_destructor {
+    struct cl_destructor *next;
+    void(CL_CALLBACK *notify)(void *object, void *context);
+    void *context;
+};
+
+struct _cl_context {
+    struct cl_object object;
+    cl_context_properties *properties; /* as given, with the terminator; or NULL */
+    size_t property_bytes;
+    struct cl_destructor *destructors;
+};
+
+struct _cl_command_queue {
+    struct cl_object object;
+    struct rt_queue queue;
+    cl_command_queue_properties properties;
+    cl_queue_properties *list; /* of clCreateCommandQueueWithProperties, with the terminator; or NULL */
+    size_t list_bytes;
+};
+
+struct _cl_event {
+    struct cl_object object;
+    struct rt_event event;
+    struct _cl_command_queue *queue; /* held; NULL: a user event */
+    cl_command_type type;
+};
+
+/** A mapped range of a buffer. */
+struct cl_map {
+    struct cl_map *next;
+    size_t offset, bytes;
+    bool writes;
+};
+struct _cl_mem {
+    struct cl_object object;
+    struct _cl_mem *parent; /* of a sub-buffer; held */
+    size_t origin;          /* in the parent */
+    uint64_t address;       /* in the machine */
+    size_t bytes;
+    cl_mem_flags flags;
+    void *host_pointer;     /* CL_MEM_USE_HOST_PTR */
+    uint8_t *shadow;        /* memory of the host for mapped ranges: host_pointer, or owned; of the parent */
+    struct cl_map *maps;
+    unsigned map_count;
+    cl_mem_properties *properties;
+    size_t property_bytes;
+    struct cl_destructor *destructors;
+};
+
+struct _cl_program {
+    struct cl_object object;
+    char *source;           /* all strings joined, or NULL */
+    void *binary;           /* given, or NULL */
+    size_t binary_bytes;
+    char *options, *log;    /* of the last build; owned; or NULL */
+    cl_build_status status;
+    cl_program_binary_type type;
+    lanewise_module *module; /* NULL: not built */
+    unsigned kernels;       /* kernel objects that exist */
+};
+
+struct cl_argument {
+    lanewise_param param;
+    void *value;            /* param.bytes, or of LOCAL: a uint64_t */
+    bool set;
+    struct _cl_mem *mem;    /* of a buffer; not held: the user must keep it; or NULL */
+};
+struct _cl_kernel {
+    struct cl_object object;
+    struct _cl_program *program; /* held */
+    lanewise_kernel *kernel;
+    lanewise_kernel_needs needs;
+    unsigned argument_count;
+    struct cl_argument *arguments;
+};
+
+/* What ends an object of a kind; called with nothing else that knows it. */
+void cl_context_end(struct _cl_context *context);
+void cl_queue_end(struct _cl_command_queue *queue);
+void cl_mem_end(struct _cl_mem *mem);
+void cl_program_end(struct _cl_program *program);
+void cl_kernel_end(struct _cl_kernel *kernel);
+void cl_event_end(struct _cl_event *event);
+
+/** Answers a query: copies @bytes of @value to @out, if that is not NULL, and stores the size. CL_INVALID_VALUE: @room is too
+ *  small. */
+cl_int cl_answer(const void *value, size_t bytes, size_t room, void *out, size_t *size);
+cl_int cl_answer_text(const char *text, size_t room, void *out, size_t *size);
+#define CL_ANSWER(type, value) cl_answer(&(type){value}, sizeof(type), room, out, size)
+/** Stores an error code if the caller wants it. */
+void cl_put_error(cl_int *to, cl_int error);
+/** Returns true if the list has the one device. */
+bool cl_is_device(cl_uint count, const cl_device_id *devices);
+
+/** A command under construction. */
+struct cl_command {
+    struct rt_command command; /* first */
+    struct _cl_event *event;   /* held */
+    struct _cl_mem *mems[2];   /* held until the command is dropped; NULL: none */
+    void **objects;            /* held likewise; owned */
+    unsigned object_count;
+    void *memory;              /* freed with the command */
+};
+/**
+ * Begins a command of @bytes (sizeof a structure that begins with struct cl_command) on @queue, waiting for the events of the
+ * list. CL_SUCCESS: *@out is to be passed to cl_command_enqueue or cl_command_cancel.
+ */
+cl_int cl_command_create(cl_command_queue queue, cl_command_type type, cl_uint wait_count, const cl_event *waits,
+                         size_t bytes, int (*run)(struct rt_command *), struct cl_command **out);
+void cl_command_hold_mem(struct cl_command *command, cl_mem mem);
+void cl_command_cancel(struct cl_command *command);
+/** Enqueues it, gives the user its event if wanted, and releases the lock; runs what is ready; waits for it if @blocking.
+ *  Returns the command's error for a blocking one. */
+cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bool blocking, cl_event *event);
+/** Enqueues a command that does nothing. Called without the lock. */
+cl_int cl_enqueue_nothing(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event *waits, cl_event *event);
+
+/* Functions of objects of OpenGL and EGL: CL_INVALID_OPERATION. */
+cl_int CL_API_CALL cl_refuse_call(void);
+cl_mem CL_API_CALL cl_refuse_gl_buffer(cl_context context, cl_mem_flags flags, cl_uint name, cl_int *error);
+cl_mem CL_API_CALL cl_refuse_gl_texture(cl_context context, cl_mem_flags flags, cl_uint target, cl_int level, cl_uint name,
+                                        cl_int *error);
+cl_mem CL_API_CALL cl_refuse_egl_image(cl_context context, void *display, void *image, cl_mem_flags flags,
+                                       const intptr_t *properties, cl_int *error);
+cl_event CL_API_CALL cl_refuse_egl_sync(cl_context context, void *sync, void *display, cl_int *error);
+cl_event CL_API_CALL cl_refuse_gl_sync(cl_context context, void *sync, cl_int *error);
+
+#endif

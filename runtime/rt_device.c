@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device of a process: its machine, options from the environment, and reports at the end. */
+#include "runtime/rt_priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/** Reports that are written when the process ends. */
+enum { REPORT_STATS, REPORT_TIMING, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
+static const struct {
+    const char *option;
+    const char *key; /* of lanewise_set, to be "yes"; or NULL */
+} report_rows[REPORT_COUNT] = {
+    [REPORT_STATS] = {"stats", NULL},         [REPORT_TIMING] = {"timing-report", NULL},
+    [REPORT_FINDINGS] = {"check-file", NULL}, [REPORT_COVERAGE] = {"coverage", "coverage"},
+    [REPORT_PROFILE] = {"profile", "profile"},
+};
+
+/* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
+static struct {
+    lanewise_machine *machine;
+    bool tried, stopped;
+    bool strict;            /* faults end the run */
+    bool verbose, hash;
+    unsigned mhz;           /* of the GPU model; 0: nothing is timed */
+    unsigned printed;       /* findings printed so far */
+    pid_t owner;            /* process that writes the reports: not its forks */
+    char *reports[REPORT_COUNT];
+} device;
+
+static void complain(const char *what, const char *text)
+{
+    fprintf(stderr, "lanewise: %s%s%s\n", what, what[0] != '\0' ? ": " : "", text);
+}
+
+void rt_complain(const char *what)
+{
+    complain(what, lanewise_error(device.machine));
+}
+
+/** Prints the findings that were not printed yet, a line each. */
+static void print_findings(void)
+{
+    lanewise_finding f;
+
+    for (; device.printed < lanewise_finding_count(device.machine); device.printed++) {
+        if (lanewise_finding_get(device.machine, device.printed, &f, sizeof f) != LANEWISE_OK)
+            continue;
+        if (f.location.line != 0)
+            fprintf(stderr, "lanewise: %s:%u: %s: %s\n", f.location.file, f.location.line, f.kind, f.message);
+        else
+            fprintf(stderr, "lanewise: %s: %s: %s\n", f.location.kernel, f.kind, f.message);
+    }
+}
+
+/** Writes @text to @path, whole or not at all. */
+static bool write_file(const char *path, const char *text)
+{
+    char *temporary = malloc(strlen(path) + 24);
+    FILE *file = NULL;
+    bool good = false;
+
+    if (strcmp(path, "-") == 0) {
+        free(temporary);
+        return fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+    }
+    if (temporary != NULL) {
+        sprintf(temporary, "%s.%ld.tmp", path, (long)getpid());
+        file = fopen(temporary, "w");
+    }
+    if (file != NULL) {
+        good = fputs(text, file) >= 0;
+        good = fclose(file) == 0 && good && rename(temporary, path) == 0;
+        if (!good)
+            unlink(temporary);
+    }
+    if (!good)
+        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
+    free(temporary);
+    return good;
+}
+
+static const char *findings_kind(const char *path)
+{
+    static const struct {
+        const char *suffix, *kind;
+    } rows[] = {{".json", "findings-json"}, {".sarif", "findings-sarif"}, {".xml", "findings-junit"}};
+    const char *dot = strrchr(path, '.');
+
+    for (unsigned i = 0; dot != NULL && i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(dot, rows[i].suffix) == 0)
+            return rows[i].kind;
+    return "findings";
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+/** Writes the reports that were asked for, at the end of the process that created the machine. */
+static void finish(void)
+{
+    if (device.machine == NULL || getpid() != device.owner)
+        return;
+    rt_lock();
+    lanewise_wait(device.machine);
+    fflush(stdout);
+    lanewise_finish(device.machine);
+    print_findings();
+    for (unsigned i = 0; i < REPORT_COUNT; i++) {
+        const char *path = device.reports[i], *kind;
+        char *text;
+
+        if (path == NULL)
+            continue;
+        kind = i == REPORT_STATS      ? "statistics"
+               : i == REPORT_TIMING   ? (ends_with(path, ".json") ? "timing-json" : "timing")
+               : i == REPORT_COVERAGE ? "coverage"
+               : i == REPORT_PROFILE  ? "profile"
+                                      : findings_kind(path);
+        if (lanewise_report(device.machine, kind, &text) != LANEWISE_OK) {
+            rt_complain(report_rows[i].option);
+            continue;
+        }
+        write_file(path, text);
+        lanewise_report_free(text);
+    }
+    if (device.hash)
+        fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
+    rt_unlock();
+}
+
+/** Sets one option. Returns false with a message printed. */
+static bool set_option(const char *name, const char *value)
+{
+    for (unsigned i = 0; i < REPORT_COUNT; i++)
+        if (strcmp(name, report_rows[i].option) == 0) {
+            free(device.reports[i]);
+            device.reports[i] = strdup(value);
+            return report_rows[i].key == NULL ||
+                   lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK;
+        }
+    return lanewise_set(device.machine, name, value) == LANEWISE_OK;
+}
+
+/** Options that have no value. */
+static bool set_switch(const char *name)
+{
+    static const struct {
+        const char *name;
+        bool *to;
+    } rows[] = {{"strict", &device.strict}, {"verbose", &device.verbose}, {"hash", &device.hash}};
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            *rows[i].to = true;
+            return true;
+        }
+    return false;
+}
+
+/** Reads LANEWISE_OPTIONS: the options of `lanewise app`, separated by spaces. */
+static bool read_options(bool *checks)
+{
+    const char *text = getenv("LANEWISE_OPTIONS");
+    char **words = rt_words(text != NULL ? text : "");
+    bool good = words != NULL;
+
+    for (char **word = words; good && *word != NULL; word++) {
+        char *name = *word, *value;
+
+        if (strncmp(name, "--", 2) != 0) {
+            fprintf(stderr, "lanewise: LANEWISE_OPTIONS: expected an option such as --check=all, found \"%s\"\n", name);
+            good = false;
+            break;
+        }
+        name += 2;
+        value = strchr(name, '=');
+        if (value == NULL && set_switch(name))
+            continue;
+        if (value != NULL)
+            *value++ = '\0';
+        else if (word[1] != NULL && strncmp(word[1], "--", 2) != 0)
+            value = *++word;
+        else
+            value = strcmp(name, "check") == 0 ? "default" : "yes";
+        *checks = *checks || strcmp(name, "check") == 0;
+        good = set_option(name, value);
+        if (!good)
+            rt_complain("LANEWISE_OPTIONS");
+    }
+    free(words);
+    return good;
+}
+
+lanewise_machine *rt_machine(void)
+{
+    char text[32];
+    bool checks = false;
+
+    if (device.tried)
+        return device.machine;
+    device.tried = true;
+    device.owner = getpid();
+    device.machine = lanewise_create();
+    if (device.machine == NULL) {
+        complain("", "no memory for the machine");
+        return NULL;
+    }
+    if (!read_options(&checks)) { /* a program that runs otherwise than it was told to is of no use */
+        lanewise_destroy(device.machine);
+        device.machine = NULL;
+        return NULL;
+    }
+    if (!checks && !device.strict && /* overruns are reported, and the program continues */
+        lanewise_set(device.machine, "check", "memory") != LANEWISE_OK)
+        rt_complain("check");
+    if (lanewise_timing_value(device.machine, "clocks.core", text, sizeof text) == LANEWISE_OK)
+        device.mhz = (unsigned)strtoul(text, NULL, 10);
+    atexit(finish);
+    return device.machine;
+}
+
+bool rt_run(void)
+{
+    int result;
+
+    if (device.machine == NULL || device.stopped)
+        return false;
+    result = lanewise_wait(device.machine);
+    fflush(stdout); /* what kernels printed comes before what the program prints by other means */
+    print_findings();
+    if (result == LANEWISE_OK || result == LANEWISE_FINDING)
+        return true;
+    rt_complain("");
+    device.stopped = true;
+    return false;
+}
+
+unsigned rt_clock_mhz(void)
+{
+    return device.mhz != 0 ? device.mhz : 1000;
+}
+
+uint64_t rt_now_ns(void)
+{
+    struct timespec now;
+    uint64_t cycles;
+
+    if (device.mhz != 0 && lanewise_statistic(device.machine, "cycles", &cycles) == LANEWISE_OK)
+        return cycles / device.mhz * 1000 + cycles % device.mhz * 1000 / device.mhz;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues of commands, and events. */
+#include "runtime/rt_priv.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* A process has one device, and the interfaces of OpenCL and CUDA have no argument that could carry this state. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed; /* an event was completed */
+    struct rt_queue *queues;
+    struct rt_callback *due; /* callbacks to call, with their events */
+    struct rt_callback **due_last;
+} rt = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER, .due_last = &rt.due};
+
+/** A callback that is due. */
+struct due {
+    struct rt_callback callback; /* first */
+    struct rt_event *event;      /* a reference */
+    enum rt_state state;
+    int error;
+};
+
+void rt_lock(void)
+{
+    pthread_mutex_lock(&rt.mutex);
+}
+
+void rt_unlock(void)
+{
+    pthread_mutex_unlock(&rt.mutex);
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+void rt_event_init(struct rt_event *event, enum rt_state state)
+{
+    event->state = state;
+    event->times_ns[state] = rt_now_ns();
+}
+
+void rt_event_fini(struct rt_event *event)
+{
+    while (event->callbacks != NULL) {
+        struct rt_callback *callback = event->callbacks;
+
+        event->callbacks = callback->next;
+        free(callback->context);
+        free(callback);
+    }
+}
+
+/** Moves the callbacks whose state @event has reached to the list of those that are due. */
+static void collect_due(struct rt_event *event)
+{
+    struct rt_callback **at = &event->callbacks;
+
+    while (*at != NULL) {
+        struct due *due = (struct due *)(void *)*at;
+
+        if (due->callback.state > event->state) {
+            at = &(*at)->next;
+            continue;
+        }
+        *at = due->callback.next;
+        due->event = event;
+        due->state = due->callback.state;
+        due->error = event->error;
+        event->retain(event);
+        due->callback.next = NULL;
+        *rt.due_last = &due->callback;
+        rt.due_last = &due->callback.next;
+    }
+}
+
+static void reach(struct rt_event *event, enum rt_state state)
+{
+    event->state = state;
+    event->times_ns[state] = rt_now_ns();
+    collect_due(event);
+    if (state == RT_COMPLETE)
+        pthread_cond_broadcast(&rt.changed);
+}
+
+bool rt_event_on(struct rt_event *event, enum rt_state state, rt_notify_fn notify, void *context)
+{
+    struct due *due = calloc(1, sizeof *due);
+    struct rt_callback **at = &event->callbacks;
+
+    if (due == NULL)
+        return false;
+    due->callback = (struct rt_callback){.state = state, .notify = notify, .context = context};
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = &due->callback;
+    collect_due(event);
+    return true;
+}
+
+void rt_event_complete(struct rt_event *event, int error)
+{
+    event->error = error;
+    reach(event, RT_COMPLETE);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------------------------- */
+
+void rt_queue_init(struct rt_queue *queue, bool out_of_order, int wait_error)
+{
+    *queue = (struct rt_queue){.out_of_order = out_of_order, .wait_error = wait_error};
+    queue->last = &queue->first;
+    queue->next = rt.queues;
+    queue->link = &rt.queues;
+    if (rt.queues != NULL)
+        rt.queues->link = &queue->next;
+    rt.queues = queue;
+}
+
+void rt_queue_fini(struct rt_queue *queue)
+{
+    *queue->link = queue->next;
+    if (queue->next != NULL)
+        queue->next->link = queue->link;
+}
+
+void rt_queue_add(struct rt_queue *queue, struct rt_command *command)
+{
+    command->next = NULL;
+    *queue->last = command;
+    queue->last = &command->next;
+}
+
+/** Returns true if all events that @command waits for are complete; *@failed: one of them has an error. */
+static bool waits_over(const struct rt_command *command, bool *failed)
+{
+    for (unsigned i = 0; i < command->wait_count; i++) {
+        if (command->waits[i]->state != RT_COMPLETE)
+            return false;
+        *failed = *failed || command->waits[i]->error != 0;
+    }
+    return true;
+}
+
+/** Takes the next command of @queue that may run out of its list. */
+static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
+{
+    for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {
+        struct rt_command *command = *at;
+
+        *failed = false;
+        if ((!command->follows_all || command == queue->first) && waits_over(command, failed)) {
+            *at = command->next;
+            if (command->next == NULL)
+                queue->last = at;
+            return command;
+        }
+        if (!queue->out_of_order || command->barrier)
+            return NULL;
+    }
+    return NULL;
+}
+
+static void execute(struct rt_queue *queue, struct rt_command *command, bool failed)
+{
+    struct rt_event *event = command->event;
+
+    event->error = failed ? queue->wait_error : 0;
+    reach(event, RT_SUBMITTED);
+    reach(event, RT_RUNNING);
+    if (!failed)
+        event->error = command->run(command);
+    for (unsigned i = 0; i < command->wait_count; i++)
+        command->waits[i]->release(command->waits[i]);
+    free(command->waits);
+    command->drop(command);
+    reach(event, RT_COMPLETE);
+    event->release(event);
+}
+
+/** Runs one command that is ready, of any queue. Returns false if there is none. */
+static bool execute_one(void)
+{
+    bool failed;
+
+    for (struct rt_queue *queue = rt.queues; queue != NULL; queue = queue->next) {
+        struct rt_command *command = take_ready(queue, &failed);
+
+        if (command != NULL) {
+            execute(queue, command, failed);
+            return true;
+        }
+    }
+    return false;
+}
+
+/** Calls one callback that is due, without the lock. Returns false if there is none. */
+static bool call_one(void)
+{
+    struct due *due = (struct due *)(void *)rt.due;
+
+    if (due == NULL)
+        return false;
+    rt.due = due->callback.next;
+    if (rt.due == NULL)
+        rt.due_last = &rt.due;
+    rt_unlock();
+    due->callback.notify(due->event, due->state, due->error, due->callback.context);
+    rt_lock();
+    due->event->release(due->event);
+    free(due);
+    return true;
+}
+
+/** Runs what is ready, and calls what is due, until nothing is. No command is half done when the lock is free. Locked. */
+static void progress(void)
+{
+    while (execute_one() || call_one())
+        ;
+}
+
+void rt_progress(void)
+{
+    rt_lock();
+    progress();
+    rt_unlock();
+}
+
+void rt_event_wait(struct rt_event *event)
+{
+    rt_lock();
+    for (progress(); event->state != RT_COMPLETE; progress())
+        pthread_cond_wait(&rt.changed, &rt.mutex);
+    rt_unlock();
+}
+
+void rt_queue_wait(struct rt_queue *queue)
+{
+    rt_lock();
+    for (progress(); queue->first != NULL; progress())
+        pthread_cond_wait(&rt.changed, &rt.mutex);
+    rt_unlock();
+}

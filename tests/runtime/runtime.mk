@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+if HAVE_OPENCL
+check_PROGRAMS += tests/runtime/test_opencl
+tests_runtime_test_opencl_SOURCES = tests/runtime/test_opencl.c
+tests_runtime_test_opencl_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
+tests_runtime_test_opencl_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lpthread
+tests_runtime_test_opencl_DEPENDENCIES = lanewise-icd/lanewise.icd
+check_SCRIPTS += tests/runtime/test_app.sh
+endif
+EXTRA_DIST += tests/runtime/test_app.sh

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `lanewise app`: unmodified programs of OpenCL run on the driver, with options of the emulator.
+set -u
+lanewise=${LANEWISE:-./lanewise}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+
+if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '__asan_init'; then
+    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    exit 77
+fi
+# clinfo asks everything that a platform can be asked: no answer may be an error.
+"$lanewise" app clinfo >"$scratch/clinfo" 2>&1 || fail "clinfo: status $?"
+grep -q 'Platform Name *Lanewise' "$scratch/clinfo" || fail "clinfo: no platform Lanewise"
+grep -iE 'error|CL_[A-Z_]*INVALID' "$scratch/clinfo" | grep -v 'Error Correction support' && fail "clinfo: an error"
+[ "$(grep -c 'Number of platforms *1$' "$scratch/clinfo")" = 1 ] || fail "clinfo: not one platform"
+"$lanewise" app --timing volta clinfo >"$scratch/clinfo" 2>&1
+grep -q 'Device Name *Lanewise volta' "$scratch/clinfo" || fail "clinfo: the GPU model has no name"
+grep -q 'Max compute units *80' "$scratch/clinfo" || fail "clinfo: the GPU model has not 80 cores"
+grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: the GPU model's clock"
+
+# The driver's own tests as a program: the finding of the overrun, reports, and the program's status.
+LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
+"$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
+    "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "the program: status $?"
+grep -q 'out-of-bounds: global store of 4 bytes' "$scratch/err" || fail "no finding of the overrun"
+grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "no hash_mem"
+grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statistics"
+grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
+ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
+
+# Wrong usage: one sentence, status 2, nothing run.
+refused() { # message, arguments...
+    want=$1
+    shift
+    "$lanewise" app "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    [ $? = 2 ] || fail "app $*: not status 2"
+    grep -qF "$want" "$scratch/err" || { fail "app $*: expected \"$want\", found:"; cat "$scratch/err"; }
+    [ ! -s "$scratch/out" ] || fail "app $*: something ran"
+}
+refused 'expected a program to run'
+refused 'there is no such program' ./no-such-program
+refused 'did you mean "--timing"?' --timng volta clinfo
+LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
+grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" || fail "LANEWISE_OPTIONS: no message"
+[ "$("$lanewise" app sh -c 'exit 7' >/dev/null 2>&1; echo $?)" = 7 ] || fail "the program's exit status is lost"
+exit $failed

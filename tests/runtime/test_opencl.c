@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The OpenCL driver through the system's loader: results, events, errors that the specification names. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <stdarg.h>
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char source[] =
+    "kernel void add(global const int *a, global const int *b, global int *c, int n)\n"
+    "{\n"
+    "    size_t i = get_global_id(0);\n"
+    "    if (i < n)\n"
+    "        c[i] = a[i] + b[i];\n"
+    "}\n"
+    "kernel void ids(global uint *out)\n"
+    "{\n"
+    "    uint at = (get_global_id(1) - get_global_offset(1)) * get_global_size(0) + get_global_id(0) - get_global_offset(0);\n"
+    "    out[4 * at] = get_global_id(0); out[4 * at + 1] = get_global_id(1);\n"
+    "    out[4 * at + 2] = get_local_size(0) * 100 + get_work_dim(); out[4 * at + 3] = get_global_offset(0);\n"
+    "}\n"
+    "kernel void reverse(global int *data, local int *tile, long bias)\n"
+    "{\n"
+    "    int l = get_local_id(0), n = get_local_size(0);\n"
+    "    tile[l] = data[get_global_id(0)];\n"
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "    data[get_global_id(0)] = tile[n - 1 - l] + (int)bias;\n"
+    "}\n"
+    "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void eight(global int *out) { out[get_global_id(0)] = 8; }\n"
+    "kernel void past(global int *out, int n) { out[get_global_id(0) + n] = 1; }\n";
+
+static cl_device_id device;
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program;
+
+#define OK(call) assert_int_equal((call), CL_SUCCESS)
+
+static cl_kernel kernel_named(const char *name)
+{
+    cl_int error;
+    cl_kernel kernel = clCreateKernel(program, name, &error);
+
+    OK(error);
+    return kernel;
+}
+
+static cl_mem buffer_of(size_t bytes, const void *data)
+{
+    cl_int error;
+    cl_mem mem = clCreateBuffer(context, data != NULL ? CL_MEM_COPY_HOST_PTR : 0, bytes, (void *)(uintptr_t)data, &error);
+
+    OK(error);
+    return mem;
+}
+
+static int set_up(void **state)
+{
+    cl_platform_id platform;
+    const char *text = source;
+    cl_int error;
+
+    (void)state;
+    OK(clGetPlatformIDs(1, &platform, NULL));
+    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+    OK(error);
+    queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
+    OK(error);
+    program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    OK(error);
+    OK(clBuildProgram(program, 1, &device, " ", NULL, NULL));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    OK(clReleaseProgram(program));
+    OK(clReleaseCommandQueue(queue));
+    OK(clReleaseContext(context));
+    return 0;
+}
+
+static void adds_two_buffers(void **state)
+{
+    enum { N = 1000 };
+    static int a[N], b[N], c[N];
+    const size_t global = 1024;
+    const cl_int n = N;
+    cl_kernel kernel = kernel_named("add");
+    cl_mem mems[3];
+    cl_event event;
+    cl_ulong times[4];
+    cl_int status;
+
+    (void)state;
+    for (int i = 0; i < N; i++)
+        a[i] = i, b[i] = 7 * i;
+    mems[0] = buffer_of(sizeof a, a);
+    mems[1] = buffer_of(sizeof b, b);
+    mems[2] = buffer_of(sizeof c, NULL);
+    for (cl_uint i = 0; i < 3; i++)
+        OK(clSetKernelArg(kernel, i, sizeof mems[i], &mems[i]));
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL), CL_INVALID_KERNEL_ARGS);
+    OK(clSetKernelArg(kernel, 3, sizeof n, &n));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, &event));
+    OK(clEnqueueReadBuffer(queue, mems[2], CL_TRUE, 0, sizeof c, c, 1, &event, NULL));
+    for (int i = 0; i < N; i++)
+        assert_int_equal(c[i], 8 * i);
+    OK(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_COMPLETE);
+    for (cl_uint i = 0; i < 4; i++)
+        OK(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof times[i], &times[i], NULL));
+    assert_true(times[0] <= times[1] && times[1] <= times[2] && times[2] < times[3]);
+    OK(clReleaseEvent(event));
+    for (int i = 0; i < 3; i++)
+        OK(clReleaseMemObject(mems[i]));
+    OK(clReleaseKernel(kernel));
+}
+
+static void ids_have_the_offset(void **state)
+{
+    const size_t offset[2] = {5, 100}, global[2] = {8, 4}, local[2] = {4, 2};
+    cl_uint out[8 * 4 * 4];
+    cl_kernel kernel = kernel_named("ids");
+    cl_mem mem = buffer_of(sizeof out, NULL);
+
+    (void)state;
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 2, offset, global, local, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    for (cl_uint y = 0; y < 4; y++)
+        for (cl_uint x = 0; x < 8; x++) {
+            const cl_uint *at = &out[4 * (8 * y + x)];
+
+            assert_int_equal(at[0], 5 + x);
+            assert_int_equal(at[1], 100 + y);
+            assert_int_equal(at[2], 402);
+            assert_int_equal(at[3], 5);
+        }
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseKernel(kernel));
+}
+
+static void local_memory_and_long_arguments_work(void **state)
+{
+    int data[64];
+    const size_t global = 64, local = 16;
+    const cl_long bias = 1000;
+    cl_kernel kernel = kernel_named("reverse");
+    cl_mem mem;
+
+    (void)state;
+    for (int i = 0; i < 64; i++)
+        data[i] = i;
+    mem = buffer_of(sizeof data, data);
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    assert_int_equal(clSetKernelArg(kernel, 1, 0, NULL), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 1, 64, data), CL_INVALID_ARG_VALUE);
+    OK(clSetKernelArg(kernel, 1, 64, NULL));
+    assert_int_equal(clSetKernelArg(kernel, 2, 4, &bias), CL_INVALID_ARG_SIZE);
+    assert_int_equal(clSetKernelArg(kernel, 2, 8, NULL), CL_INVALID_ARG_VALUE);
+    assert_int_equal(clSetKernelArg(kernel, 3, 8, &bias), CL_INVALID_ARG_INDEX);
+    OK(clSetKernelArg(kernel, 2, 8, &bias));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL));
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(data[i], 1000 + i / 16 * 16 + 15 - i % 16);
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseKernel(kernel));
+}
+
+static void shapes_that_a_kernel_does_not_allow_are_refused(void **state)
+{
+    const size_t seven = 7, eight = 8, big = 2048, sixteen = 16, zero = 0;
+    cl_kernel kernel = kernel_named("eight");
+    cl_mem mem = buffer_of(64 * 4, NULL);
+
+    (void)state;
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &sixteen, &sixteen, 0, NULL, NULL), CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &seven, &eight, 0, NULL, NULL), CL_INVALID_WORK_GROUP_SIZE);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 0, NULL, &eight, &eight, 0, NULL, NULL), CL_INVALID_WORK_DIMENSION);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 4, NULL, &eight, &eight, 0, NULL, NULL), CL_INVALID_WORK_DIMENSION);
+    assert_int_equal(clEnqueueNDRangeKernel(queue, NULL, 1, NULL, &eight, &eight, 0, NULL, NULL), CL_INVALID_KERNEL);
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &sixteen, NULL, 0, NULL, NULL));
+    OK(clReleaseKernel(kernel));
+    kernel = kernel_named("ids");
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &big, &big, 0, NULL, NULL), CL_INVALID_WORK_ITEM_SIZE);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseMemObject(mem));
+}
+
+static void boxes_are_copied_and_filled(void **state)
+{
+    enum { W = 8, H = 6 };
+    uint8_t data[W * H], out[W * H], small[6] = {1, 2, 3, 4, 5, 6};
+    const size_t origin[3] = {2, 1, 0}, zero[3] = {0, 0, 0}, region[3] = {3, 2, 1}, far[3] = {4, 3, 0};
+    const uint16_t pattern = 0xabcd;
+    cl_mem mem, other;
+
+    (void)state;
+    memset(data, 0, sizeof data);
+    mem = buffer_of(sizeof data, data);
+    other = buffer_of(sizeof data, data);
+    OK(clEnqueueWriteBufferRect(queue, mem, CL_TRUE, origin, zero, region, W, 0, 3, 0, small, 0, NULL, NULL));
+    OK(clEnqueueCopyBufferRect(queue, mem, other, origin, far, region, W, 0, W, 0, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, other, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    for (int y = 0; y < H; y++)
+        for (int x = 0; x < W; x++)
+            assert_int_equal(out[y * W + x], x >= 4 && x < 7 && y >= 3 && y < 5 ? small[(y - 3) * 3 + x - 4] : 0);
+    memset(small, 0, sizeof small);
+    OK(clEnqueueReadBufferRect(queue, other, CL_TRUE, far, zero, region, W, 0, 3, 0, small, 0, NULL, NULL));
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(small[i], i + 1);
+    OK(clEnqueueFillBuffer(queue, mem, &pattern, 2, 4, 8, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    for (int i = 0; i < 16; i++)
+        assert_int_equal(out[i], i < 4 ? 0 : i < 12 ? (i % 2 != 0 ? 0xab : 0xcd) : i == 12 ? 3 : 0);
+    assert_int_equal(clEnqueueFillBuffer(queue, mem, &pattern, 2, 1, 8, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueFillBuffer(queue, mem, &pattern, 3, 3, 9, 0, NULL, NULL), CL_INVALID_VALUE);
+    assert_int_equal(clEnqueueCopyBuffer(queue, mem, mem, 0, 4, 8, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
+    assert_int_equal(clEnqueueCopyBuffer(queue, mem, other, 41, 0, 8, 0, NULL, NULL), CL_INVALID_VALUE);
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseMemObject(other));
+}
+
+static void mapped_memory_is_written_back(void **state)
+{
+    const int data[4] = {1, 2, 3, 4};
+    int out[4], *map;
+    cl_uint count;
+    cl_int error;
+    cl_mem mem = buffer_of(sizeof data, data);
+
+    (void)state;
+    map = clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 4, 8, 0, NULL, NULL, &error);
+    OK(error);
+    assert_int_equal(map[0], 2);
+    map[1] = 30;
+    OK(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+    assert_int_equal(count, 1);
+    OK(clEnqueueUnmapMemObject(queue, mem, map, 0, NULL, NULL));
+    assert_int_equal(clEnqueueUnmapMemObject(queue, mem, map, 0, NULL, NULL), CL_INVALID_VALUE);
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    assert_int_equal(out[1], 2);
+    assert_int_equal(out[2], 30);
+    OK(clReleaseMemObject(mem));
+}
+
+static void sub_buffers_share_memory(void **state)
+{
+    const cl_buffer_region region = {512, 512}, odd = {100, 8};
+    int out[256];
+    const int value = 77;
+    cl_int error;
+    cl_mem mem = buffer_of(1024, NULL), sub;
+
+    (void)state;
+    assert_null(clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &odd, &error));
+    assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    OK(error);
+    OK(clReleaseMemObject(mem)); /* the sub-buffer holds it */
+    assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
+    OK(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 8, 4, &value, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, sub, CL_TRUE, 0, 512, out, 0, NULL, NULL));
+    assert_int_equal(out[2], 77);
+    OK(clReleaseMemObject(sub));
+}
+
+static void CL_CALLBACK note(cl_event event, cl_int status, void *user)
+{
+    (void)event;
+    *(cl_int *)user = status + 100;
+}
+
+static void a_user_event_holds_commands_back(void **state)
+{
+    cl_int error, status, seen = 0;
+    int data = 5, out = 0;
+    cl_mem mem = buffer_of(4, NULL);
+    cl_event gate = clCreateUserEvent(context, &error), write, read;
+
+    (void)state;
+    OK(error);
+    OK(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, &data, 1, &gate, &write));
+    OK(clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, 4, &out, 0, NULL, &read));
+    OK(clSetEventCallback(read, CL_COMPLETE, note, &seen));
+    OK(clGetEventInfo(write, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_QUEUED);
+    assert_int_equal(clSetUserEventStatus(gate, 1), CL_INVALID_VALUE);
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    assert_int_equal(clSetUserEventStatus(gate, CL_COMPLETE), CL_INVALID_OPERATION);
+    OK(clWaitForEvents(1, &read));
+    assert_int_equal(out, 5);
+    assert_int_equal(seen, 100 + CL_COMPLETE);
+    OK(clReleaseEvent(gate));
+    OK(clReleaseEvent(write));
+    OK(clReleaseEvent(read));
+    gate = clCreateUserEvent(context, &error); /* a failure reaches what waits for it */
+    OK(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, &data, 1, &gate, &write));
+    OK(clSetUserEventStatus(gate, -5));
+    assert_int_equal(clWaitForEvents(1, &write), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    OK(clGetEventInfo(write, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_true(status < 0);
+    OK(clReleaseEvent(gate));
+    OK(clReleaseEvent(write));
+    OK(clReleaseMemObject(mem));
+}
+
+static void queues_out_of_order_run_what_is_ready(void **state)
+{
+    cl_int error, status;
+    int data = 5;
+    cl_command_queue own = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &error);
+    cl_mem mem = buffer_of(4, NULL);
+    cl_event gate = clCreateUserEvent(context, &error), held, ready, marker;
+
+    (void)state;
+    OK(clEnqueueWriteBuffer(own, mem, CL_FALSE, 0, 4, &data, 1, &gate, &held));
+    OK(clEnqueueWriteBuffer(own, mem, CL_FALSE, 0, 4, &data, 0, NULL, &ready));
+    OK(clEnqueueMarkerWithWaitList(own, 0, NULL, &marker));
+    OK(clWaitForEvents(1, &ready));
+    OK(clGetEventInfo(held, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_QUEUED);
+    OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_QUEUED); /* it waits for all that is before it */
+    OK(clSetUserEventStatus(gate, CL_COMPLETE));
+    OK(clFinish(own));
+    OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_COMPLETE);
+    OK(clReleaseEvent(gate));
+    OK(clReleaseEvent(held));
+    OK(clReleaseEvent(ready));
+    OK(clReleaseEvent(marker));
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseCommandQueue(own));
+}
+
+static void a_build_that_fails_has_a_log(void **state)
+{
+    const char *text = "kernel void k(global int *p)\n{\n    *p = nothing;\n}\n";
+    char log[4000];
+    cl_int error;
+    cl_build_status status;
+    cl_program bad = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    (void)state;
+    assert_int_equal(clBuildProgram(bad, 0, NULL, NULL, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+    assert_non_null(strstr(log, "nothing"));
+    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
+    assert_int_equal(status, CL_BUILD_ERROR);
+    assert_null(clCreateKernel(bad, "k", &error));
+    assert_int_equal(error, CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_int_equal(clBuildProgram(bad, 0, NULL, "no-dash", NULL, NULL), CL_INVALID_BUILD_OPTIONS);
+    OK(clReleaseProgram(bad));
+}
+
+static void a_binary_can_be_loaded(void **state)
+{
+    size_t size;
+    unsigned char *bytes;
+    const unsigned char *const_bytes;
+    cl_int error, status;
+    cl_program copy;
+    cl_kernel kernel;
+
+    (void)state;
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+    assert_true(size > 100);
+    const_bytes = bytes = malloc(size);
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL));
+    copy = clCreateProgramWithBinary(context, 1, &device, &size, &const_bytes, &status, &error);
+    OK(error);
+    OK(status);
+    OK(clBuildProgram(copy, 0, NULL, NULL, NULL, NULL));
+    kernel = clCreateKernel(copy, "add", &error);
+    OK(error);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(copy));
+    memset(bytes, 0x5a, 64);
+    assert_null(clCreateProgramWithBinary(context, 1, &device, &size, &const_bytes, &status, &error));
+    assert_int_equal(error, CL_INVALID_BINARY);
+    free(bytes);
+}
+
+static void released_handles_are_errors(void **state)
+{
+    cl_int error;
+    cl_uint count;
+    cl_mem mem = buffer_of(16, NULL);
+    cl_event event = clCreateUserEvent(context, &error);
+
+    (void)state;
+    OK(clRetainMemObject(mem));
+    OK(clGetMemObjectInfo(mem, CL_MEM_REFERENCE_COUNT, sizeof count, &count, NULL));
+    assert_int_equal(count, 2);
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseEvent(event));
+    OK(clFlush(queue));
+    assert_int_equal(clWaitForEvents(0, NULL), CL_INVALID_VALUE);
+    assert_null(clCreateBuffer(context, 0, 0, NULL, &error));
+    assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
+    assert_null(clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, 4, NULL, &error));
+    assert_int_equal(error, CL_INVALID_HOST_PTR);
+    assert_null(clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 4, NULL, &error));
+    assert_int_equal(error, CL_INVALID_VALUE);
+}
+
+static void an_overrun_is_reported_and_the_program_continues(void **state)
+{
+    const size_t global = 4;
+    const cl_int far = 1 << 20, near = 0;
+    int out[4];
+    cl_kernel kernel = kernel_named("past");
+    cl_mem mem = buffer_of(sizeof out, NULL);
+
+    (void)state;
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    OK(clSetKernelArg(kernel, 1, sizeof far, &far));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    OK(clSetKernelArg(kernel, 1, sizeof near, &near));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(out[i], 1);
+    OK(clReleaseMemObject(mem));
+    OK(clReleaseKernel(kernel));
+}
+
+/** Work of one of several threads, which share the context. */
+static void *thread_main(void *argument)
+{
+    int *good = argument;
+    cl_int error, n = 64, out[64];
+    const size_t global = 64;
+    cl_command_queue own = clCreateCommandQueue(context, device, 0, &error);
+    cl_kernel kernel = clCreateKernel(program, "add", &error);
+    int in[64];
+
+    for (int round = 0; round < 20; round++) {
+        cl_mem a, b;
+
+        for (int i = 0; i < 64; i++)
+            in[i] = i * round;
+        a = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error);
+        b = clCreateBuffer(context, 0, sizeof out, NULL, &error);
+        clSetKernelArg(kernel, 0, sizeof a, &a);
+        clSetKernelArg(kernel, 1, sizeof a, &a);
+        clSetKernelArg(kernel, 2, sizeof b, &b);
+        clSetKernelArg(kernel, 3, sizeof n, &n);
+        *good += clEnqueueNDRangeKernel(own, kernel, 1, NULL, &global, NULL, 0, NULL, NULL) == CL_SUCCESS &&
+                 clEnqueueReadBuffer(own, b, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL) == CL_SUCCESS &&
+                 out[63] == 2 * 63 * round;
+        clReleaseMemObject(a);
+        clReleaseMemObject(b);
+    }
+    clReleaseKernel(kernel);
+    clReleaseCommandQueue(own);
+    return NULL;
+}
+
+static void several_threads_may_call(void **state)
+{
+    pthread_t threads[4];
+    int good[4] = {0};
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, thread_main, &good[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(good[i], 20);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(adds_two_buffers),
+        cmocka_unit_test(ids_have_the_offset),
+        cmocka_unit_test(local_memory_and_long_arguments_work),
+        cmocka_unit_test(shapes_that_a_kernel_does_not_allow_are_refused),
+        cmocka_unit_test(boxes_are_copied_and_filled),
+        cmocka_unit_test(mapped_memory_is_written_back),
+        cmocka_unit_test(sub_buffers_share_memory),
+        cmocka_unit_test(a_user_event_holds_commands_back),
+        cmocka_unit_test(queues_out_of_order_run_what_is_ready),
+        cmocka_unit_test(a_build_that_fails_has_a_log),
+        cmocka_unit_test(a_binary_can_be_loaded),
+        cmocka_unit_test(released_handles_are_errors),
+        cmocka_unit_test(an_overrun_is_reported_and_the_program_continues),
+        cmocka_unit_test(several_threads_may_call),
+    };
+    const char *lanewise = getenv("LANEWISE");
+    char folder[4096];
+
+    if (lanewise != NULL && strrchr(lanewise, '/') != NULL) {
+        snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
+        setenv("OCL_ICD_VENDORS", folder, 1);
+    }
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
