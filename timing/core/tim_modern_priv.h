@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a core has beyond others: registers.collector window, lsu.local, lsu.separate, issue.dependence counters,
- * caches that cores
- * share, replays, and blocks that leave it. */
+/* State for optional features of cores: registers.collector window, lsu.local, lsu.separate, issue.dependence
+ * counters, caches that cores share, replays, and suspended blocks. */
 #ifndef TIM_MODERN_PRIV_H
 #define TIM_MODERN_PRIV_H
 
 #include "timing/decode/tim_static_priv.h"
 
-/** window: what is reserved of a scheduler's banks, by cycle mod TIM_WINDOW_CYCLES; none reserves further ahead. */
+/** Collector `window`: reservations of a scheduler's banks, indexed by cycle modulo TIM_WINDOW_CYCLES. No
+ *  reservation is further ahead. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
     uint64_t cycle;
@@ -15,21 +15,21 @@ struct tim_reserved {
 };
 struct tim_window_bank {
     struct tim_reserved read[TIM_WINDOW_CYCLES];
-    uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if its write port is taken in it */
-    uint64_t cell[TIM_RFC_OPERANDS];     /* the register-file cache's */
+    uint64_t write[TIM_WINDOW_CYCLES]; /* the cycle, if the write port is reserved in it */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* contents of the register-file cache */
 };
 struct tim_window {
-    uint64_t control_at; /* Control is empty for what issues from this cycle on */
-    uint64_t left_at;    /* the last instruction leaves Allocate */
-    uint64_t held[TIM_WINDOW_CYCLES];  /* the cycle, if Allocate holds in it */
+    uint64_t control_at; /* first cycle in which an instruction can issue with Control empty */
+    uint64_t left_at;    /* cycle in which the last instruction leaves Allocate */
+    uint64_t held[TIM_WINDOW_CYCLES];  /* the cycle, if Allocate holds an instruction in it */
     struct tim_window_bank *bank;      /* [registers_banks] */
 };
 
-/** lsu.local: the memory instructions of a scheduler that have not left its unit. */
+/** lsu.local: the memory instructions in the unit of a scheduler. */
 enum { TIM_LOCAL_MOST = 16 };
 struct tim_local {
-    uint64_t ready_at; /* the address of the first is there; 0: it is not calculated yet */
-    uint64_t left_at;  /* the last one left */
+    uint64_t ready_at; /* cycle in which the address of the first one is calculated; 0: not known yet */
+    uint64_t left_at;  /* cycle in which the last one left */
     unsigned count;
     uint32_t op[TIM_LOCAL_MOST]; /* in order */
 };
@@ -39,24 +39,24 @@ enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in order */
     unsigned queued;
-    unsigned used;    /* issued and not through it */
-    uint64_t head_at; /* queued: cycle from which on the first is in it */
+    unsigned used;    /* instructions issued and not yet through the queue */
+    uint64_t head_at; /* queued != 0: the cycle from which on the head is in the queue */
 };
 
-/** counters: memory instructions of a warp that are counted off in the order of their issue. */
+/** issue.dependence counters: memory instructions of a warp that one counter counts in issue order. */
 enum { TIM_COUNT_MOST = 64 };
 struct tim_counted_ops {
-    uint32_t first, next; /* numbers: of the oldest that counts, of the next to be issued */
-    uint64_t over;        /* by number mod 64: nothing of it is under way but, perhaps, writes */
-    uint16_t writes[TIM_COUNT_MOST]; /* packets that are not answered */
+    uint32_t first, next; /* numbers of the oldest counted instruction and of the next to issue */
+    uint64_t over;        /* by number modulo 64: only writes may still be under way */
+    uint16_t writes[TIM_COUNT_MOST]; /* unanswered packets */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
-/** The counters of a warp. vmcnt: those of vm; expcnt: of exp; lgkmcnt: of shared, and scalar. */
+/** Wait counters of a warp. `vm`: vmcnt; `exp`: expcnt; `shared` and `scalar`: lgkmcnt. */
 struct tim_counters {
     struct tim_counted_ops vm, shared, exp;
     unsigned scalar; /* scalar loads under way */
-    bool mixed;      /* there was one since lgkmcnt was 0: only that it is 0 says what is over. Then */
-    struct tim_registers held; /* these, whose results are there, are free at 0 */
+    bool mixed;      /* a scalar load issued since lgkmcnt was 0, so only lgkmcnt 0 proves that a result is available */
+    struct tim_registers held; /* registers whose results have arrived, but that are free only at lgkmcnt 0 */
 };
 static inline unsigned tim_count_of(const struct tim_counted_ops *ops)
 {
@@ -67,69 +67,69 @@ static inline unsigned tim_lgkm_of(const struct tim_counters *c)
     return tim_count_of(&c->shared) + c->scalar;
 }
 
-/** fetch.shared, constant.shared: a cache of several cores. */
+/** fetch.shared, constant.shared: a cache that several cores share. */
 enum tim_sharing_of { TIM_SHARES_CODE, TIM_SHARES_CONSTANTS, TIM_SHARES };
 struct tim_sharing {
-    struct tim_core **core; /* all that share it; NULL: it is the core's own */
+    struct tim_core **core; /* all cores that share the cache; NULL: the core has its own */
     unsigned count;
-    unsigned requested;  /* lines under way, by this core: */
+    unsigned requested;  /* number of lines that this core has requested; their addresses are in `line` */
     uint64_t line[64];
 };
 
 struct tim_core;
 struct tim_suspended;
 /* ---- lsu.replay: buffer ---- */
-/** Operation @op has accesses left, and nothing of it stays in the queue. */
+/** Adds op @op, which has accesses left but none in the queue. */
 void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
-/** Does a replay take scheduler @s's slots of this cycle? Then it is counted. */
+/** Does a replay take scheduler @s's slots of this cycle? If so, it is counted. */
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
-/** Replays that are back join the queue. */
+/** Adds the replays that have returned to the queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
 
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
 
-/** There is memory for the state of core.blocks blocks of each level of nesting, those on the core
- *  counted: is that of @grid's level all taken? */
+/** Memory holds the state of core.blocks blocks for each level of nesting, resident blocks included. Is all of it
+ *  used at the level of @grid? */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
-/** The suspended block in emu's @slot comes back; it has room. */
+/** Brings back the suspended block in emu's @slot; it must fit. */
 void tim_core_resume(struct tim_core *core, unsigned slot);
-/** What it waited for is complete. */
+/** Are the launches for which the block waited complete? */
 bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
-/** Blocks of which nothing can run before a launch is complete leave; a line of state a cycle goes
- *  out or is requested; blocks that have returned continue. */
+/** Suspends blocks of which nothing can run before a launch is complete. Sends or requests a line of state per
+ *  cycle, and lets blocks that have returned continue. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
-/** Is the state of a block on its way? Until it is over, its warps do nothing. */
+/** Direction of a state transfer of a block. During the transfer its warps do nothing. */
 enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
 struct tim_block {
     bool used;
-    uint8_t moving;      /* enum tim_moving: */
-    uint64_t lines_left; /* to be sent, or requested */
-    uint64_t lines_out;  /* not answered */
-    uint64_t line;       /* the next one's address */
-    unsigned slot;       /* emu's */
+    uint8_t moving;      /* enum tim_moving */
+    uint64_t lines_left; /* lines still to send or request */
+    uint64_t lines_out;  /* lines not answered */
+    uint64_t line;       /* address of the next line */
+    unsigned slot;       /* slot in emu */
     struct emu_grid *grid;
     uint64_t linear;
     unsigned warps, ended;
-    unsigned idle;       /* when all have ended: the first of them have nothing under way */
+    unsigned idle;       /* all warps have ended: number of leading warps with nothing in flight */
     unsigned registers, shared_bytes, local_bytes, threads;
-    uint16_t *warp_slot; /* [warp of the block] */
-    uint64_t progress; /* 1 + emu_core_progress() at the last look */
+    uint16_t *warp_slot; /* [warp of the block] warp slot */
+    uint64_t progress; /* 1 + emu_core_progress() at the last check */
 };
 
-/** A block that waits for launches elsewhere: emu has its state, the core has no more of it. */
+/** A block that waits for launches and has left its core; emu holds its state. */
 struct tim_suspended {
     struct emu_grid *grid;
     uint64_t linear;
     const struct tim_code *code;
-    unsigned slot;  /* emu's */
-    bool called;    /* it can continue, and the kernel management knows */
+    unsigned slot;  /* slot in emu */
+    bool called;    /* it can continue, and kernel management has been notified */
 };
 
 /** A memory instruction that has accesses left. */
 struct tim_replay {
     uint32_t op;
-    uint64_t at;  /* it may take a slot, or (issued) is back in the queue, from this cycle on */
+    uint64_t at;  /* first cycle in which it may take a slot or, if issued, is back in the queue */
     bool issued;
 };
 
