@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both models do around the phases of a cycle: what a tick counts, warps that are counted one by one, blocks that end. */
+/* Functions that both models call around the phases of a cycle: counts of a tick, counts of warps, ends of blocks. */
 
 static inline void begin_tick(struct tim_core *core, uint64_t now)
 {
@@ -14,11 +14,11 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
 {
     core->counted = now;
     core->ticking = false;
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) /* one by one, as they were just written */
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) /* scalar: the values were just written one by one */
         core->sums[i] += core->each[i];
 }
 
-/** At the end of a tick: what this cycle and those after it count. */
+/** At the end of a tick: sets what this cycle and later ones count. */
 static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
 {
     const unsigned *lasting = core->lasting;
@@ -28,7 +28,7 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
         tim_core_last_on(core, warps, at_barrier, now);
 }
 
-/** Has the warp nothing under way? Once it has ended that stays so. */
+/** Has the warp nothing in flight? For an ended warp, the answer stays true. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
     const struct tim_warp *w = &core->warp[block->warp_slot[k]];
@@ -47,7 +47,7 @@ static void end_block(struct tim_core *core, unsigned b)
     emu_core_block_free(core->emu, block->slot);
 }
 
-/** The reference, and in the window of a trace: a check of all warps. */
+/** Counts warps by a check of each: in the reference, and while the window of the trace is open. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
     unsigned live = 0, at_barrier = 0;

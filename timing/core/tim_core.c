@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A core: how it is made, and the blocks and warps that live on it. */
+/* Creation of a core; the blocks and warps on it. */
 #include "timing/core/tim_core_priv.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void answer_slot(void *context, unsigned slot, unsigned warp, struct emu_
         ids->warpid = block->warp_slot[warp];
     ids->nwarpid = core->config->core_warps;
 }
-/* The model holds the warp for the time itself; to emu a sleep is as short as can be. */
+/* The model itself holds the warp for the time of the sleep. For emu the sleep is as short as possible. */
 static uint64_t answer_sleep(void *context, uint32_t nanoseconds)
 {
     struct tim_core *core = context;
@@ -82,7 +82,7 @@ static bool make_caches(struct tim_core *core)
 static bool make_window(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
-    unsigned banks = c->registers_banks + (core->entries != NULL); /* the last: their file */
+    unsigned banks = c->registers_banks + (core->entries != NULL); /* the last bank is the file of compact entries */
 
     if (c->registers_collector != TIM_COLLECTOR_WINDOW)
         return true;
@@ -101,7 +101,7 @@ static bool make_readers(struct tim_core *core)
     return core->readers != NULL;
 }
 
-/** The load/store queue; of a packet, which has one place of it, each member has an entry. */
+/** Allocates the load/store queue. A packet takes one place of the queue, but each of its members has an entry. */
 static bool make_queue(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -116,7 +116,7 @@ static bool make_queue(struct tim_core *core)
     return core->queue != NULL;
 }
 
-/** What only some keys ask for. */
+/** Allocates members that only some keys need. */
 static bool make_extras(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -285,7 +285,8 @@ void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_
     *own = what == TIM_SHARES_CODE ? cores[0]->icache : cores[0]->constant;
 }
 
-/** Lanes of the writes to come are kept for each register of each warp: much, and seldom requested. */
+/** Records the lanes of pending writes for each register of each warp. This needs much memory, and few models need
+ *  it. */
 static bool keep_lanes(struct tim_core *core)
 {
     const unsigned warps = core->config->core_warps;
@@ -308,8 +309,8 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
 {
     core->tracing = tracing;
     set_quick(core);
-    /* A check of all warps leaves the sets may_... as they were or larger, and what was known of stall reasons
-     * void: who uses what is known begins with a check of each. */
+    /* A check of all warps leaves the sets may_... equal or larger, and invalidates cached stall reasons. The
+     * event-driven model therefore begins with a check of each warp. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
         tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
@@ -335,7 +336,7 @@ bool tim_core_set_model(struct tim_core *core, bool reference)
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
-/** Room for @need instructions in all lists. */
+/** Makes each list large enough for @need instructions. */
 static bool grow_lists(struct tim_core *core, size_t need)
 {
     struct tim_flight *f = &core->flight;
@@ -385,7 +386,7 @@ const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
 struct need {
-    unsigned warps, slots, threads, registers, shared_bytes; /* slots: of whole groups */
+    unsigned warps, slots, threads, registers, shared_bytes; /* slots: whole groups */
 };
 
 static struct need need_of(const struct tim_config *c, const struct emu_grid *grid)
@@ -449,9 +450,9 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
     return tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
 }
 
-/** Zeros, but for what is the slot's: its place, what is known of it, lanes (all zero: nothing of the
- *  last warp is to come), a line that the last one requested. Of the buffer, whose instructions
- *  `buffered` counts, nothing is touched. */
+/** Clears a warp, except for state of the slot: its place, its cached stall reason, `lanes` (all zero, as the last
+ *  warp has no pending writes), and a line that the last warp requested. Leaves `buffer` as it is; `buffered` counts
+ *  its valid instructions. */
 static void clear_warp(struct tim_warp *w)
 {
     uint64_t *lanes = w->lanes;
@@ -467,7 +468,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** The slot for warp @k of a block, from @w on: of its first free one in a group, or the next one of its group. */
+/** Returns the slot for warp @k of a block: for the first warp of a group a slot of the first free group from @w on,
+ *  for others @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = core->config->core_group;
@@ -587,7 +589,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)
             continue;
-        if (w->ended) { /* until its block goes it only waits for the others */
+        if (w->ended) { /* an ended warp only waits for the other warps of its block */
             const struct tim_block *block = &core->block[w->block];
 
             if (block->ended == block->warps || w->writes_out != 0)
@@ -601,7 +603,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
     return false;
 }
 
-/* ---- mechanisms: what they may ask of the core, and whom they hold back ---------------------------- */
+/* ---- mechanisms: the core as they see it, and the warps that they hold back ---------------------------- */
 
 static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
 {
@@ -646,7 +648,7 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
     uint64_t suspects[TIM_MAX_WARPS / 64];
     bool held = false;
 
-    if (core->picks_at[s] != core->now + 1) /* a slot may look at its warps twice */
+    if (core->picks_at[s] != core->now + 1) /* a slot may check its warps twice */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
     core->picks_at[s] = core->now + 1;
     if (core->mechs.count == 1 && core->mechs.mech[0]->row->holds_of != NULL)
@@ -689,8 +691,8 @@ void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_
     tim_send(core, line, mask, TIM_PACKET_READ, tim_packet_id(client, index), warp, 0, now);
 }
 
-/* Bank 0 is another memory for each grid. Sequence numbers repeat after 65,536 launches: the lines
- * of then are long gone. */
+/* Each grid has its own bank 0. Sequence numbers repeat after 65,536 launches; the caches have evicted the lines of
+ * the earlier grid by then. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset)
 {
     uint64_t bank = bank_offset >> 32, offset = bank_offset & 0xffff;

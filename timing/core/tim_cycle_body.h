@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions of a cycle of the event-driven model, for the kind of core that `tim_kind` describes (struct tim_kind).
- * All are static: a file that includes this has copies of its own, in one piece, and a debugger stops in each.
+ * Functions of a cycle of the event-driven model, for the kind of core that `tim_kind` describes (struct tim_kind).
+ * All are static: each file that includes this one has its own copies, and a debugger sets a breakpoint in each
+ * copy.
  */
 #include "timing/core/tim_core_priv.h"
 

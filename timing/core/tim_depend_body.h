@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who may issue, as far as registers go: the scoreboard (a bit for each register, by lanes where
- * splits are to be distinguished), dependency vectors (specs of the book 8.3), the control field (3.3),
- * and operands that earlier instructions have not read yet (9.5).
+ * Dependences through registers: the scoreboard (a bit for each register, or lanes if splits are distinguished),
+ * dependency vectors (specs of the book 8.3), the control field (3.3), and operands that earlier instructions have
+ * not read yet (9.5).
  */
 
-/** The scoreboard by bits. */
+/** Checks the scoreboard bits. */
 static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
                                                 const struct tim_static *what)
 {
@@ -20,7 +20,7 @@ static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
     return loads != 0 ? TIM_STALL_LOAD : TIM_STALL_RESULT;
 }
 
-/** The control field's say. */
+/** Checks the dependence barriers of the control field. */
 static inline enum tim_stall tim_bars_check(const struct tim_core *core, const struct tim_warp *w,
                                             const struct tim_static *what, uint64_t now)
 {
@@ -38,13 +38,13 @@ static bool waits_for(const struct tim_core *core, const struct tim_warp *w, uns
     return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0 : w->lanes[reg] != 0;
 }
 
-/** Are registers to come kept? Where only the control field is asked they are not. */
+/** Are pending writes of registers recorded? They are not if only the control field determines dependences. */
 static bool keeps_registers(const struct tim_core *core)
 {
     return tim_keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
 }
 
-/** By lanes. */
+/** Checks the scoreboard by lanes. */
 static enum tim_stall check_lanes(const struct tim_core *core, const struct tim_warp *w,
                                  const struct tim_static *what)
 {
@@ -73,7 +73,7 @@ static enum tim_stall check_vector(const struct tim_warp *w)
     return TIM_STALL_ISSUED;
 }
 
-/* An instruction may take a barrier twice: for its operands and its result. */
+/* The maximum leaves room for an instruction that takes a barrier twice: for its operands and for its result. */
 static unsigned bar_full(const struct tim_core *core)
 {
     return core->config->issue_barrier_count - 1;
@@ -85,7 +85,7 @@ static void bar_add(const struct tim_core *core, struct tim_warp *w, unsigned b)
     if (++w->bar[b] >= bar_full(core))
         w->full_bars |= (uint8_t)(1u << b);
 }
-/** One more result, or one more instruction's operands, is to come by barrier @b; or one less. */
+/** Counts barrier @b up for a pending result, or for the operands of an instruction; or counts it down. */
 static void bar_add_result(const struct tim_core *core, struct tim_warp *w, unsigned b, bool load)
 {
     unsigned bit = 1u << b;
@@ -111,7 +111,7 @@ static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b
     if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** Something was taken from it: does no instruction wait for that? */
+/** After barrier @b was counted down: does every instruction that waits for it still wait? */
 static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
     if (w->hold_from != 0 && w->hold_bar == b)
@@ -124,14 +124,15 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
 /* ---- counters -------------------------------------------------------------------------------- */
 
 /*
- * vmcnt counts vector memory in order, expcnt its stores that have not read their data, lgkmcnt shared memory, in
- * order, and scalar loads, in any order. Compiled kernels have no waitcnt: whatever needs a result waits as the one that
- * a compiler puts right before it. In order that is until no older one is under way: so registers are free in the order of
- * issue. With a scalar load among them it is lgkmcnt(0), the only count that says which are over. Source: the book,
- * 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
+ * vmcnt counts vector memory instructions in order. expcnt counts their stores that have not read their data.
+ * lgkmcnt counts shared memory instructions in order, and scalar loads in any order. Compiled kernels have no
+ * waitcnt. An instruction that needs a result therefore waits as if the compiler had put a waitcnt right before it.
+ * For a counter in order it waits until no older instruction is under way, so registers become free in issue order.
+ * If a scalar load is under way it waits for lgkmcnt(0), the only count that proves a result available. Source: the
+ * book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
  */
 
-/** A store that has not read its data has a register that @what writes. */
+/** Does @what write a register that a store has not read its data from? */
 static bool overwrites(const struct tim_counters *c, const struct tim_static *what)
 {
     for (uint32_t n = c->exp.first; n != c->exp.next; n++) {
@@ -145,7 +146,7 @@ static bool overwrites(const struct tim_counters *c, const struct tim_static *wh
     return false;
 }
 
-/** Does the counter that it would be counted by count no further? */
+/** Is the counter that would count the instruction at its maximum? */
 static bool counter_is_full(const struct tim_config *config, const struct tim_counters *c,
                             const struct tim_static *what)
 {
@@ -181,7 +182,7 @@ static enum tim_stall check_counters(const struct tim_core *core, const struct t
     return counter_is_full(core->config, c, what) ? TIM_STALL_COUNTER : TIM_STALL_ISSUED;
 }
 
-/** No write to the register is to come any more. */
+/** Removes the pending write of the register. */
 static void register_is_free(const struct tim_core *core, struct tim_warp *w, unsigned reg)
 {
     if (tim_keeps_lanes(core))
@@ -199,7 +200,7 @@ static uint8_t count_on(struct tim_counted_ops *ops, const struct tim_static *wh
     return number;
 }
 
-/** A memory instruction is issued. */
+/** Counts a memory instruction that issues. */
 static void count_issue(struct tim_core *core, struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -222,7 +223,8 @@ static void count_issue(struct tim_core *core, struct tim_op *op)
     }
 }
 
-/** The oldest that are over are counted off. Their results are free, or held until lgkmcnt is 0. */
+/** Counts off the oldest completed instructions. Their result registers become free or, if @holds, are held until
+ *  lgkmcnt is 0. */
 static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_ops *ops, bool holds)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -242,7 +244,7 @@ static void count_off(struct tim_core *core, unsigned warp, struct tim_counted_o
     tim_warp_touch(core, warp, TIM_TOUCH_RESULT);
 }
 
-/** Nothing of a memory instruction is under way but, perhaps, writes. */
+/** Marks a memory instruction as completed, except for writes that may still be under way. */
 static void count_over(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -271,7 +273,7 @@ static void count_over(struct tim_core *core, const struct tim_op *op)
     }
 }
 
-/** A store's data is read. */
+/** A store has read its data. */
 static void count_read(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -284,7 +286,8 @@ static void count_read(struct tim_core *core, const struct tim_op *op)
     tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
 }
 
-/** A packet of vector memory that writes is on its way; the id of the warp for its answer. */
+/** Counts a write packet of vector memory that was sent. Returns the index of the packet's id, which contains the
+ *  warp. */
 static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
 {
     if (!tim_counts(core) || op->what->counted != TIM_COUNTED_VM)
@@ -293,7 +296,7 @@ static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
     return op->warp | UINT32_C(1) << 16 | (uint32_t)op->number << 17;
 }
 
-/** It is answered. @index: count_write()'s. */
+/** The packet was answered. @index: result of count_write(). */
 static void count_answer(struct tim_core *core, uint32_t index)
 {
     unsigned warp = index & 0xffff;
@@ -304,14 +307,14 @@ static void count_answer(struct tim_core *core, uint32_t index)
     count_off(core, warp, &core->counters[warp].vm, false);
 }
 
-/* ---- operands not yet read ------------------------------------------------------------------- */
+/* ---- pending reads of operands ------------------------------------------------------------------- */
 
 static unsigned bloom_bit(unsigned reg, unsigned which)
 {
     return which == 0 ? reg & 15 : (reg * 7 + (reg >> 4) + 3) & 15;
 }
 
-/** Pending reads of the warp's vector registers. */
+/** Returns the numbers of pending reads of the warp's vector registers. */
 static uint8_t *readers_of(const struct tim_core *core, const struct tim_warp *w)
 {
     return core->readers + (size_t)(w - core->warp) * 256;
@@ -384,7 +387,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     return reason;
 }
 
-/** tim_depend_check, inline in the usual cases. */
+/** Same result as tim_depend_check(), with the usual cases inline. */
 static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
@@ -417,7 +420,7 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     }
     op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
-        op->operands = 1u << TIM_MAX_ROWS; /* what it reads is read when its address is there */
+        op->operands = 1u << TIM_MAX_ROWS; /* its sources are read when its address is available */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);
@@ -465,8 +468,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     op->read_bar = 7;
 }
 
-/** Does the end of @op, whose dependence barrier has been counted, leave its warp's cause as it is?
- *  Most results are not what the warp waits for. */
+/** Does the end of @op, after its dependence barrier was counted down, leave its warp's stall reason unchanged? This
+ *  is the case for most results. */
 static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
                                 const struct tim_op *op)
 {
@@ -493,7 +496,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
         bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))
         tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
-    if (op->what->load) /* it waited long, and may issue soon */
+    if (op->what->load) /* the warp waited long, and may issue soon */
         emu_warp_prefetch(w->state);
     w->in_flight--;
     const bool counted = tim_counts(core) && op->what->counted != TIM_COUNTED_NOT;
@@ -514,7 +517,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     op->write_bar = 7;
 }
 
-/** No access of another instruction comes before those of a memory instruction from now on. */
+/** From now on no access of another instruction precedes those of @op. */
 static inline void count_queued(struct tim_core *core, const struct tim_op *op)
 {
     if (--core->warp[op->warp].unqueued == 0)
@@ -539,7 +542,7 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
             need = 1;
         }
         if (entries - lw_popcount(w->vector_used) < need)
-            return; /* in order: what is after it does not enter either */
+            return; /* in order: later instructions do not enter either */
         b->vector = b->own = 0;
         for (unsigned e = 0; e < entries; e++) {
             bool match = false;

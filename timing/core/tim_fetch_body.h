@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fetch: the instruction cache, the buffers of the warps (filled in order from the warp's pc on),
- * and the constants that operands of buffered instructions name.
+ * Fetch: the instruction cache, the instruction buffers of warps (filled in order from the pc of the warp on), and
+ * constant operands of buffered instructions.
  *
- * A fetch takes what one line and the buffer's room allow, at most fetch.group instructions; they
- * can issue fetch.latency cycles later. After an instruction that changed the pc the buffer is
- * empty, and fetches begin again issue.branch_latency cycles later.
+ * A fetch gets instructions of one line, as many as the buffer can take and at most fetch.group. They can issue
+ * fetch.latency cycles later. After an instruction that changed the pc, the buffer is empty. Fetches begin again
+ * issue.branch_latency cycles later.
  */
 
-/** With fetch.l0_bytes, of who waits for a line of the core's instruction cache: a warp, not a request of an L0 cache. */
+/** With fetch.l0_bytes: flag of a waiter for a line of the core's instruction cache that is a warp, not a request of
+ *  an L0 cache. */
 enum { TIM_FETCHES_TOGETHER = 0x40000000 };
 
 static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
@@ -40,8 +41,8 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 
 /* ---- caches that cores share ---------------------------------------------------------------------- */
 
-/* A line that another core requested is waited for as if no MSHR were free. Whatever changes in the cache is seen by
- * cores of higher numbers in the same cycle, so those that rest are woken. */
+/* A core waits for a line that another core requested as if no MSHR were free. Cores of higher numbers see a change
+ * of the cache in the same cycle, so this wakes idle ones. */
 
 static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
 {
@@ -50,7 +51,7 @@ static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
             tim_core_poke(core->sharing[what].core[i]);
 }
 
-/** Of a line that is under way: did another core request it? */
+/** Was the line, which is under way, requested by another core? */
 static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     const struct tim_sharing *s = &core->sharing[what];
@@ -63,14 +64,14 @@ static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uin
     return true;
 }
 
-/** This core requests a line, or it has arrived. */
+/** This core has requested a line, or its line has arrived. */
 static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     struct tim_sharing *s = &core->sharing[what];
 
     if (s->core == NULL)
         return;
-    assert(s->requested < LW_COUNT_OF(s->line)); /* no more than there are MSHRs */
+    assert(s->requested < LW_COUNT_OF(s->line)); /* there are no more than the MSHRs */
     s->line[s->requested++] = line;
     wake_sharers(core, what);
 }
@@ -97,7 +98,7 @@ static bool fetch_can_send(struct tim_core *core)
     return false;
 }
 
-/** A fetch that is no hit. False: it could not fetch after all (blocked). */
+/** Fetches from a line that is not in the cache. Returns false if the fetch must be repeated (blocked). */
 static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
                         const uint64_t mask[4], uint64_t now)
 {
@@ -120,20 +121,21 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     return true;
 }
 
-/** Where the instruction cache sees an instruction: those of the machine may be half as long as ours. */
+/** Returns the address of an instruction in the instruction cache. Instructions of the GPU may be half as long as
+ *  ours. */
 static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
                                                                   : (w->fetch_pc - w->code->base) / 2);
 }
 
-/** The address after the program, as fetch_address(). */
+/** Returns the address past the program, as fetch_address() gives addresses. */
 static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
 }
 
-/** What one fetch brings to the buffer of a warp: so many instructions at most. */
+/** Returns how many instructions one fetch can add to the buffer of a warp. */
 static unsigned fetch_count(const struct tim_config *c, const struct tim_warp *w, uint64_t address, uint64_t line)
 {
     unsigned count = (unsigned)(line + c->fetch_cache_line - address) / c->fetch_word_bytes;
@@ -148,7 +150,7 @@ static unsigned fetch_count(const struct tim_config *c, const struct tim_warp *w
     return count;
 }
 
-/** So many instructions come into a warp's buffer. */
+/** Adds @count instructions to a warp's buffer. */
 static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -169,7 +171,7 @@ static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, ui
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
 }
 
-/** One warp's fetch. False: it could not fetch after all (blocked). */
+/** Fetches for one warp. Returns false if the fetch must be repeated (blocked). */
 static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -177,7 +179,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
     uint64_t address = fetch_address(c, w), line = address & ~(uint64_t)(c->fetch_cache_line - 1);
     unsigned count = fetch_count(c, w, address, line);
 
-    if (w->held == line + 1) { /* it waited for this one, and is counted */
+    if (w->held == line + 1) { /* the warp waited for this line; the fetch has been counted */
     } else if (!c->fetch_perfect && tim_has_levels(core)) {
         enum tim_front_answer answer = tim_front_fetch(core->front, tim_sched_of(core, warp), line, warp, code_end(c, w));
 
@@ -237,7 +239,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
             line_came(core, core->waiters[i], line, now + 1);
-    /* Instructions that wait for it have it, whatever the cache does next. */
+    /* Instructions that wait for the line have it, even if the cache evicts it. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
         for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
@@ -296,13 +298,14 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
     }
 }
 
-/* ---- caches in levels: operands at issue ----------------------------------------------------------------
+/* ---- L0 caches: operands at issue -------------------------------------------------------------------
  *
- * The core's side of timing/mem/tim_front_priv.h. L1 takes a request a cycle, in order; lines come for fetches, for operands
- * and for the constant cache. An operand in constant space is looked up when its instruction would issue. If it is not there, the
- * scheduler issues nothing for constant.switch cycles; then its other warps may. */
+ * The core's side of timing/mem/tim_front_priv.h. L1 accepts one request per cycle, in order. Its lines serve
+ * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would
+ * issue. If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue. */
 
-/** Is the operand of @warp's next instruction there, which scheduler @s would issue now? Else it waits. */
+/** Is the constant operand of @warp's next instruction available? Scheduler @s would issue it now. Otherwise the
+ *  warp waits. */
 static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -316,7 +319,7 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
         return true;
     switch (tim_front_operand(core->front, s, line, warp)) {
     case TIM_FRONT_THERE:
-        w->operand_held = line + 1; /* a debugger may stop before it */
+        w->operand_held = line + 1; /* a debugger may stop before the instruction */
         return true;
     case TIM_FRONT_COMES:
         w->operand = line + 1;
@@ -331,7 +334,7 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
     return false;
 }
 
-/** A line of operands is there for the warps of a scheduler that wait for it, whatever the cache does next. */
+/** A line of operands has arrived for the waiting warps of a scheduler. They have it even if the cache evicts it. */
 static void operand_arrives(struct tim_core *core, const struct tim_front_request *request, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -347,11 +350,11 @@ static void operand_arrives(struct tim_core *core, const struct tim_front_reques
         w->operand = 0;
         tim_warp_touch(core, warp, TIM_TOUCH_STALL);
         if (core->switch_for[request->sched] == (int)warp && core->switch_at[request->sched] > now)
-            core->switch_at[request->sched] = now; /* it is served: no reason to wait longer */
+            core->switch_at[request->sched] = now; /* the warp for which the scheduler stopped has its line */
     }
 }
 
-/* ---- caches in levels: a cycle ------------------------------------------------------------------------------------------ */
+/* ---- L0 caches: a cycle ----------------------------------------------------------------------------------- */
 
 static void code_arrives(struct tim_core *core, const struct tim_front_request *request)
 {
@@ -364,10 +367,10 @@ static void code_arrives(struct tim_core *core, const struct tim_front_request *
     }
 }
 
-/** The next request that arrives from the link reaches L1. False: it must wait. */
+/** Looks up the next request from the link in L1. Returns false if the request must wait. */
 static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
 {
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: lines are whole */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: caches hold whole lines */
     uint64_t line = core->front->request[request].line & ~(uint64_t)(core->config->fetch_cache_line - 1);
     struct tim_cache_result r;
 
@@ -384,7 +387,7 @@ static bool look_up_l1(struct tim_core *core, uint32_t request, uint64_t now)
     return true;
 }
 
-/** Requests and answers that arrive. */
+/** Handles requests and answers that arrive in this cycle. */
 static void tim_levels_tick(struct tim_core *core, uint64_t now)
 {
     struct tim_front *front = core->front;
@@ -413,19 +416,19 @@ static void tim_levels_tick(struct tim_core *core, uint64_t now)
     }
 }
 
-/** The first cycle after @now by which a time of theirs is reached. */
+/** Returns the first cycle after @now in which a request or an answer arrives. */
 static inline uint64_t tim_levels_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t down = tim_front_arrival(&core->front->down), up = tim_front_arrival(&core->front->up);
 
-    if (down <= now) /* L1 takes it when something else changes */
+    if (down <= now) /* L1 accepts it when another event frees resources */
         down = UINT64_MAX;
     return down < up ? down : up;
 }
 
 /* ---- which warps fetch ------------------------------------------------------------------------------------ */
 
-/** It could fetch, but for the time. */
+/** Could the warp fetch, time aside? */
 static inline bool wants_fetch(const struct tim_core *core, const struct tim_warp *w)
 {
     return w->used && !w->ended && w->split >= 0 && !w->fetching &&
@@ -433,7 +436,7 @@ static inline bool wants_fetch(const struct tim_core *core, const struct tim_war
            w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 }
 
-/** Has it a constant to request? One that comes is not requested again. */
+/** Does the warp have a constant to request? A requested one is not requested again. */
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
@@ -442,7 +445,7 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
-/** Of warps @set of word @word those that may fetch now do, in order; how many may still. */
+/** Warps @set of word @word that may fetch now do so, in order, @left at most. Returns how many fetches remain. */
 static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, unsigned left,
                           uint64_t now)
 {
@@ -456,14 +459,15 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
             core->moved = true;
             left--;
             core->fetch_next = warp + 1 == core->config->core_warps ? 0 : warp + 1;
-            if (!wants_fetch(core, w)) /* mostly: its buffer is full */
+            if (!wants_fetch(core, w)) /* usually because its buffer is full */
                 tim_set(&tim_sets_of(core, warp)->may_fetch, warp, false);
         }
     }
     return left;
 }
 
-/** One fetch of scheduler @s: for the warp that issued last before this cycle, if it has room, else for the youngest that has. */
+/** Does one fetch of scheduler @s: for the warp that issued last before this cycle if its buffer has space, else for
+ *  the youngest warp whose buffer has space. */
 static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 {
     unsigned schedulers = core->config->issue_schedulers, best = TIM_NONE;
@@ -490,9 +494,10 @@ static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
         core->moved = true;
 }
 
-/* ---- who fetches together, if a mechanism says so -------------------------------------------------------- */
+/* ---- warps that a mechanism makes fetch together -------------------------------------------------------- */
 
-/** Of @members, which have slots from @first on, those that have fetched least, if all of them can now; else 0. */
+/** Returns those of @members that have fetched least, if all of them can fetch now; else 0. @first: the slot of
+ *  member 0. */
 static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t members, uint64_t now)
 {
     uint64_t least = UINT64_MAX, found = 0;
@@ -523,7 +528,8 @@ static bool fetch_is_wanted(const void *context, unsigned first, uint64_t member
     return least_fetched(core, first, members, core->now) != 0;
 }
 
-/** A line of the instruction cache for several warps. False: it is not there yet; *blocked: nor under way. */
+/** Reads a line of the instruction cache for several warps. Returns false if the line is missing. *blocked: it could
+ *  not be requested either. */
 static bool read_together(struct tim_core *core, unsigned first, uint64_t members, uint64_t line, const uint64_t mask[4],
                           bool *blocked, uint64_t now)
 {
@@ -533,7 +539,7 @@ static bool read_together(struct tim_core *core, unsigned first, uint64_t member
         count[TIM_CORE_fetches]++;
         return true;
     }
-    for (LW_EACH_BIT(m, members)) { /* the first requests the line, the others wait for it, too */
+    for (LW_EACH_BIT(m, members)) { /* the first warp requests the line, the others wait for it, too */
         if (!fetch_below(core, first + (unsigned)m, line, mask, now)) {
             *blocked = count[TIM_CORE_fetches] < fetches;
             break;
@@ -604,25 +610,26 @@ static __attribute__((noinline)) void fetch_by_mechanism(struct tim_core *core, 
     core->mechs.fetches->row->fetches(core->mechs.fetches, &phase);
 }
 
-/** Do others than fetch.policy: lrr fetch? */
+/** Does a rule other than fetch.policy lrr choose the warps that fetch? */
 static inline bool fetches_otherwise(const struct tim_core *core)
 {
     return tim_fetches_greedily(core) || (!tim_kind.fixed && core->mechs.fetches != NULL);
 }
 
-/* What tim_fetch_tick does, for warps that may have something to do. */
+/* Same result as tim_fetch_tick(), by visits of warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
     const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned i = words == 1 ? 0 : core->fetch_next / 64;
-    uint64_t before = lw_mask(core->fetch_next % 64); /* of its word, those that are last in the rotation */
+    uint64_t before = lw_mask(core->fetch_next % 64); /* warps of the first word that are last in the rotation */
 
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         fetch_greedily(core, s, now);
     if (!tim_kind.fixed && core->mechs.fetches != NULL)
         fetch_by_mechanism(core, now);
-    for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) { /* that word is seen twice */
+    /* the first word is visited twice */
+    for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) {
         uint64_t some = set[i].may_fetch;
 
         if (k == 0)
@@ -657,7 +664,8 @@ static inline uint64_t tim_fetch_next(const struct tim_core *core, uint64_t now)
         }
         for (LW_EACH_BIT(b, core->hot.set[i].may_ask)) {
             const struct tim_warp *w = &core->warp[i * 64 + b];
-            for (unsigned k = 0; k < w->buffered; k++) { /* requested a cycle before it comes */
+            /* a constant is requested a cycle before its instruction arrives */
+            for (unsigned k = 0; k < w->buffered; k++) {
                 uint64_t at = w->buffer[k].arrives - 1;
                 if (w->buffer[k].constant && !w->buffer[k].constant_there && at > now && at < next)
                     next = at;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions in flight of the event-driven model: by what they wait for, so that no phase visits others. */
+/* Instructions in flight of the event-driven model, in lists by the event for which they wait: no phase visits
+ * others. */
 
-/** An entry for one more; TIM_NONE: no memory. */
+/** Returns a free entry; TIM_NONE: no memory. */
 static uint32_t tim_op_take(struct tim_core *core)
 {
     uint32_t i = core->flight.free;
@@ -24,7 +25,7 @@ static void tim_op_free(struct tim_core *core, uint32_t index)
     core->flight.free = index;
 }
 
-/** Adds it after all that are older. */
+/** Inserts the instruction after all older ones. */
 static inline void put_by_age(const struct tim_core *core, struct tim_aged *list, unsigned *count,
                        uint32_t index)
 {
@@ -38,7 +39,7 @@ static inline void put_by_age(const struct tim_core *core, struct tim_aged *list
                                 core->only_pipe[op->what->pipes][op->sched]};
 }
 
-/** The next phase of the instruction runs in cycle @at, a later one. */
+/** The next phase of the instruction runs in cycle @at, or in the next cycle if @at is not in the future. */
 static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_flight *f = &core->flight;
@@ -53,13 +54,13 @@ static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
     f->ring_map |= UINT64_C(1) << slot;
 }
 
-/** Its collector is taken, and operands are missing. */
+/** The instruction takes its collector; some operands have not been read. */
 static inline void tim_op_collect(struct tim_core *core, uint32_t index)
 {
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);
 }
 
-/** Does a memory instruction of its warp from before it lack operands? */
+/** Does an older memory instruction of the same warp lack operands? */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; n < core->flight.collecting; n++) {
@@ -70,14 +71,14 @@ static bool older_collects(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
-/** Collectors of scheduler @s in use. */
+/** Returns the number of collectors of scheduler @s in use. */
 static inline unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_t now)
 {
     (void)now;
     return core->flight.collectors[s];
 }
 
-/** Those whose time is @now, into the lists of the phases that they continue in. */
+/** Moves instructions whose cycle is @now to the lists of their next phases. */
 static void advance_ring(struct tim_core *core, uint64_t now)
 {
     struct tim_flight *f = &core->flight;
@@ -101,7 +102,7 @@ static void advance_ring(struct tim_core *core, uint64_t now)
     }
 }
 
-/** First cycle after @now whose phases have an instruction to advance by its time. */
+/** Returns the first cycle after @now in which an instruction advances because of its time. */
 static uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_flight *f = &core->flight;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What L1 holds, where caches are not coherent (l1.coherent: off): the bytes of its lines as they came. A load that
- * finds its line there as it issues gives these, even if another core has stored since. The tags decide which lines are
- * there; a line's bytes are those of memory in the cycle in which it came. Own stores and atomics of the core are seen
- * by all its warps from their issue on, as the load/store unit is in order. A fence or an acquire that reaches beyond
- * the block makes all lines of global memory go, as does the first block of a later kernel. Source: PTX ISA, cache
- * operators (.ca: other L1 caches may be stale, and go between dependent grids); that fences of the device invalidate L1 is
- * known of the code that compilers make of them (CCTL.IVALL after MEMBAR).
+ * Bytes of lines of L1 for models without cache coherence (l1.coherent: off), as they arrived. A load that hits in
+ * L1 at issue returns these bytes, even if another core has stored to the line since. The tags of L1 determine which
+ * lines are present. The bytes of a line are those of memory in the cycle in which it arrived. All warps of the core
+ * see the core's own stores and atomics from their issue on, as the load/store unit is in order. A fence or an
+ * acquire with a scope wider than the block drops all lines of global memory. So does the first block of a later
+ * kernel. Source: PTX ISA, cache operators (.ca: other L1 caches may be stale; L1 is invalidated between dependent
+ * grids). That fences of device scope invalidate L1 follows from code that compilers emit for them (CCTL.IVALL after
+ * MEMBAR).
  */
 #include "timing/core/tim_core_priv.h"
 
@@ -15,12 +16,12 @@
 
 enum { LINE_MOST = 256 };
 struct held_line {
-    uint64_t line;    /* and 1; 0: none */
-    uint64_t mask[4]; /* bytes that are known */
+    uint64_t line;    /* 1 + the line; 0: none */
+    uint64_t mask[4]; /* valid bytes */
     uint8_t data[LINE_MOST];
 };
 struct tim_held {
-    uint32_t grid;    /* the latest that has had a block here */
+    uint32_t grid;    /* the latest grid that has had a block here */
     size_t ways;
     struct held_line *at; /* [sets x ways] */
 };
@@ -46,10 +47,10 @@ void tim_held_destroy(struct tim_held *held)
 
 static bool is_known(const uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* accesses are aligned, at most 16 bytes */
+    return (~mask[at / 64] & lw_mask(bytes) << at % 64) == 0; /* accesses are aligned and have at most 16 bytes */
 }
 
-/** Bytes [@at, @at + @bytes) of the line at @line, if L1 has them now and they are known; else NULL. */
+/** Returns the line at @line if L1 has its bytes [@at, @at + @bytes) now and they are valid; else NULL. */
 static struct held_line *find(const struct tim_core *core, uint64_t line, unsigned at, unsigned bytes)
 {
     uint64_t mask[4] = {0};
@@ -64,7 +65,7 @@ static struct held_line *find(const struct tim_core *core, uint64_t line, unsign
     return held->line == line + 1 && is_known(held->mask, at, bytes) ? held : NULL;
 }
 
-/** Memory as warp @warp sees it. Returns the bytes there are from @address on. */
+/** Reads memory as warp @warp sees it. Returns the number of valid bytes from @address on. */
 static unsigned peek(const struct tim_core *core, unsigned warp, uint64_t address, void *data, unsigned bytes)
 {
     const struct tim_warp *w = &core->warp[warp];
@@ -79,13 +80,13 @@ void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const ui
     struct held_line *held;
 
     tim_cache_lookup(core->l1, line, mask, &r);
-    if (r.answer != TIM_CACHE_HIT) /* it was thrown out on its way */
+    if (r.answer != TIM_CACHE_HIT) /* the line was evicted before it arrived */
         return;
     held = &core->held->at[r.set * core->held->ways + r.way];
     if (held->line != line + 1)
         memset(held, 0, sizeof *held);
     held->line = line + 1;
-    for (unsigned at = 0; at < bytes;) { /* an allocation may end, or begin, in it */
+    for (unsigned at = 0; at < bytes;) { /* an allocation may begin or end within the line */
         unsigned n = 1;
 
         if (mask[at / 64] >> at % 64 & 1) {
@@ -127,7 +128,7 @@ void tim_held_block(struct tim_core *core, const struct emu_grid *grid, bool mov
     tim_held_forget(core);
 }
 
-/** The core's own store or atomic of a lane: @bytes at @address. */
+/** Stores for one lane of this core: @bytes at @address, by a store or an atomic. */
 static void store(struct tim_core *core, unsigned warp, uint64_t address, unsigned bytes, bool updates)
 {
     const uint64_t line = address & ~(uint64_t)(core->config->l1_line - 1);
@@ -136,7 +137,7 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     struct tim_cache_line place;
     struct held_line *held;
 
-    /* whichever ways have it, or had: the tags follow when the access is made */
+    /* all ways that have or had the line: the tags change when the access is made */
     for (unsigned way = 0; way < core->held->ways; way++) {
         const unsigned set = tim_cache_set(core->l1, line);
 
@@ -153,7 +154,7 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     }
 }
 
-/** Register @reg and those after it get @bytes of @data as the load @insn would put them there. */
+/** Writes @bytes of @data to register @reg and those after it, as the load @insn does. */
 static void put(struct tim_core *core, unsigned warp, unsigned lane, const struct isa_insn *insn,
                 const uint8_t *data, unsigned bytes)
 {
@@ -171,7 +172,8 @@ static void put(struct tim_core *core, unsigned warp, unsigned lane, const struc
                             word[k], NULL);
 }
 
-/** A load of one lane. True: the bytes that L1 holds are stale, they differ from memory. The lane gets the stale bytes. */
+/** Loads for one lane. If the bytes of L1 differ from memory (are stale), the lane gets the stale bytes, and true is
+ *  returned. */
 static bool load(struct tim_core *core, unsigned warp, unsigned lane, const struct isa_insn *insn,
                  uint64_t address, unsigned bytes)
 {
@@ -187,7 +189,7 @@ static bool load(struct tim_core *core, unsigned warp, unsigned lane, const stru
     return true;
 }
 
-/** Does it see what other blocks have done before? */
+/** Does the access order later loads after writes of other blocks? */
 static bool acquires(unsigned order, unsigned scope)
 {
     return (order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL) && scope != ISA_SCOPE_CTA;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles in which a core is idle: not ticked, and counted all the same. In the field's words: event-driven time. Of the
- * 425,580 cycles of gemm's cores on `fermi` 73,019 are ticked, of bfs's 1,033,110 151,989 (callgrind). Without it each
- * is, with the same counts.
+ * Cycles in which a core is idle: they are counted without a tick (event-driven simulation). Of the 425,580 cycles
+ * of gemm's cores on `fermi`, 73,019 are ticked; of the 1,033,110 of bfs's, 151,989 (callgrind). Ticks in all cycles
+ * would give the same counts.
  */
 #include "timing/core/tim_core_priv.h"
 
-/** Cycles of scheduler @s up to @through. */
+/** Returns the number of cycles of scheduler @s up to @through. */
 static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t through)
 {
     const unsigned schedulers = core->config->issue_schedulers;
@@ -14,7 +14,7 @@ static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t thro
     return (through + schedulers - s) / schedulers;
 }
 
-/** The cycles that it rests, up to the end of cycle @through: as the last tick, again and again. */
+/** Counts idle cycles up to the end of cycle @through. Each counts what the last tick counted. */
 static void account_idle(struct tim_core *core, uint64_t through)
 {
     uint64_t cycles = through - core->counted;
@@ -34,13 +34,13 @@ static void account_idle(struct tim_core *core, uint64_t through)
     core->counted = through;
 }
 
-/* By enum tim_idle_count. Whatever else a tick counts, it has done something. */
+/* By enum tim_idle_count. A tick that changes any other counter is not an idle one. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {
     TIM_CORE_active_cycles, TIM_CORE_warp_cycles, TIM_CORE_barrier_waits};
 
-/** What lasts is in the counters for the cycles before @before. */
+/** Adds the lasting values to the counters, for the cycles before @before. */
 static void account_lasting(struct tim_core *core, uint64_t before)
 {
     if (before <= core->lasting_since)
@@ -76,7 +76,7 @@ void tim_core_account(struct tim_core *core, uint64_t through)
     account_lasting(core, core->counted + 1);
     if (core->has_tags)
         tim_core_account_rows(core, 1 + (core->ticking ? core->now : through));
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* of a tick that is not over: what it has */
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) { /* if a tick is running: its counts so far */
         uint64_t more = core->ticking ? core->each[i] : 0;
 
         core->stats->count[idle_counts[i]] += core->sums[i] + more;
@@ -94,13 +94,14 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
         i--;
     if (i > 0 && core->wake_at[i - 1] == cycle)
         return;
-    if (core->wakes == TIM_WAKES) { /* then there is no rest: a tick too many does no harm */
+    /* wake_at is full: the core does not become idle; an unnecessary tick changes no result */
+    if (core->wakes == TIM_WAKES) {
         tim_core_poke(core);
         if (cycle > core->crowded)
             core->crowded = cycle;
         return;
     }
-    for (unsigned k = core->wakes; k > i; k--) /* few */
+    for (unsigned k = core->wakes; k > i; k--) /* few iterations */
         core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
@@ -115,7 +116,7 @@ void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
     while (past < core->wakes && core->wake_at[past] <= now)
         past++;
     core->wakes -= past;
-    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* few */
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* few iterations */
         core->wake_at[i] = core->wake_at[i + past];
 }
 

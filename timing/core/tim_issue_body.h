@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Issue: which of the ready warps of a scheduler goes, and what its instruction sets going. emu
- * executes it here, in one piece; all the rest of the model is about when others may see that
- * it was. Before it is included: tim_ready_warps(), tim_ready_but_held().
+ * Issue: selects one of the ready warps of a scheduler, and starts its instruction. emu executes the whole
+ * instruction here. The rest of the model determines when other instructions may see its effects. The including file
+ * must first define tim_ready_warps() and tim_ready_but_held().
  */
 
 #include <assert.h>
 
-/** All warps of the block look which split runs: a barrier opened, a lane ended. */
+/** A barrier opened or a lane exited: all warps of the block reselect their split. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
     for (unsigned k = 0; k < block->warps; k++) {
         struct tim_warp *w = &core->warp[block->warp_slot[k]];
         if (w->split < 0 && !w->ended)
             tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_SPLIT);
-        else if (core->config->issue_switch_on_stall && w->split_count > 1) /* another split of it may run now */
+        else if (core->config->issue_switch_on_stall && w->split_count > 1) /* another split of the warp may run now */
             tim_warp_touch(core, block->warp_slot[k], TIM_TOUCH_STALL);
     }
 }
 
-/** Before any scheduler picks: mechanisms are asked with the ready warps of all of them. */
+/** Before any scheduler selects a warp: queries mechanisms with the ready warps of all schedulers. */
 static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, uint64_t now)
 {
     struct tim_mechs_query *query = &core->mechs.query;
@@ -31,7 +31,7 @@ static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, u
     core->moved |= tim_mechs_cycle(&core->mechs, query->ready);
 }
 
-/** Cycles that a launch from the device holds its warp. */
+/** Returns the cycles for which a device-side launch holds its warp. */
 static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event *ev)
 {
     unsigned lanes = lw_popcount(ev->effective);
@@ -54,7 +54,7 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
-/** The control field of @what, which issues: when may the warp's next instruction? */
+/** Applies the control field of @what, which issues: when may the warp issue its next instruction? */
 static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
                                  const struct tim_static *what, uint64_t now)
 {
@@ -71,8 +71,8 @@ static inline void apply_control(const struct tim_core *core, unsigned s, struct
     }
 }
 
-/** It issued, and its stall count alone keeps it beyond the next cycle, as far as is known: then that
- *  is its stall reason, without a check. Whatever changes touches it. */
+/** The warp issued. If its stall count alone is known to keep it from issuing in the next cycle, this sets the stall
+ *  reason without a check. Any other change calls tim_warp_touch(). */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -94,7 +94,7 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     tim_set_stall(core, s, w, TIM_STALL_STALL);
 }
 
-/** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
+/** Executes the first instruction of a warp's buffer. *issued is false if emu requires other lanes to run first. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
                               struct emu_event *ev, bool *issued, struct lw_error *err)
@@ -111,7 +111,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
-    /* LW_ERANGE: a debugger has moved lanes of the split elsewhere. */
+    /* LW_ERANGE: a debugger has changed the pc of lanes of the split. */
     if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
         return LW_OK;
@@ -144,7 +144,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->operand_held = 0;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];
-        for (unsigned i = 1; i < w->buffered; i++) /* few; most buffers have two */
+        for (unsigned i = 1; i < w->buffered; i++) /* few iterations: most buffers have two entries */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
@@ -194,7 +194,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
         w->expands = eager != 0 && w->not_before < now + 1 + eager;
-        if (w->expands) { /* a row a cycle */
+        if (w->expands) { /* one row per cycle */
             w->not_before = now + 1 + eager;
             w->yields = w->launching = false;
             core->stats->count[TIM_CORE_register_reads_compact] += eager;
@@ -210,7 +210,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             core->hot.over |= UINT64_C(1) << w->block;
     }
     w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
-    if (core->addresses_only && ev->outcome_count == 1) { /* the usual case: nothing is to be chosen */
+    if (core->addresses_only && ev->outcome_count == 1) { /* the usual case: only one split can run */
         const struct emu_outcome *on = ev->outcomes;
 
         w->split = (int)on->split;
@@ -222,7 +222,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         }
         if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
-    } else { /* observers of the instruction see the state that it left: no split is chosen yet */
+    } else { /* observers of the instruction see the state that it left: no split has been selected yet */
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
@@ -239,13 +239,13 @@ static bool any(const uint64_t *words, unsigned count)
     return all != 0;
 }
 
-/** With lsu.replay: buffer, is there no collector for what was picked? Then it has taken the slots, and stays in the
- *  buffer of its warp. */
+/** With lsu.replay buffer: does the selected instruction find no collector? Then it has taken the slots, and remains
+ *  in the buffer of its warp. */
 static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now)
 {
     if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)
         return false;
-    core->moved = true; /* counted, in this cycle alone */
+    core->moved = true; /* counted in this cycle only */
     core->stats->count[TIM_CORE_replays_collector]++;
     core->stats->sched[s].count[TIM_SCHED_replays]++;
     for (unsigned slot = 0; slot < tim_width(core); slot++)
@@ -253,7 +253,8 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
     return true;
 }
 
-/** Of @ready, those that may issue in a further slot of the cycle: neither they nor their type has. */
+/** Removes from @ready the warps that may not issue in a further slot of the cycle: those that have issued, and
+ *  those whose next instruction has a type that has issued. */
 static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *ready)
 {
     for (unsigned i = 0; i < tim_words(core); i++) {
@@ -264,7 +265,7 @@ static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *
     }
 }
 
-/** Slot @slot and those after it issue nothing. */
+/** Counts slot @slot and later ones as slots that issue nothing. */
 static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, enum tim_stall reason)
 {
     if (!tim_types(core) || slot == 0) {
@@ -294,7 +295,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         tim_count_rotation(core, s, 1);
         return LW_OK;
     }
-    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* the same warp, another pipe, in the same state */
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* dual issue: the same warp and split, another pipe */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 
@@ -344,14 +345,14 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             if (core->refuses == NULL)
                 break;
             leave = core->refuses(core->context, core, warp);
-            if (leave == TIM_HELD) { /* ready, and another is picked, if any */
+            if (leave == TIM_HELD) { /* the warp remains ready; the scheduler selects another one, if any */
                 ready[pick / 64] &= ~(UINT64_C(1) << pick % 64);
                 nearest = TIM_STALL_PICKED;
                 core->sched[s] = before;
                 if (tim_has_mechanisms(core))
                     tim_mechs_refuse(&core->mechs, warp);
             }
-            core->moved |= leave == TIM_HELD; /* it goes when the step is over: no rest */
+            core->moved |= leave == TIM_HELD; /* the warp issues when the step ends: the core must not become idle */
         } while (leave == TIM_HELD);
         if (leave == TIM_STOPS) {
             core->sched[s] = before;
@@ -376,12 +377,12 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     if (status != LW_OK)
         return status;
     reasons = core->stats->sched[s].reason[slot];
-    if (!issued) { /* lanes of it must come first: it waits as at a barrier */
+    if (!issued) { /* other lanes of the warp must run first: it waits as at a barrier */
         for (unsigned k = slot; k < tim_width(core); k++)
             core->stats->sched[s].reason[k][TIM_STALL_BARRIER]++;
         return LW_OK;
     }
-    reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* which stops the run in this slot */
+    reasons[TIM_STALL_ISSUED] += ev->kind != EMU_EV_FAULT; /* a fault stops the run in this slot */
     if (!tim_quick(core))
         tim_set_stall(core, s, &core->warp[warp], TIM_STALL_ISSUED);
     if (tim_types(core)) {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lsu.local: a memory unit for each scheduler, before the load/store unit that the core's schedulers share. A
- * memory instruction has one of lsu.local places from its issue until it leaves the unit. In order, each has its
- * address calculated, lsu.address cycles or, of an address in no vector register, lsu.address_uniform. Then the arbiter lets it
- * through, one in lsu.interval cycles, by round robin over the schedulers. Times from there on are measured ones.
- * Source: Huerta et al., MICRO 2025, 5.4, tables 1 and 2.
+ * lsu.local: a memory unit for each scheduler, before the load/store unit that the schedulers of a core share. A
+ * memory instruction occupies one of the lsu.local places of the unit from its issue until it leaves the unit. The
+ * unit calculates addresses in order. That takes lsu.address cycles, or lsu.address_uniform cycles if no vector
+ * register is part of the address. Then an arbiter lets an instruction through, one per lsu.interval cycles, by
+ * round robin over the schedulers. The times after that are measured ones. Source: Huerta et al., MICRO 2025, 5.4,
+ * tables 1 and 2.
  */
 
-/** What an instruction's sources and result take from the cycle in which it leaves its unit, beyond the latency of
- *  the cache or of shared memory: table 2 less that of its address (11 cycles, or 9). */
+/** Cycles from an instruction's leaving of the unit until its sources are read and its result is available, beyond
+ *  the latency of the cache or of shared memory. Values: table 2 minus the address calculation (11 cycles, or 9). */
 struct local_times {
-    int8_t read[3], result[3]; /* by words of a lane: 1, 2, 4 */
+    int8_t read[3], result[3]; /* by words per lane: 1, 2, 4 */
 };
 enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CONSTANT, LOCAL_KINDS };
 static const struct local_times local_times[LOCAL_KINDS][2] = {
@@ -30,7 +31,7 @@ static unsigned local_kind(const struct tim_op *op)
     return op->line_count != 0 && op->line[0].to == TIM_TO_CONSTANT ? LOCAL_CONSTANT : LOCAL_LOAD;
 }
 
-/** It takes a place, or, if no lane accesses anything, is over when it has left Control. */
+/** The instruction takes a place. If no lane accesses memory, it ends when it leaves Control. */
 static void tim_local_issue(struct tim_core *core, uint32_t index, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -52,7 +53,7 @@ static void tim_local_issue(struct tim_core *core, uint32_t index, uint64_t now)
     unit->op[unit->count++] = index;
 }
 
-/** What it reads has been read at the end of cycle @at - 1. */
+/** The sources of @op have been read at the end of cycle @at - 1. */
 static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, uint64_t now)
 {
     op->read_at = at;
@@ -65,14 +66,14 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
-/** What counts the read of its row @k: a row, or an entry. */
+/** Returns the counter for the read of source @k: that of rows or of compact entries. */
 static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
 {
     return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact
                                                                       : TIM_CORE_register_reads;
 }
 
-/** The head of a unit: its address is calculated, from when its registers have been read. */
+/** Starts the address calculation of the head of a unit, after its address registers have been read. */
 static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -92,7 +93,7 @@ static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t n
     if (op->rows_left != 0)
         return;
     unit->ready_at = now + (what->uniform ? c->lsu_address_uniform : c->lsu_address);
-    if (op->kind == EMU_ACCESS_LOAD && op->passes != 0) /* shared memory calculates its addresses itself */
+    if (op->kind == EMU_ACCESS_LOAD && op->passes != 0) /* shared memory calculates its own addresses */
         local_read(core, op, unit->ready_at + (uint64_t)(int64_t)op->read_after, now);
 }
 
@@ -108,7 +109,7 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     unit->left_at = now;
     unit->ready_at = 0;
     unit->count--;
-    for (unsigned i = 0; i < unit->count; i++) /* few */
+    for (unsigned i = 0; i < unit->count; i++) /* few iterations */
         unit->op[i] = unit->op[i + 1];
     core->stats->count[TIM_CORE_local_grants]++;
     for (unsigned k = op->what->address_rows; k < op->what->row_reads; k++)
@@ -135,14 +136,14 @@ static void tim_local_tick(struct tim_core *core, uint64_t now)
 
         if (core->local[s].count != 0 && core->local[s].ready_at != 0 && core->local[s].ready_at <= now) {
             local_leave(core, s, now);
-            if (core->local[s].count != 0) /* its address calculation is free */
+            if (core->local[s].count != 0) /* the address calculation is free */
                 local_head(core, &core->local[s], now);
             return;
         }
     }
 }
 
-/** Has a unit something? */
+/** Does any unit hold an instruction? */
 static inline bool tim_local_busy(const struct tim_core *core)
 {
     unsigned count = 0;
@@ -152,7 +153,7 @@ static inline bool tim_local_busy(const struct tim_core *core)
     return count != 0;
 }
 
-/** Sources are read: their cycle is reached. */
+/** Handles instructions whose sources are read in this cycle. */
 static void tim_local_reads(struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;
@@ -176,7 +177,7 @@ static void tim_local_reads(struct tim_core *core, uint64_t now)
     core->reads_next = next;
 }
 
-/** The first cycle after @now by which a time of theirs is reached. */
+/** Returns the first cycle after @now in which a unit has something to do because of its time. */
 static inline uint64_t tim_local_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t next = core->reads_next;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The load/store unit of a core: memory instructions in order, one access a cycle. An access is a
- * pass over the banks of shared memory, a line of global, local or texture memory, or a word of the
- * constant cache.
- * The head of the queue waits where its access finds no MSHR, no merge, no way or no room in the
- * crossbar, and all after it wait with it.
+ * The load/store unit of a core. It executes memory instructions in order, one access per cycle. An access is a pass
+ * over the banks of shared memory, a line of global, local or texture memory, or a word of the constant cache. If
+ * the access of the queue's head finds no MSHR, merge entry, way or crossbar space, the head waits, and all
+ * instructions after it wait with it.
  *
- * Global stores write through and do not allocate; local memory is written back and allocated
- * without a read; atomics and reductions go to L2 and throw the line out of L1. A line that comes
- * serves the accesses that wait for it in the next cycle.
+ * Global stores write through and do not allocate. Local memory is written back; its stores allocate a line without
+ * reading it. Atomics and reductions go to L2 and evict the line from L1. A line that arrives serves the accesses
+ * that wait for it in the next cycle.
  */
 
 static bool can_send(struct tim_core *core)
@@ -16,14 +15,14 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_capacity = true; /* a wake-up follows when there is */
+    core->no_capacity = true; /* a wake-up follows when there is space */
     return false;
 }
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
 
-/* Where caches see the local memory of a warp: by core and group of slots, a row of words of all lanes of the group
- * after the other. */
+/* Returns the address at which caches see the local memory of a warp. Each core and group of slots has its own
+ * range. It consists of rows; each row has one word of every lane of the group. */
 enum { LOCAL_ALIGN = 256 };
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
@@ -37,7 +36,7 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
            op->warp % group * width * 4u;
 }
 
-/** Adds accesses @line [@count]; to *sectors, how many they touch. */
+/** Adds accesses @line [@count] to the instruction. Adds the number of sectors that they touch to *sectors. */
 static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned count,
                       enum tim_access_kind to, unsigned *sectors)
 {
@@ -50,7 +49,7 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
         struct tim_step *step = &op->line[op->line_count + i];
         const struct tim_line *from = &line[i];
 
-        /* By words, as they were written: a wider load would wait for all these stores. */
+        /* One access per word, as the words were written: a wider load would otherwise wait for all these stores. */
         step->line.line = from->line;
         for (unsigned w = 0; w < LW_COUNT_OF(from->mask); w++) {
             uint64_t bytes = from->mask[w];
@@ -67,7 +66,7 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
     return true;
 }
 
-/** The 32-byte sectors of bytes that @with has beyond @had. */
+/** Returns the number of 32-byte sectors with bytes in @with that are not in @had. */
 static unsigned new_sectors(const uint64_t had[4], const uint64_t with[4])
 {
     unsigned sectors = 0;
@@ -80,7 +79,7 @@ static unsigned new_sectors(const uint64_t had[4], const uint64_t with[4])
     return sectors;
 }
 
-/** The packet that an instruction which issues is a member of, if any. False: no memory. */
+/** Adds an issuing instruction to its packet, if it has one. Returns false without memory. */
 static bool join_packet(struct tim_core *core, struct tim_op *op)
 {
     struct tim_mech *mech = core->mechs.packets;
@@ -106,8 +105,9 @@ static unsigned first_byte(const uint64_t mask[4])
     return w * 64 + lw_lowest(mask[w]);
 }
 
-/** Of accesses @line [*count] of a member of a packet, those that earlier members make already: it rides on
- *  these, and they go. To *sectors, what is new of their lines. False: no memory. */
+/** Removes from @line [*count], the accesses of a packet's member, those that earlier members make already: the
+ *  instruction shares these. Adds the sectors that are new in the shared lines to *sectors. Returns false without
+ *  memory. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
 {
@@ -132,7 +132,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
             continue;
         }
         if (writes && step->more == 0 && !tim_packets_link(core->packets, &other->ride, access->op, access->step))
-            return false; /* the first of those that are to be answered */
+            return false; /* the first entry is the instruction that makes the access: it gets an answer, too */
         if (!tim_packets_link(core->packets, &other->ride, index, access->step))
             return false;
         step->more = (uint8_t)(step->more + lanes);
@@ -149,7 +149,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
     return true;
 }
 
-/** Adds its accesses; to *below how many of them go to global or local memory. */
+/** Adds the accesses of the instruction. Adds the number of those that go to global or local memory to *below. */
 static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                       unsigned line_bytes, enum tim_access_kind to, unsigned *below)
 {
@@ -174,14 +174,14 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
-/** Is it a member of a packet that passes over shared memory and reads constants as one access? */
+/** Is the instruction a member of a packet that passes over shared memory and reads constants as one access? */
 static bool is_wide(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
 }
 
-/** Lanes on shared memory, which the members of its packet pass over together: it makes the passes that it adds; if it adds
- *  none, it rides on those of who was the first. False: no memory. */
+/** Adds the passes over shared memory that the instruction adds to those of its packet. If it adds none, it shares
+ *  the passes of the first member. Returns false without memory. */
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -215,7 +215,7 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
     return tim_packets_link(core->packets, &core->op[banks->op].ride, index, TIM_STEP_BANKS);
 }
 
-/** A load through the constant cache, of addresses that it knows. */
+/** Adds a load through the constant cache. Its addresses are those of that cache. */
 static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     struct tim_line line[EMU_MAX_LANES];
@@ -228,7 +228,7 @@ static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu
     return add_steps(op, line, count, TIM_TO_CONSTANT, &sectors);
 }
 
-/** The same of constant banks. */
+/** Adds a load from constant banks. */
 static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct emu_grid *grid = core->block[core->warp[op->warp].block].grid;
@@ -244,7 +244,7 @@ static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_
     return add_words(core, op, &part);
 }
 
-/** Is a load kept in L1? */
+/** May L1 hold the line of the load? */
 static bool is_cached(const struct tim_core *core, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -264,7 +264,7 @@ static bool is_cached(const struct tim_core *core, const struct emu_access *acce
            allocation.flags & EMU_ALLOC_READ_ONLY;
 }
 
-/** Lanes that are all in one space. */
+/** Adds the accesses of lanes that are all in one state space. */
 static bool add_access(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                        enum isa_space space, unsigned *below)
 {
@@ -303,7 +303,7 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
     }
 }
 
-/** Lanes in several spaces: those of each. */
+/** Adds the accesses of lanes in several state spaces, space by space. */
 static bool add_by_space(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                          unsigned *below)
 {
@@ -349,9 +349,9 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
     return true;
 }
 
-/* ---- data comes -------------------------------------------------------------------------------------- */
+/* ---- data arrives --------------------------------------------------------------------------------------- */
 
-/** Of those that ride on accesses of @op, who rides on one that is made of @line, whose data is there. */
+/** The data of @line is available for all instructions that share accesses of @op to that line. */
 static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     for (unsigned step = 0; step < core->op[op].line_next && core->op[op].ride != TIM_NO_LINK; step++) {
@@ -363,7 +363,7 @@ static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint6
     }
 }
 
-/** A line, or an answer, is there for @op and for who rides on that access. */
+/** A line or an answer is available for @op and for instructions that share that access. */
 static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     if (tim_has_packets(core) && core->op[op].ride != TIM_NO_LINK)
@@ -371,7 +371,7 @@ static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_
     tim_op_line_came(core, op, at);
 }
 
-/** A packet of a warp that writes is answered. */
+/** A write packet of a warp was answered. */
 static void is_written(struct tim_core *core, unsigned warp)
 {
     if (--core->warp[warp].writes_out == 0)
@@ -435,7 +435,7 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
         case TIM_CLIENT_STATE:
             core->block[index].lines_out--;
             break;
-        default: /* a line written back */
+        default: /* a line was written back */
             break;
         }
     }
@@ -443,8 +443,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 
 /* ---- one access a cycle ---------------------------------------------------------------------------------- */
 
-/** A line that an access would throw out has bytes that must be written below: that first, in a
- *  cycle of its own. False: nothing of the kind; else *blocked: no room in the crossbar. */
+/** If the line that an access would evict is dirty, writes it back first, in a cycle of its own. Returns false if
+ *  the line is not dirty. *blocked: the crossbar has no space. */
 static bool write_back_first(struct tim_core *core, const struct tim_cache_result *r, uint64_t now,
                              bool *blocked)
 {
@@ -464,15 +464,14 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     return true;
 }
 
-/** L1 has no MSHR, merge or way for the head of the queue. Nothing else changes L1: so it is until a
- *  line comes. */
+/** L1 has no MSHR, merge entry or way for the head of the queue. Nothing but an arriving line changes that. */
 static void l1_blocks(struct tim_core *core)
 {
     core->each[TIM_IDLE_L1]++;
     core->l1_stuck = !tim_kind.reference;
 }
 
-/** A load of a line of L1, by whose locality it is. */
+/** Counts a load of a line of L1 by its class of locality. */
 static void count_class(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                         enum tim_cache_answer answer)
 {
@@ -487,7 +486,7 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
                                                        line->lanes, answer == TIM_CACHE_HIT)]]++;
 }
 
-/** The same to mechanisms; and what it throws out. */
+/** Reports an access, and the line that it evicts, to mechanisms. */
 static void report_access(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                             const struct tim_cache_result *r)
 {
@@ -499,7 +498,7 @@ static void report_access(struct tim_core *core, const struct tim_op *op, const 
         tim_mechs_evict(&core->mechs, r->victim, r->victim_owner);
 }
 
-/** A store or an atomic takes a line out of L1. */
+/** A store or an atomic evicts a line from L1. */
 static void l1_evict(struct tim_core *core, uint64_t line)
 {
     tim_cache_evict(core->l1, line);
@@ -509,7 +508,7 @@ static void l1_evict(struct tim_core *core, uint64_t line)
         tim_mechs_drop(&core->mechs, line);
 }
 
-/** Counters of a cache's loads. */
+/** Counters for the loads through a cache. */
 struct cache_rows {
     unsigned hits, misses, merges, evictions;
 };
@@ -520,9 +519,9 @@ static const struct cache_rows constant_rows = {TIM_CORE_constant_hits, TIM_CORE
 static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_texture_misses,
                                                TIM_CORE_texture_misses, TIM_CORE_texture_evictions};
 
-/* ---- who rides on the access that the head of the queue makes ------------------------------------------------- */
+/* ---- instructions that share the access of the queue's head (riders) ---------------------------------- */
 
-/** Their load hits: they have their data in cycle @at. */
+/** The load hits: the riders have their data in cycle @at. */
 static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next);
@@ -531,7 +530,7 @@ static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
         tim_op_line_done(core, tim_packets_unlink(core->packets, &list), at);
 }
 
-/** It does not: they wait for data from outside the core. */
+/** The load misses: the riders wait for data from outside the core. */
 static void riders_miss(struct tim_core *core, const struct tim_op *op)
 {
     for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
@@ -539,8 +538,8 @@ static void riders_miss(struct tim_core *core, const struct tim_op *op)
             core->warp[core->op[core->packets->link[i].value].warp].missing++;
 }
 
-/** Their store or reduction is made. @below: it has gone to memory; then returns what to call it there: in its list
- *  are now those that it is answered to. */
+/** The store or reduction of the riders is made. If @below, it has gone to memory; the result is then the index of a
+ *  list of the instructions that the answer is for. */
 static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool below, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next), kept = list;
@@ -560,13 +559,13 @@ static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool be
     return tim_packet_id(TIM_CLIENT_JOINED, kept);
 }
 
-/** Does somebody ride on the access that is next? */
+/** Does another instruction share the next access? */
 static inline bool is_ridden(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->ride != TIM_NO_LINK && op->line[op->line_next].more != 0;
 }
 
-/** What answers a write to memory of @op: the same for all that ride on it. */
+/** Returns the packet id for a write to memory of @op, which also stands for all its riders. */
 static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (is_ridden(core, op))
@@ -575,7 +574,7 @@ static uint32_t write_id(struct tim_core *core, struct tim_op *op, uint64_t now)
     return tim_packet_id(TIM_CLIENT_WRITE, count_write(core, op));
 }
 
-/** A load of a line through a cache. True: the access is made. */
+/** Loads a line through a cache. Returns true if the access is made. */
 static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache *cache,
                       enum tim_client client, unsigned latency, const struct cache_rows *rows,
                       uint64_t now)
@@ -597,7 +596,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     if (r.answer == TIM_CACHE_MISS && client == TIM_CLIENT_L1 &&
         write_back_first(core, &r, now, &blocked))
         return false;
-    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* it misses to the instruction cache */
+    bool levels = client == TIM_CLIENT_CONSTANT && tim_has_operands(core); /* a miss goes to the instruction cache */
     if (r.fetch != 0 && r.answer != TIM_CACHE_HIT && !levels && !can_send(core)) {
         core->l1_misses = client == TIM_CLIENT_L1 && !tim_kind.reference;
         return false;
@@ -632,7 +631,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
     return true;
 }
 
-/** A store of a line. True: the access is made. */
+/** Stores to a line. Returns true if the access is made. */
 static bool write_line(struct tim_core *core, struct tim_op *op, const struct tim_step *step,
                        uint64_t now)
 {
@@ -687,7 +686,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
     return true;
 }
 
-/** A word of the constant cache. True: the access is made. */
+/** Reads a word of the constant cache. Returns true if the access is made. */
 static bool constant_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -710,7 +709,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         core->each[TIM_IDLE_L1]++;
         return false;
     }
-    if (core->l1_misses && !can_send(core)) /* the look would find what it found */
+    if (core->l1_misses && !can_send(core)) /* another look-up would give the same result */
         return false;
     core->l1_misses = false;
     if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)
@@ -738,19 +737,19 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     }
 }
 
-/** The head of the queue leaves it. */
+/** Removes the head of the queue. */
 static void dequeue(struct tim_core *core)
 {
     core->l1_stuck = core->l1_misses = false;
     core->shared_at = core->now + core->config->lsu_interval;
     core->queued--;
-    for (unsigned i = 0; i < core->queued; i++) /* few */
+    for (unsigned i = 0; i < core->queued; i++) /* few iterations */
         core->queue[i] = core->queue[i + 1];
     if (core->queued != 0)
         core->head_at = core->op[core->queue[0]].at;
 }
 
-/** Does an earlier instruction of its warp wait for its replay? */
+/** Does an earlier instruction of the same warp wait for its replay? */
 static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned i = 0; i < core->replays; i++) {
@@ -761,7 +760,7 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
-/** Those that ride on its passes over shared memory are served, too. */
+/** The passes over shared memory also serve the riders. */
 static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, TIM_STEP_BANKS);
@@ -780,7 +779,7 @@ static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now
     }
 }
 
-/** A pass over shared memory. */
+/** Makes one pass over the banks of shared memory. */
 static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     core->moved = true;
@@ -791,7 +790,7 @@ static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
         riders_passed(core, op, now);
 }
 
-/** An access of the queue of shared memory, or of that of scalar loads. */
+/** Makes one access of the queue of shared memory, or of that of scalar loads. */
 static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t now)
 {
     struct tim_op *op;
@@ -811,7 +810,7 @@ static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t
         return;
     side->queued--;
     side->used--;
-    for (unsigned i = 0; i < side->queued; i++) /* few */
+    for (unsigned i = 0; i < side->queued; i++) /* few iterations */
         side->queue[i] = side->queue[i + 1];
     if (side->queued != 0)
         side->head_at = core->op[side->queue[0]].at;
@@ -835,7 +834,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
         return;
     op = &core->op[core->queue[0]];
     if (tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->open(core->mechs.packets, op->packet))
-        return; /* more members may come */
+        return; /* more members may join */
     if (replays && follows_replay(core, op)) {
         follows = true;
     } else if (op->passes != 0) {

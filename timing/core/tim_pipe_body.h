@@ -2,18 +2,19 @@
 /*
  * Operand collectors, pipes and write-back.
  *
- * Ticked: an instruction issued in cycle t has a collector and may read from t+1 on. In a cycle a
- * bank does one read or write; writes first, older instructions first; then collectors in the age
- * order of their instructions, each up to registers.ports operands. Complete in cycle c, it may
- * enter its pipe from c+1 on, the oldest first; the collector is free in the cycle in which it
- * enters. In a pipe for its latency, its rows are written from the last of these cycles on.
- * Source: specs of the book 9.2, 9.4.
+ * Collector `ticked`: an instruction that issues in cycle t has a collector and may read from t + 1 on. A bank does
+ * one read or write per cycle. Writes precede reads; both are in age order of their instructions. A collector reads
+ * at most registers.ports operands per cycle. An instruction that is complete in cycle c may enter its pipe from c +
+ * 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters. The instruction
+ * is in the pipe for its latency. Its registers are written from the last of these cycles on. Source: specs of the
+ * book 9.2, 9.4.
  *
- * Reserved: banks have a write port of their own, an operand takes the first cycle in which its
- * bank is free when it is issued.
+ * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
+ * bank is free.
  *
- * Window: tim_window_body.h. An instruction of fixed latency is in its pipe immediately; its pipe takes another
- * when it would at issue. Others have the collectors, as a queue, and read and write where nothing is reserved.
+ * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe immediately. Its pipe
+ * accepts the next instruction as if the instruction had entered at issue. Other instructions use the collectors as
+ * a queue. They read and write in cycles that are not reserved.
  */
 
 static bool reserved(const struct tim_core *core)
@@ -28,7 +29,7 @@ static inline unsigned bank_of(const struct tim_core *core, const struct tim_op 
     return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
 }
 
-/** The bank's port in this cycle. False: somebody has it. */
+/** Takes the port of the bank in this cycle. Returns false if it is in use. */
 static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
 {
     if (core->bank_at[bank] == now + 1 ||
@@ -39,7 +40,7 @@ static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
     return true;
 }
 
-/** Cycles for which an instruction holds its pipe. */
+/** Returns the cycles for which an instruction occupies its pipe. */
 static unsigned interval(const struct tim_core *core, const struct tim_static *what)
 {
     return what->held != 0 ? what->held : core->interval[what->unit];
@@ -53,7 +54,8 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
     tim_op_await(core, op, at);
 }
 
-/** All its data is there in cycle @at; of a packet whose members have it together, in that of the last. */
+/** All data of @op is available in cycle @at. If the members of its packet get their data together, that is the
+ *  cycle of the last member's data. */
 static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_packet_entry *packet =
@@ -73,8 +75,8 @@ static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t a
         tim_packets_drop(packet);
 }
 
-/** All its own accesses are made. True: its place in the load/store queue is free; a packet's is when all members'
- *  are made. */
+/** @op has made all its own accesses. Returns true if its place in the load/store queue becomes free. The place of a
+ *  packet becomes free when the accesses of all members are made. */
 static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_packet_entry *packet;
@@ -89,7 +91,7 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** All its accesses are made, or nothing but those that others make for it is left. */
+/** @op has no accesses of its own left; other instructions may still make some for it. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {
@@ -105,7 +107,7 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** A member of a packet without accesses of its own takes no turn in the queue. */
+/** Is @op a later member of a packet without accesses of its own? Then it does not enter the queue. */
 static inline bool only_rides(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->follower && op->line_count == 0 && op->passes == 0;
@@ -137,7 +139,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 
 /* ---- issue -------------------------------------------------------------------------------------- */
 
-/** Has the queue of a memory instruction a place? */
+/** Does the queue of a memory instruction have a free place? */
 static bool side_has_capacity(const struct tim_core *core, const struct tim_static *what)
 {
     const struct tim_side *side = tim_side_of((struct tim_core *)core, what);
@@ -167,7 +169,7 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
                : TIM_STALL_COLLECTOR;
 }
 
-/** @left: window: the cycle in which it leaves Allocate; 0: it does not pass it. */
+/** @left: with collector `window`, the cycle in which the instruction leaves Allocate; 0: it does not pass Allocate. */
 static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -188,7 +190,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
-    if (in_window(core, what)) { /* others see its result by bypass, two stages before it is read in them */
+    if (in_window(core, what)) { /* bypass: a dependent instruction may issue two stages before its own read */
         uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
@@ -226,12 +228,13 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
     }
     struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
     uint64_t at = pipe->free_at > complete + 1 ? pipe->free_at : complete + 1;
-    if (what->path == TIM_PATH_MEMORY) { /* of several pipes it may have a faster one than those before it */
+    /* if there are several pipes, it must not overtake earlier memory instructions of its warp */
+    if (what->path == TIM_PATH_MEMORY) {
         uint64_t *last = &core->warp[op->warp].memory_at;
         *last = at > *last ? at : *last;
         at = *last;
     }
-    tim_op_await(core, op, at); /* dispatch lets it in then */
+    tim_op_await(core, op, at); /* it enters its pipe in that cycle */
     op->collecting_until = at;
     pipe->free_at = at + interval(core, what);
     core->stats->count[TIM_CORE_collect_cycles] += at - (now + 1);
@@ -248,7 +251,7 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_complete(core, op, op->data_at);
 }
 
-/** The same, of a line or an answer that came from outside the core. */
+/** As tim_op_line_done(), for a line or an answer from outside the core. */
 static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
 {
     core->warp[core->op[index].warp].missing--;
@@ -265,7 +268,7 @@ static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t c
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_load_latency], cycles);
         count[TIM_CORE_load_cycles] += cycles;
         count[TIM_CORE_loads_done]++;
-    } else if (op->data_at != 0) { /* else no lane loaded */
+    } else if (op->data_at != 0) { /* otherwise no lane loaded */
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_shared_latency], cycles);
         count[TIM_CORE_shared_load_cycles] += cycles;
         count[TIM_CORE_shared_loads_done]++;
@@ -278,7 +281,7 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
 
     if (op->what->load)
         load_done(core, op, now - op->issued);
-    if (op->operands != 0) { /* both are seen in the same cycle */
+    if (op->operands != 0) { /* the read and the result become visible in the same cycle */
         tim_depend_read(core, &core->op[index]);
         core->op[index].operands = 0;
     }
@@ -286,7 +289,7 @@ static void finish(struct tim_core *core, uint32_t index, uint64_t now)
     tim_op_free(core, index);
 }
 
-/** It writes rows in this cycle. True: the last. */
+/** Writes registers in this cycle. Returns true if all are written. */
 static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     core->moved = true;
@@ -295,7 +298,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             core->stats->count[TIM_CORE_bank_conflicts]++;
             return false;
         }
-        if (tim_has_entries(core) && op->expands != 0) { /* of fixed latency: both writes are reserved */
+        if (tim_has_entries(core) && op->expands != 0) { /* fixed latency: both writes are reserved */
             core->stats->count[TIM_CORE_register_writes] += lw_popcount(op->expands);
             core->stats->count[TIM_CORE_register_reads_compact] += lw_popcount(op->expands);
             op->expands = 0;
@@ -324,7 +327,8 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             continue;
         }
         core->stats->count[TIM_CORE_register_writes]++;
-        if (tim_has_entries(core) && (op->expands >> k & 1) != 0) { /* the entry in all lanes; its own in a later cycle */
+        /* this cycle writes the expanded entry; a later one writes the result */
+        if (tim_has_entries(core) && (op->expands >> k & 1) != 0) {
             op->expands &= ~(1u << k);
             core->stats->count[TIM_CORE_register_reads_compact]++;
             continue;
@@ -334,7 +338,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     return op->writes == 0;
 }
 
-/** Reserved: it goes from its collector into its pipe, which was taken at issue. */
+/** Collector `reserved`: the instruction moves from its collector to its pipe, which it took at issue. */
 static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe none = {0};
@@ -345,7 +349,7 @@ static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t no
     enter(core, op, &none, now);
 }
 
-/** Complete, it enters its pipe if that is free; memory instructions of a warp in their order. */
+/** A complete instruction enters its pipe if the pipe is free. Memory instructions of a warp enter in order. */
 static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe *pipe = tim_best_pipe(core, op->what->pipes, op->sched);
@@ -358,21 +362,21 @@ static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
     return fine;
 }
 
-/** It reads operands in this cycle. True: the last; it is complete. */
+/** Reads operands in this cycle. Returns true if all are read: the instruction is complete. */
 static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     bool held = op->operands != 0, window = tim_windowed(core);
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* after Control, and a queue */
+    if (op->issued + (window ? 2 : 0) >= now) { /* Control and a queue stage come first */
         core->moved = true;
         return false;
     }
     for (LW_EACH_BIT(k, op->operands)) {
         unsigned row = op->what->row_read[k];
 
-        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* by no port of rows */
+        if (tim_has_entries(core) && (op->compact_reads >> k & 1) != 0) { /* entries do not use ports of rows */
             if (claim_entry(core, op, bank_of(core, op, row), row, true, now))
                 op->operands &= ~(1u << k);
             else if (core->config->registers_in_order)

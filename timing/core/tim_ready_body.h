@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The ready check: which split of a warp runs, and what keeps its next instruction from issuing.
- */
+/* The ready check: selects the split of a warp that runs, and determines why its next instruction cannot issue. */
 
-/* ---- which split runs -------------------------------------------------------------------------- */
+/* ---- the split that runs ------------------------------------------------------------------------ */
 
 static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsigned count)
 {
@@ -17,8 +15,8 @@ static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsig
     return reason;
 }
 
-/** Ask emu which split of the warp runs; where its pc is another than the buffer's, fetches begin
- *  again, in the next cycle or w->refetch_at. */
+/** Queries emu for the split of the warp that runs. If its pc differs from that of the buffer, fetches begin again,
+ *  in the next cycle or in w->refetch_at. */
 static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -68,18 +66,18 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
     return w->split < 0 && w->waits == TIM_STALL_SLEEP && w->sleep_until <= now;
 }
 
-/* ---- what keeps it ---------------------------------------------------------------------------- */
+/* ---- stall reasons -------------------------------------------------------------------------------- */
 
-/** A fence or a barrier: does it wait for what the warp accessed before? */
+/** Does the instruction, a fence or a barrier, wait for earlier accesses of the warp? */
 static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *what)
 {
     return ((what->awaits & TIM_AWAITS_ANSWERS) != 0 && (w->writing != 0 || w->writes_out != 0)) ||
            ((what->awaits & TIM_AWAITS_QUEUE) != 0 && w->unqueued != 0);
 }
 
-/** What keeps a warp's next instruction from issuing, room aside; PICKED: nothing. *@recheck_at: that
- *  holds before this cycle, unless the warp is touched; UINT64_MAX: until it is touched. Also what PICKED
- *  says may hold only before it: a dependence barrier counts up later than the instruction issued. */
+/** Returns the stall reason of a warp, capacity aside; PICKED: none. The result holds until cycle *recheck_at unless
+ *  the warp is touched; UINT64_MAX: until the warp is touched. PICKED, too, may hold only until *recheck_at: a
+ *  dependence barrier may be counted up later than its instruction issued. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
                                                 const struct tim_warp *w, uint64_t now,
                                                 uint64_t *recheck_at)
@@ -124,7 +122,7 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Does its next instruction go into a packet that has a place in the load/store queue? */
+/** Does the next instruction join a packet that already has a place in the load/store queue? */
 static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
 {
     struct tim_mech *mech = core->mechs.packets;
@@ -132,7 +130,7 @@ static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
     return mech->row->follows(mech, (unsigned)(w - core->warp));
 }
 
-/** To mechanisms that want it: what the warp has reached, which only @reason keeps from issuing. */
+/** Reports to mechanisms the instruction that the warp has reached if only @reason keeps it from issuing. */
 static inline void report_reached(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
 {
     const uint32_t registers = UINT32_C(1) << TIM_STALL_LOAD | UINT32_C(1) << TIM_STALL_RESULT |
@@ -143,7 +141,7 @@ static inline void report_reached(struct tim_core *core, const struct tim_warp *
         tim_mechs_reach(&core->mechs, (unsigned)(w - core->warp), w->pc, tim_head(w));
 }
 
-/** The same with room; PICKED: nothing. */
+/** Returns the stall reason of a warp, capacity included; PICKED: none. */
 static enum tim_stall ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                   uint64_t now)
 {
@@ -157,8 +155,8 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Which of them the scheduler may pick: with lsu.replay: buffer also for want of a collector, which takes the slot and
- *  leaves the instruction in the buffer. */
+/** As ready_check(). With lsu.replay buffer the scheduler may also select a warp that lacks a collector: the
+ *  instruction takes the slot and remains in the buffer. */
 static enum tim_stall pick_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                  uint64_t now)
 {
@@ -167,7 +165,7 @@ static enum tim_stall pick_check(const struct tim_core *core, const struct tim_w
     return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
 }
 
-/** Waiting for a register, a warp lets its next split run, by lowest lanes around. */
+/** The warp waits for a register: lets its next split run, in cyclic order of lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -195,8 +193,8 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
         tim_mechs_flow(&core->mechs, warp);
 }
 
-/** Which warps of scheduler @s may issue now, room and (@hold) mechanisms included: into @ready, a bit for each;
- *  by a check of each. Returns what the slot is counted as if none is picked. */
+/** Checks all warps of scheduler @s. Sets in @ready the bits of those that may issue now, capacity included, and if
+ *  @hold those that mechanisms do not hold back. Returns the reason that the slot counts if no warp is selected. */
 static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -209,7 +207,7 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
         struct tim_warp *w = &core->warp[warp];
 
         if (tim_types(core) && (core->issued_now[i / 64] >> i % 64 & 1) != 0)
-            continue; /* it has issued in this cycle */
+            continue; /* the warp has issued in this cycle */
         if (core->mechs.reaches)
             report_reached(core, w, tim_issue_but_capacity(core, w, now, &recheck_at));
         enum tim_stall reason = pick_check(core, w, s, now);

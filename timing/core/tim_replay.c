@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions that are replayed (lsu.replay: buffer). What one access of an instruction has
- * left, as banks conflict, its lanes are on other lines or it found no room, does not hold the queue
- * up: the instruction stays in the buffer of its warp and is issued again, in an issue slot that no
- * warp gets. Its operands are read again, and it is back at the end of the queue. Source: the book,
- * 10 (replay from the instruction buffer); how long the way back takes, and that replays go before
- * warps, is our choice.
+ * Replays of memory instructions (lsu.replay: buffer). An access may leave work: because banks conflict, lanes are
+ * on other lines, or resources are missing. The instruction then leaves the queue. It stays in the buffer of its
+ * warp and issues again, in an issue slot that no warp gets. It reads its operands again and returns to the end of
+ * the queue. Source: the book, 10 (replay from the instruction buffer). The time of the return, and the priority of
+ * replays over warps, are our choice.
  */
 #include "timing/core/tim_core_priv.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which warps of a scheduler may issue, from what is known of them: those that were touched, or
- * whose time is reached, are checked; of those that only room can keep, a set for each path, room is
- * asked once. The result is what check_all() finds by a check of each warp.
+ * Selection of the warps of a scheduler that may issue, from cached results. Warps are checked if they were touched
+ * or if their time is reached. For warps that only capacity can stop, capacity is checked once per path. The result
+ * equals that of check_all(), which checks each warp.
  */
 
-/** Those whose time is reached are to be checked. */
+/** Moves warps whose time is reached to `recheck`. */
 static void expire(struct tim_core *core, unsigned first, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -23,7 +23,7 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** What is known of the warp at place @at from now on. */
+/** Checks the warp at place @at, and caches the result. */
 static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -64,7 +64,7 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
     struct tim_known *known = &core->hot.known[word];
     uint64_t touched = known->recheck;
 
-    if (tim_types(core)) /* those that have issued in this cycle are asked in the next */
+    if (tim_types(core)) /* warps that have issued in this cycle are checked in the next one */
         touched &= ~core->issued_now[word - tim_first(core, s) / 64];
     known->recheck &= ~touched;
     known->timed &= ~touched;
@@ -76,8 +76,8 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
         recheck(core, s, word * 64 + (unsigned)b, now);
 }
 
-/** Causes of those that lack a collector or a place in the load/store queue. @takes: who would take a
- *  collector. */
+/** Returns the stall reasons of warps that lack a collector or a place in the load/store queue. @takes: warps that
+ *  would take a collector. */
 static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
                                            bool lsu, bool local)
 {
@@ -85,12 +85,12 @@ static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64
            (uint32_t)(!collector && takes != 0) << TIM_STALL_COLLECTOR;
 }
 
-/** Causes of those that can issue but for room; into @ready who has it. */
+/** Sets in @ready the warps that can issue. Returns the stall reasons of warps that only lack capacity. */
 static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned word, uint64_t *ready,
                                  bool collector, bool lsu, uint64_t now)
 {
     struct tim_known *known = &core->hot.known[word];
-    const bool local = tim_has_local(core); /* memory instructions take no collector */
+    const bool local = tim_has_local(core); /* memory instructions do not take a collector */
     uint64_t collect, memory, takes;
     uint32_t reasons = 0;
 
@@ -105,15 +105,15 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     }
     collect = known->can[TIM_PATH_COLLECT];
     memory = known->can[TIM_PATH_MEMORY];
-    if (tim_separate(core)) { /* each of its queue */
+    if (tim_separate(core)) { /* each instruction needs a place in its own queue */
         for (LW_EACH_BIT(b, known->can[TIM_PATH_MEMORY]))
             if (!side_has_capacity(core, core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)].head))
                 memory &= ~(UINT64_C(1) << b);
         lsu = memory == known->can[TIM_PATH_MEMORY];
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
-        lsu = true; /* of those that are left */
+        lsu = true; /* the remaining warps have a place */
     }
-    if (!lsu && memory != 0 && tim_has_packets(core)) { /* those of a packet that has a place */
+    if (!lsu && memory != 0 && tim_has_packets(core)) { /* only members of a packet that has a place */
         if (core->mechs.packets->row->packets_are_wide)
             memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
         for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
@@ -124,7 +124,8 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     }
     takes = collect | (lsu && !local ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);
-    if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) { /* as each of them would find */
+    /* all need the same pipe: one check serves all */
+    if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) {
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
         *ready |= room ? known->can[TIM_PATH_DIRECT] : 0;
@@ -141,8 +142,8 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
- *  reached, and of capacity once for all others. */
+/** Sets in @ready the warps of scheduler @s that may issue now. The result equals that of check_all(), but only
+ *  touched warps and those whose time is reached are checked, and capacity is checked once for all others. */
 static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -160,11 +161,11 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     if (hold && tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
-    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* room is theirs */
+    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* PICKED: these warps have capacity */
     return tim_suggest(reasons);
 }
 
-/** Is what mechanisms were asked with in this cycle still so, for scheduler @s? */
+/** Are the answers of mechanisms in this cycle still valid for scheduler @s? */
 static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;
@@ -186,13 +187,13 @@ static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
 }
 
-/** The same, but for mechanisms. */
+/** The same without the effect of mechanisms. */
 static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return tim_quick(core) ? tim_select(core, s, ready, false, now) : check_all(core, s, ready, false, now);
 }
 
-/** First cycle after @now by which a time is reached that tim_select compares with. */
+/** Returns the first cycle after @now that tim_select() compares with. */
 static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_hot *hot = &core->hot;
@@ -213,7 +214,7 @@ static uint64_t tim_select_next(const struct tim_core *core, uint64_t now)
             for (LW_EACH_BIT(b, hot->known[word].can[TIM_PATH_DIRECT])) {
                 const struct tim_warp *w = &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)];
                 uint64_t at = tim_pipe_free_at(core, w->head->pipes, s);
-                if (at > now + 1 && at - 1 < next) /* it needs the pipe in the next cycle */
+                if (at > now + 1 && at - 1 < next) /* the instruction needs the pipe in the next cycle */
                     next = at - 1;
             }
         }

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that wait for what they launched. A block of which nothing can run before a launch is
- * complete leaves its core: its registers, shared and local memory go to memory, a line a cycle,
- * and then its room is free. When the launch is complete the kernel management dispatches it like
- * a kernel; it comes back to the same core, and its lines with it. Source: the dynamic parallelism
- * thesis, 5.4 and 5.5: a block at a time, and state for a core full of blocks of each level of
- * nesting; which core it comes back to is our choice.
+ * Blocks that wait for their launches. A block of which nothing can run before a launch is complete leaves its core.
+ * Its registers, shared and local memory are sent to memory, a line per cycle. Then its resources are free. When the
+ * launch is complete, kernel management dispatches the block like a kernel. The block returns to the same core, and
+ * its lines are read back. Source: the dynamic parallelism thesis, 5.4 and 5.5: one block at a time, and state for a
+ * core full of blocks at each level of nesting. That the block returns to the same core is our choice.
  */
 #include "timing/core/tim_core_priv.h"
 
 #include <stdlib.h>
 
-/* Where memory keeps state: a part for each slot of each core. */
+/* Base address of the state in memory; each slot of each core has its own part. */
 static const uint64_t state_base = UINT64_C(1) << 47;
 enum { STATE_SHIFT = 22, SLOT_SHIFT = 12 };
 
-/** Blocks of its level that are here or have left. */
+/** Returns the number of blocks of a level of nesting that are resident or suspended. */
 static unsigned of_level(const struct tim_core *core, unsigned depth)
 {
     unsigned count = 0;
@@ -45,7 +44,7 @@ bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspend
     return false;
 }
 
-/** Lines of a block's state. */
+/** Returns the number of lines of a block's state. */
 static uint64_t lines_of(const struct tim_core *core, const struct tim_block *block)
 {
     uint64_t bytes = (uint64_t)block->registers * 4 + block->shared_bytes +
@@ -65,8 +64,8 @@ static void start(struct tim_core *core, struct tim_block *block, enum tim_movin
                                 << STATE_SHIFT);
 }
 
-/** Does all of it wait, some of it for a launch, and is nothing of it under way? *waits: some of it
- *  waits for a launch. */
+/** Returns true if the whole block waits, a part of it for a launch, and nothing of it is in flight. *waits: a part
+ *  of it waits for a launch. */
 static bool can_leave(const struct tim_core *core, const struct tim_block *block, bool *waits)
 {
     bool can = true, launch = false;
@@ -129,7 +128,7 @@ void tim_core_resume(struct tim_core *core, unsigned slot)
     start(core, &core->block[b], TIM_MOVES_IN);
 }
 
-/** Of the blocks that move the first with lines left sends one. */
+/** Sends a line of the first block in transfer that has lines left. */
 static void send_line(struct tim_core *core, uint64_t now)
 {
     unsigned bytes = tim_line_bytes(core->config), b = 0;
@@ -141,7 +140,7 @@ static void send_line(struct tim_core *core, uint64_t now)
     if (b == core->config->core_blocks)
         return;
     if (!core->memory->ops->can_send(core->memory, core->index)) {
-        core->no_capacity = true; /* a wake-up follows when there is */
+        core->no_capacity = true; /* a wake-up follows when there is space */
         return;
     }
     core->moved = true;

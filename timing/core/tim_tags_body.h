@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of registers at issue: what is counted, who executes the instruction, how many rows of the register file are
- * in use. docs/reference/timing-core.md, Tagged registers.
+ * Tags of registers at issue: counters, choice of the executing unit, and rows of the register file in use.
+ * docs/reference/timing-core.md, Tagged registers.
  */
 
-/** The warp's registers, as emu has them now. Returns rows that it has more than before. */
+/** Counts the warp's registers as emu has them now. Returns how many rows it has more than before. */
 static int tags_recount(struct tim_core *core, struct tim_warp *w)
 {
     unsigned all, saved = tim_tags_count(core->config, core->emu, core->block[w->block].slot, w->index, &all);
@@ -44,8 +44,9 @@ static void tags_count(struct tim_core *core, const struct tim_static *what, con
         count[tags_of_addresses[t->address]]++;
 }
 
-/** @what of warp @w has retired. Returns it, or what one lane or the affine unit does of it. *eager: entries that became
- *  rows at a divergent branch, of registers that are not the instruction's. */
+/** Instruction @what of warp @w has retired. Returns @what, or its counterpart for one lane or the affine unit.
+ *  *eager: the number of entries that a divergent branch expanded to rows, in registers that the instruction does
+ *  not write. */
 static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim_warp *w, const struct tim_static *what,
                                                const struct emu_event *ev, struct tim_tagged *t, unsigned *eager)
 {
@@ -78,7 +79,8 @@ static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim
 
 /* ---- ports of compact entries ------------------------------------------------------------------- */
 
-/** Operand @row of @op is read as an entry in cycle @now, or, if ticked, written. False: no port. */
+/** Reads operand @row of @op as a compact entry in cycle @now, or, with collector `ticked`, writes it. Returns false
+ *  if no port is free. */
 static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, bool reads,
                         uint64_t now)
 {
@@ -101,7 +103,8 @@ static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned
     return true;
 }
 
-/** Reserved: the cycle from @from on in which operand @row of @op is read as an entry. */
+/** Collector `reserved`: returns the first cycle, @from or later, in which operand @row of @op can be read as an
+ *  entry. */
 static uint64_t reserve_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, uint64_t from)
 {
     uint64_t at = tim_entries_reserve(core->config, core->entries, op->sched, bank, row, core->bank_free[bank], from);

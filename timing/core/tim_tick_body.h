@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle of a core of the event-driven model, phase by phase; each visits only what may have something to do. */
+/* A cycle of a core in the event-driven model, phase by phase. Each phase visits only what may have something to do. */
 
-/* Warps whose split may be another, and those whose sleep may be @over. */
+/* Reselects the splits of warps that may have another split, and if @over of warps whose sleep may be over. */
 static void reselect_some(struct tim_core *core, bool over, uint64_t now)
 {
     for (unsigned i = 0; i < tim_warp_words(core); i++) {
@@ -18,7 +18,7 @@ static void reselect_some(struct tim_core *core, bool over, uint64_t now)
     }
 }
 
-/** Blocks whose warps have ended and have nothing under way give their room back. */
+/** Frees the resources of blocks whose warps have ended and have nothing in flight. */
 static void end_blocks(struct tim_core *core)
 {
     for (LW_EACH_BIT(b, core->hot.over)) {
@@ -30,7 +30,7 @@ static void end_blocks(struct tim_core *core)
     }
 }
 
-/* ---- instructions in flight: those whose time is reached ------------------------------------------- */
+/* ---- instructions in flight whose time is reached ------------------------------------------------------- */
 
 static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
 {
@@ -46,7 +46,7 @@ static void tim_pipe_writeback(struct tim_core *core, uint64_t now)
     f->writing = left;
 }
 
-/** The cycle before which no pipe is free for it, without a read of the instruction. */
+/** Returns the cycle before which no pipe is free for the instruction, without reading the instruction. */
 static inline uint64_t pipe_at(const struct tim_core *core, const struct tim_aged *aged, uint64_t now)
 {
     return aged->only == 0 ? now : core->pipes[aged->only - 1].free_at;
@@ -69,7 +69,7 @@ static void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
             continue;
         f->wait[left++] = f->wait[n];
-        if (at <= now) /* of several pipes none was free */
+        if (at <= now) /* it has several pipes, and none was free */
             at = now + 1;
         f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
     }
@@ -104,7 +104,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         core->saved_then = core->rows_saved;
     }
     if (core->has_packet || core->crowded >= now ||
-        (core->wakes != 0 && core->wake_at[0] <= now)) /* memory said so */
+        (core->wakes != 0 && core->wake_at[0] <= now)) /* memory has woken the core */
         tim_lsu_receive(core, now);
     if (tim_has_levels(core) &&
         (tim_front_arrival(&core->front->down) <= now || tim_front_arrival(&core->front->up) <= now))
@@ -120,7 +120,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
     if ((tim_replays(core) && core->replays != 0) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);
-    else if (core->queued != 0 && core->head_at <= now) /* as its head's access finds */
+    else if (core->queued != 0 && core->head_at <= now) /* the head's access would find the same */
         core->each[TIM_IDLE_L1]++;
     if (tim_separate(core))
         tim_sides_tick(core, now);
@@ -177,7 +177,7 @@ static void sooner(uint64_t *due, uint64_t at, uint64_t now)
         *due = at;
 }
 
-/** The first cycle after @now by which a time that some phase compares with is reached. */
+/** Returns the first cycle after @now that some phase compares with. */
 static uint64_t next_time(const struct tim_core *core, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -188,7 +188,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
-    /* A time may have been reached since the last cycle of some scheduler. */
+    /* With rotation, a time may have been reached since the last cycle of some scheduler. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_has_mechanisms(core)) {
         uint64_t next = tim_mechs_next(&core->mechs, looked);
@@ -210,7 +210,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
         for (unsigned p = 0; p < c->unit[u].pipes; p++) {
             uint64_t free_at = core->pipe[u][p].free_at;
             sooner(&due, free_at, looked);
-            if (free_at != 0) /* who needs it in the next cycle */
+            if (free_at != 0) /* an instruction may need the pipe in the next cycle */
                 sooner(&due, free_at - 1, looked);
         }
     for (unsigned s = 0; tim_windowed(core) && s < c->issue_schedulers; s++)
@@ -237,11 +237,11 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     return due;
 }
 
-/** The tick of cycle @now changed nothing but counters: until when would the next ones? */
+/** The tick of cycle @now changed nothing but counters. Determines until when later ticks would do the same. */
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* some scheduler has had no cycle since something changed */
+        return; /* some scheduler has had no cycle since the last change */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

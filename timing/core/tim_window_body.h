@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registers.collector: window. Instructions of fixed latency pass a stage Control and a stage Allocate after
- * issue. In Allocate an instruction reserves a slot of a bank's read ports for each register that it has to read, in the
- * registers.window cycles that follow; where these do not fit it is held, and with it all issue of the scheduler that comes
- * after the instruction in Control. Others pass Control, and read in cycles that are not reserved.
+ * registers.collector: window. Instructions of fixed latency pass stages Control and Allocate after issue. In
+ * Allocate an instruction reserves a read port for each register that it must read, in the registers.window cycles
+ * that follow. If the ports do not suffice, the instruction is held in Allocate. The scheduler then issues nothing
+ * after the instruction in Control. Other instructions pass Control only, and read in cycles that are not reserved.
  * Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
  *
- * Issued in cycle t, an instruction is in Control in t + 1 and in Allocate from t + 2 on, or from the cycle after the one in
- * which the one before it leaves. When it leaves depends on those before it alone: so all of it is known at issue, and
- * nothing of it is done cycle by cycle.
+ * An instruction that issues in cycle t is in Control in t + 1. It is in Allocate from t + 2 on, or from the cycle
+ * after the one in which the preceding instruction leaves. The cycle in which it leaves depends only on earlier
+ * instructions. All these times are therefore computed at issue, without work in later cycles.
  */
 
-/** Is an instruction of fixed latency? */
+/** Does the instruction pass Allocate, as it has fixed latency? */
 static inline bool in_window(const struct tim_core *core, const struct tim_static *what)
 {
     return tim_windowed(core) && what->fixed;
@@ -24,7 +24,8 @@ static inline unsigned window_bank(const struct tim_core *core, unsigned swizzle
     return core->bank_mask != 0 ? bank & core->bank_mask : bank % banks;
 }
 
-/** Where a register is: in a bank, or, as a compact @entry, in their file, which is like a bank after the others. */
+/** Returns the bank of a register. Compact entries (@entry) are in a file of their own, which is numbered after the
+ *  banks. */
 static inline unsigned window_bank_of(const struct tim_core *core, unsigned swizzle, unsigned row, bool entry)
 {
     return tim_has_entries(core) && entry ? core->config->registers_banks : window_bank(core, swizzle, row);
@@ -39,7 +40,7 @@ static inline unsigned window_ports(const struct tim_core *core, unsigned bank)
                                                                           : core->config->registers_ports;
 }
 
-/** Reads of bank @bank in cycle @at that are reserved, and one more. */
+/** Returns the number of reads of bank @bank that are reserved in cycle @at. */
 static inline unsigned window_reads(const struct tim_window *win, unsigned bank, uint64_t at)
 {
     const struct tim_reserved *r = &win->bank[bank].read[at % TIM_WINDOW_CYCLES];
@@ -58,7 +59,7 @@ static inline bool window_writes(const struct tim_window *win, unsigned bank, ui
     return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
 }
 
-/** A compact entry is read in cycle @at. Would its row have waited then? */
+/** Counts the read of a compact entry in cycle @at, and whether its row would have waited then. */
 static void window_count_entry(struct tim_core *core, const struct tim_window *win, unsigned swizzle, unsigned row, uint64_t at)
 {
     core->stats->count[TIM_CORE_register_reads_compact]++;
@@ -68,7 +69,7 @@ static void window_count_entry(struct tim_core *core, const struct tim_window *w
 
 /* ---- the register-file cache ------------------------------------------------------------------ */
 
-/** What a cell holds: a register of a warp; 0: nothing. */
+/** Returns the value that a cell has if it holds register @row of warp @w; 0 is an empty cell. */
 static uint64_t cell_of(const struct tim_warp *w, unsigned row)
 {
     return w->age << 8 | row;
@@ -82,8 +83,8 @@ static bool rfc_hits(const struct tim_core *core, const struct tim_window *win, 
                cell_of(w, what->row_read[k]);
 }
 
-/** Every request empties its cell, hit or miss; with a reuse bit what was read is there afterwards. What is written is in no
- *  cell. */
+/** Updates the register-file cache. Every request empties its cell, hit or miss. With a reuse bit the cell then
+ *  holds the register that was read. A written register is removed from all cells. */
 static void rfc_update(struct tim_core *core, struct tim_window *win, const struct tim_warp *w,
                        const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle)
 {
@@ -93,7 +94,7 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
         unsigned operand = what->row_operand[k];
 
         if (operand >= TIM_RFC_OPERANDS || (tim_has_entries(core) && (tagged->reads >> k & 1) != 0))
-            continue; /* an entry is in no cell */
+            continue; /* entries are not cached */
         core->stats->count[TIM_CORE_rfc_requests]++;
         core->stats->count[TIM_CORE_rfc_hits] += rfc_hits(core, win, w, what, swizzle, k);
         win->bank[window_bank(core, swizzle, what->row_read[k])].cell[operand] =
@@ -110,11 +111,11 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
 
 /* ---- Allocate --------------------------------------------------------------------------------- */
 
-/** A register that an instruction has to read. */
+/** Register that an instruction must read. */
 struct window_read {
     uint8_t row, bank;
 };
-/** Those of an instruction, each once. */
+/** Lists the registers that an instruction must read, each once. */
 static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
                              const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle,
                              struct window_read *read)
@@ -135,7 +136,7 @@ static unsigned window_needs(const struct tim_core *core, const struct tim_windo
     return count;
 }
 
-/** Row @k of its results: writes that its bank takes: two where an entry becomes a row. */
+/** Returns the number of writes that result @k makes to its bank: two if an entry becomes a row. */
 static inline unsigned window_writes_of(const struct tim_core *core, const struct tim_static *what,
                                         const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *bank)
 {
@@ -143,7 +144,8 @@ static inline unsigned window_writes_of(const struct tim_core *core, const struc
     return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
 }
 
-/** Leaving Allocate in cycle @at, does it find slots in the window, and does its result queue have room? */
+/** If the instruction leaves Allocate in cycle @at, do its reads fit into the window, and does its result queue have
+ *  space? */
 static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -179,7 +181,7 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
     return true;
 }
 
-/** It leaves in cycle @at: its slots are taken, those of its results too. */
+/** The instruction leaves Allocate in cycle @at: reserves its reads and the writes of its results. */
 static void window_take(struct tim_core *core, struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -209,7 +211,7 @@ static void window_take(struct tim_core *core, struct tim_window *win, const str
         }
 }
 
-/** Stall counts of the scheduler's warps do not fall in cycles [from, to) (issue.stall_freeze: all). */
+/** Stall counts of the scheduler's warps do not decrease in cycles [from, to) (issue.stall_freeze: all). */
 static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_t to, uint64_t now)
 {
     for (unsigned i = s; i < core->config->core_warps; i += core->config->issue_schedulers) {
@@ -220,8 +222,8 @@ static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_
     }
 }
 
-/** Warp @w of scheduler @s issues @what, with compact entries @tagged, in cycle @now. Returns the cycle in which it leaves
- *  Allocate; 0: it does not pass it. */
+/** Warp @w of scheduler @s issues @what, with compact entries @tagged, in cycle @now. Returns the cycle in which the
+ *  instruction leaves Allocate; 0: it does not pass Allocate. */
 static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
                                  const struct tim_tagged *tagged, uint64_t now)
 {
@@ -253,7 +255,7 @@ static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_w
     return at;
 }
 
-/** The cycle in which a stall count is over that would be in @until, if Allocate held nothing. */
+/** Returns the cycle in which a stall count ends. @until: its end if Allocate held nothing. */
 static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now,
                                   uint64_t until)
 {
@@ -268,7 +270,7 @@ static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const
 
 /* ---- instructions of variable latency ------------------------------------------------------------ */
 
-/** A read port of the bank in this cycle, which is not reserved. */
+/** Takes a read port of the bank in this cycle, if one is not reserved. */
 static bool window_claim_read(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
@@ -281,7 +283,7 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
     return true;
 }
 
-/** The same of the file of compact entries, for an entry. */
+/** The same for a compact entry, whose file has its own ports. */
 static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
@@ -295,8 +297,8 @@ static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, u
     return true;
 }
 
-/** The write ports of all banks that its result is in, in this cycle: a result of fixed latency goes first. Of entries that become
- *  rows, only their banks, as long as these are not written. */
+/** Takes the write ports of all banks of the result in this cycle. Results of fixed latency take precedence. For
+ *  entries that are expanded, takes only the ports of their banks until these are written. */
 static bool window_claim_writes(struct tim_core *core, const struct tim_op *op, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];
