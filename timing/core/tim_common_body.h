@@ -14,7 +14,7 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
 {
     core->counted = now;
     core->ticking = false;
-    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++) /* scalar: the values were just written one by one */
+    for (unsigned i = 0; i < TIM_IDLE_COUNTS; i++)
         core->sums[i] += core->each[i];
 }
 

@@ -73,7 +73,8 @@ static enum tim_stall check_vector(const struct tim_warp *w)
     return TIM_STALL_ISSUED;
 }
 
-/* The maximum leaves room for an instruction that takes a barrier twice: for its operands and for its result. */
+/* Returns the count from which on instructions that take the barrier wait. An instruction may take it twice: for its
+ * operands and for its result. */
 static unsigned bar_full(const struct tim_core *core)
 {
     return core->config->issue_barrier_count - 1;
@@ -132,7 +133,7 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
  */
 
-/** Does @what write a register that a store has not read its data from? */
+/** Does @what write a register whose value a store has not read yet? */
 static bool overwrites(const struct tim_counters *c, const struct tim_static *what)
 {
     for (uint32_t n = c->exp.first; n != c->exp.next; n++) {
@@ -286,8 +287,7 @@ static void count_read(struct tim_core *core, const struct tim_op *op)
     tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
 }
 
-/** Counts a write packet of vector memory that was sent. Returns the index of the packet's id, which contains the
- *  warp. */
+/** Counts a write packet of vector memory. Returns the index of its packet id; count_answer() gets it back. */
 static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
 {
     if (!tim_counts(core) || op->what->counted != TIM_COUNTED_VM)

@@ -496,7 +496,7 @@ static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 
 /* ---- warps that a mechanism makes fetch together -------------------------------------------------------- */
 
-/** Returns those of @members that have fetched least, if all of them can fetch now; else 0. @first: the slot of
+/** Returns those of @members with the lowest fetch pc, if all of these can fetch now; else 0. @first: the slot of
  *  member 0. */
 static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t members, uint64_t now)
 {

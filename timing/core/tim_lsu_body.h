@@ -709,7 +709,7 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
         core->each[TIM_IDLE_L1]++;
         return false;
     }
-    if (core->l1_misses && !can_send(core)) /* another look-up would give the same result */
+    if (core->l1_misses && !can_send(core)) /* without crossbar space another look-up would give the same result */
         return false;
     core->l1_misses = false;
     if (op->kind == EMU_ACCESS_ATOMIC || op->kind == EMU_ACCESS_REDUCE)

@@ -190,7 +190,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].unqueued++;
         core->warp[op->warp].writing += what->writes;
     }
-    if (in_window(core, what)) { /* bypass: a dependent instruction may issue two stages before its own read */
+    if (in_window(core, what)) { /* dependent instructions get the result by bypass, and may issue two cycles earlier */
         uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, what);
