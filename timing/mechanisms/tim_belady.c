@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Belady's replay: the loads that reach L1 are kept, and played again to an L1 that replaces the least recently used
- * line, to one that replaces the line whose next use is furthest, and to one without bounds. It holds nothing back, and
- * counts misses alone: a line is there right after its miss. Source: the warp scheduling thesis 3.5.
+ * Replay with Belady's algorithm. The mechanism records the loads that reach L1, and replays them to three caches:
+ * L1 with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds no
+ * warp back. It only counts misses: a line is present right after its miss. Source: the warp scheduling thesis 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -10,23 +10,24 @@
 
 #include <stdlib.h>
 
-/* An event is a line's address, which is even; + 1: it was taken out of L1; ALL: so were all lines of global memory. */
+/* An event is the address of a line, which is even. Address + 1: the line was removed from L1. ALL: all lines of
+ * global memory were removed. */
 static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
 struct line {
     uint64_t tag;  /* 1 + address; 0: none */
-    uint64_t used; /* lru: by which event last; opt: its next use; unbounded: the warp that brought it */
+    uint64_t used; /* lru: its last event; opt: its next use; unbounded: the warp that brought it */
 };
 struct belady {
     struct tim_mech base;
     const struct tim_config *config;
     size_t count, capacity, warp_capacity;
     uint64_t *event;
-    uint32_t *warp;        /* its age: loads alone */
+    uint32_t *warp;        /* age of the loading warp; loads only */
     uint32_t age[TIM_MAX_WARPS]; /* by slot */
-    size_t replayed;       /* events that the counters are of */
-    struct tim_cache *sets; /* says which set a line is in */
+    size_t replayed;       /* events that the counters include */
+    struct tim_cache *sets; /* maps a line to its set */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -97,11 +98,12 @@ static bool is_global(uint64_t line)
     return line < TIM_LOCAL_BASE;
 }
 
-/** Next uses: of each load the event that loads its line next, before which the line is not taken out; else SIZE_MAX. */
+/** Finds next uses: for each load the event that loads its line next, if the line is not removed before; else
+ *  UINT64_MAX. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
     struct tim_map lines = {0};
-    uint64_t all = 0; /* 1 + the first event after this one that takes all out; 0: none */
+    uint64_t all = 0; /* 1 + the next event that removes all lines; 0: none */
     bool is_new, fine = true;
 
     for (size_t i = b->count; fine && i-- > 0;) {
@@ -122,8 +124,8 @@ static bool find_next(const struct belady *b, uint64_t *next)
     return fine;
 }
 
-/** The way of the set that has the line, or that is to be replaced: an empty one, or that with the least (@furthest: the
- *  most) of `used`. *hit: it has. */
+/** Returns the way of the set that has the line, or the one to be replaced: an empty one, or that with the smallest
+ *  `used` (if @furthest, the largest). *hit: the set has the line. */
 static struct line *find_way(struct line *set, unsigned ways, uint64_t line, bool furthest, bool *hit)
 {
     struct line *victim = set;
@@ -142,7 +144,8 @@ static struct line *find_way(struct line *set, unsigned ways, uint64_t line, boo
     return victim;
 }
 
-/** Misses of a cache of L1's shape. @next: NULL: it replaces the least recently used; else the furthest. */
+/** Returns the misses of a cache with the geometry of L1. @next NULL: LRU replacement; else replacement of the
+ *  furthest next use. */
 static uint64_t replay(const struct belady *b, struct line *cache, const uint64_t *next)
 {
     const unsigned ways = b->config->l1_ways, lines = tim_cache_sets(b->sets) * ways;
@@ -170,7 +173,7 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
     return misses;
 }
 
-/** Hits without bounds: of lines that the warp itself brought, and of those of others. */
+/** Counts hits of the unbounded cache: on lines that the same warp brought, and on lines of other warps. */
 static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
 {
     struct tim_map lines = {0};
@@ -180,7 +183,7 @@ static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *ot
     for (size_t i = 0; fine && i < b->count; i++) {
         uint64_t *value;
 
-        if (b->event[i] & TAKEN_OUT) /* without bounds nothing is lost */
+        if (b->event[i] & TAKEN_OUT) /* an unbounded cache loses no line */
             continue;
         value = tim_map_at(&lines, b->event[i], 0, &is_new);
         fine = value != NULL;

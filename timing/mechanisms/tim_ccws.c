@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling: who lost locality gets room in L1, others load less. A warp that misses a line that
- * it had, as its victim tags say, gets a score above the base one, which falls by one a cycle. Warps in the order of
- * their scores may load while the sum of scores is within what all base scores make; no others. Source: the warp
- * scheduling thesis 4 and, where it leaves something open, 11: A1 to A4 and A17 are keys.
+ * Cache-conscious warp scheduling (CCWS): warps that lost locality get space in L1, others load less. If a warp
+ * misses on a line that its victim tags show it had, its score rises above the base score, and then falls by one per
+ * cycle. Warps in the order of their scores may load, as long as the sum of scores does not exceed the sum of all
+ * base scores. Source: the warp scheduling thesis 4. Where it leaves choices open (11: A1 to A4, A17), keys select
+ * one.
  *
- * A score is kept as the cycle in which it is back at the base one: nothing is done in a cycle.
+ * A score is stored as the cycle in which it has fallen to the base score: no work is needed in other cycles.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
 #include "timing/tables/tim_vta_priv.h"
@@ -17,20 +18,21 @@ struct ccws {
     struct tim_mech base;
     const struct tim_config *config;
     struct tim_vta *vta;
-    uint64_t launch;             /* 1 + the latest whose blocks began here: totals are since its first */
-    uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since then or in the window */
-    uint64_t window;             /* number of the window that they are of */
-    uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction with a hit that was counted */
-    struct tim_mech_list live;   /* by falling score, of equal ones the oldest first: as of the last sort */
-    uint64_t until[TIM_MAX_WARPS]; /* by slot; its score is above the base one before cycle `until` */
+    uint64_t launch;             /* 1 + the latest launch with blocks on this core; totals start at its first block */
+    uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since that block or in the window */
+    uint64_t window;             /* number of the window of the totals */
+    uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction whose hit was counted */
+    struct tim_mech_list live;   /* sorted by falling score, then by age, at the last sort */
+    uint64_t until[TIM_MAX_WARPS]; /* by slot: the score is above the base score before this cycle */
     bool lives[TIM_MAX_WARPS];
     bool unsorted;
-    uint64_t sorted_from, sorted_until; /* the cycle of the sort; some score reaches the base one then: the order may be another */
-    uint64_t ranked;             /* 1 + the cycle of which `allowed` is */
-    unsigned allowed;            /* of `live`, the first so many may load */
-    uint16_t rank[TIM_MAX_WARPS]; /* by slot: its place in `live` */
-    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + the outermost loop that it is in; 0: none */
-    bool held[TIM_MAX_WARPS];     /* a load of it was held back since it entered that loop */
+    /* cycle of the sort; first later cycle in which a score reaches the base score: the order may change then */
+    uint64_t sorted_from, sorted_until;
+    uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
+    unsigned allowed;            /* number of leading warps of `live` that may load */
+    uint16_t rank[TIM_MAX_WARPS]; /* by slot: index in `live` */
+    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + the outermost loop that contains the warp; 0: none */
+    bool held[TIM_MAX_WARPS];     /* a load of the warp was held back since it entered that loop */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -92,7 +94,7 @@ static void sort(struct ccws *ccws, uint64_t now)
 {
     ccws->sorted_from = now;
     ccws->sorted_until = UINT64_MAX;
-    for (unsigned i = 0; i < ccws->live.count; i++) { /* nearly sorted */
+    for (unsigned i = 0; i < ccws->live.count; i++) { /* insertion sort: the list is nearly sorted */
         uint16_t warp = ccws->live.warp[i];
         unsigned at = i;
 
@@ -112,7 +114,7 @@ static uint64_t cutoff_of(const struct ccws *ccws)
     return (uint64_t)ccws->live.count * ccws->config->ccws_base_score;
 }
 
-/** `live`, `rank` and `allowed` as they are in cycle @now. */
+/** Brings `live`, `rank` and `allowed` up to date for cycle @now. */
 static void rank_all(struct ccws *ccws, uint64_t now)
 {
     const uint64_t cutoff = cutoff_of(ccws);
@@ -135,8 +137,9 @@ static void rank_all(struct ccws *ccws, uint64_t now)
     ccws->ranked = now + 1;
 }
 
-/* Scores above the base one fall by one a cycle, so the sum over the warps before and at the first that may not load
- * falls by as many as are above it, until one of these reaches it. */
+/* Scores above the base score fall by one per cycle. The sum of scores up to the first warp that may not load
+ * therefore falls per cycle by the number of these warps with a score above the base score, until one of them
+ * reaches it. */
 static uint64_t next(struct tim_mech *mech, uint64_t now)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -173,7 +176,7 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/** Totals of this window; of ccws.window 0, of the launch. */
+/** Resets the totals when a new window begins; with ccws.window 0 the totals are those of the launch. */
 static void open_window(struct ccws *ccws)
 {
     uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;
@@ -188,7 +191,7 @@ static void block(struct tim_mech *mech, uint64_t launch, bool begins)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!begins || launch < ccws->launch) /* a block of an earlier one: they run together */
+    if (!begins || launch < ccws->launch) /* blocks of an earlier launch run together with it */
         return;
     ccws->launch = launch + 1;
     ccws->hits = ccws->issued = 0;
@@ -215,7 +218,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     ccws->unsorted = true;
 }
 
-/** Keeps the outermost loop that the warp is in, for ccws_lost_held. Code that the loop calls is in it. */
+/** Tracks the outermost loop that contains the warp, for ccws_lost_held. Code that the loop calls belongs to the
+ *  loop. */
 static void follow_loop(struct ccws *ccws, const struct tim_mech_issue *issue)
 {
     uint16_t *loop = &ccws->loop[issue->warp];
@@ -267,7 +271,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
         return;
     ccws->counted[a->warp] = a->instruction;
     ccws->hits++;
-    if (!ccws->lives[a->warp]) /* its last loads come when it has ended */
+    if (!ccws->lives[a->warp]) /* the last loads of a warp may complete after it has ended */
         return;
     llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->live.count);
     tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);
@@ -290,7 +294,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return ccws->rank[warp] >= ccws->allowed;
 }
 
-/* Who is in a loop and has a load held back. */
+/* Records warps in a loop whose load is held back. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct ccws *ccws = (struct ccws *)mech;

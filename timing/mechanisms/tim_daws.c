@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divergence-aware warp scheduling: who is in which loop, and who may load. A warp in a loop with locality is charged
- * the lines that it is predicted to need with the lanes that it has now, anew in each iteration; the oldest get room in
- * L1 first. Loads of those for whom nothing is left are held back. Source: the warp scheduling thesis 5.4, 5.5; where it
- * leaves something open, 11: A5, A8, A25, A26, A30 are keys.
+ * Divergence-aware warp scheduling: tracks the loop of each warp, and determines which warps may load. A warp in a
+ * loop with locality is charged the lines that its active lanes are predicted to need. The prediction is made anew
+ * in each iteration. The oldest warps get space in L1 first. Loads of warps that get no space are held back. Source:
+ * the warp scheduling thesis 5.4, 5.5. Where it leaves choices open (11: A5, A8, A25, A26, A30), keys select one.
  *
- * An entry of the footprint prediction table, of a warp:
+ * Entry of a warp in the footprint prediction table:
  *
- *   none --loop with locality begins--> {loop, lines} <--it begins again, or a loop around it: new lines--+
- *    ^                                    |   |  +--------------------------------------------------------+
+ *   none --loop with locality begins--> {loop, lines} <--next iteration of it or of an outer loop: new lines--+
+ *    ^                                    |   |  +------------------------------------------------------------+
  *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
  */
 #include "timing/mechanisms/tim_daws_priv.h"
@@ -18,23 +18,23 @@
 
 struct entry {
     bool lives, allowed;
-    bool granted;              /* it has room in its loop */
-    bool charged;              /* it is in no loop: `loop` is the next one after its load */
-    uint16_t open;             /* 1 + the innermost loop that its lanes are in; 0: none */
-    unsigned lanes;            /* of its last instruction */
-    unsigned lines;            /* footprint */
-    uint64_t loop, end;        /* pc; 0: none; its last instruction */
+    bool granted;              /* it has space in its loop */
+    bool charged;              /* the warp is in no loop; `loop` is the first one after its load */
+    uint16_t open;             /* 1 + the innermost loop that contains its lanes; 0: none */
+    unsigned lanes;            /* active lanes of its last instruction */
+    unsigned lines;            /* footprint in lines */
+    uint64_t loop, end;        /* pc of the loop, 0: none; pc of its last instruction */
     const struct tim_code *code;
 };
 struct daws {
     struct tim_mech base;
     struct tim_daws_tables tables;
     struct tim_vta *vta;
-    uint64_t launch;              /* 1 + the latest whose blocks began here */
+    uint64_t launch;              /* 1 + the latest launch with blocks on this core */
     struct tim_mech_list live;
     struct entry entry[TIM_MAX_WARPS];
-    unsigned allowed;             /* how many may load */
-    uint64_t sum;                 /* lines of all that are charged */
+    unsigned allowed;             /* number of warps that may load */
+    uint64_t sum;                 /* lines charged to all warps */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -79,7 +79,7 @@ static bool fits(const struct daws *daws, uint64_t lines)
     return lines * 100 <= (uint64_t)c->daws_assoc * (c->l1_bytes / c->l1_line);
 }
 
-/** @loop: NULL: none. */
+/** @loop: NULL: no loop. */
 static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
 {
     unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
@@ -93,7 +93,8 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
     daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
-/** Is the warp not to be charged: does it, or (too_big: loop) some warp of its loop, need more than there is? */
+/** Is the warp not charged because its prediction exceeds the capacity? With daws.too_big loop: the prediction of
+ *  any warp in its loop. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
@@ -106,7 +107,7 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** @first: those that have room in their loop; else the others. */
+/** @first: admits warps that had space in their loop; otherwise the other warps. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {
@@ -136,14 +137,14 @@ static void note_granted(struct daws *daws)
     }
 }
 
-/** Who may load, from all footprints. */
+/** Determines from all footprints which warps may load. */
 static void admit(struct daws *daws)
 {
     bool any = false;
 
     for (unsigned i = 0; i < daws->live.count; i++)
         any |= daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
-    for (unsigned i = 0; i < daws->live.count && !any; i++) /* no warp is in a loop: none is charged for one */
+    for (unsigned i = 0; i < daws->live.count && !any; i++) /* no warp is in a loop: none is charged for a loop ahead */
         set_entry(daws, &daws->entry[daws->live.warp[i]], NULL, false);
     daws->sum = 0;
     if (config_of(daws)->daws_order == TIM_DAWS_ADMITTED) {
@@ -157,7 +158,7 @@ static void admit(struct daws *daws)
 
 /* ---- footprints -------------------------------------------------------------------------------- */
 
-/** Its loop, with the lanes that it has now. */
+/** Predicts its loop again, with the current active lanes. */
 static void update_prediction(struct daws *daws, struct entry *e)
 {
     struct tim_loop loop = {.begin = e->loop, .end = e->end};
@@ -165,7 +166,7 @@ static void update_prediction(struct daws *daws, struct entry *e)
     set_entry(daws, e, &loop, e->charged);
 }
 
-/** Is @loop one of those around the innermost that is open? */
+/** Is @loop the innermost open loop, or one that encloses it? */
 static bool is_open(const struct entry *e, unsigned loop)
 {
     unsigned open = e->open;
@@ -175,7 +176,7 @@ static bool is_open(const struct entry *e, unsigned loop)
     return open != 0;
 }
 
-/** Is no lane of the warp in the loop, nor in what it calls? */
+/** Has every lane of the warp left the loop and the functions that it calls? */
 static bool is_left(const struct daws *daws, unsigned warp, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
@@ -185,7 +186,8 @@ static bool is_left(const struct daws *daws, unsigned warp, const struct tim_loo
                              !core->inside(core->context, warp, loop->to, UINT64_MAX)));
 }
 
-/** Loops in which no lane is any more, after an instruction that may leave them. True: the outermost is one. */
+/** Closes loops that no lane is in any more, after an instruction that may leave them. Returns true if the outermost
+ *  one was closed. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];
@@ -205,13 +207,13 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
     bool enters = !is_open(e, loop), real = e->loop != 0 && !e->charged;
 
     if (e->open != 0 && e->code->loop[e->open - 1].from != l->from)
-        return; /* of a function that a loop calls: a part of that */
+        return; /* the loop is in a function that a loop calls: part of the calling loop */
     if (enters)
         e->open = (uint16_t)loop;
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && e->loop >= l->begin && e->end <= l->end)
-        update_prediction(daws, e); /* the next iteration of a loop around it */
+        update_prediction(daws, e); /* next iteration of an enclosing loop */
     else if (tim_daws_has_locality(&daws->tables, l->begin))
         set_entry(daws, e, l, false);
     else if (e->charged)
@@ -280,7 +282,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
         return;
     e->lanes = issue->lanes;
     e->code = issue->code;
-    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed it */
+    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has already executed it */
     passed = e->charged && issue->pc > e->end;
     if (left || passed)
         set_entry(daws, e, NULL, false);
@@ -306,7 +308,7 @@ static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
     tim_vta_insert(((struct daws *)mech)->vta, owner, line);
 }
 
-/** The next loop of its function after @pc. NULL: none. */
+/** Returns the first loop of the function after @pc. NULL: none. */
 static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t pc)
 {
     for (uint32_t i = 0; i < code->loop_count; i++)
@@ -315,7 +317,7 @@ static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t p
     return NULL;
 }
 
-/* Loads before a loop are charged as of it, while others are in loops. */
+/* While warps are in loops, loads before a loop are charged as loads of that loop. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct daws *daws = (struct daws *)mech;

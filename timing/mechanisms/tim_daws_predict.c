@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What loops need of L1. In each loop one warp is sampled: do its loads hit lines that it brought itself, or lost? If
- * so, are they diverged, and which of them touch the same lines in an iteration? Where there is a profile, it has the
- * first two answers (5.6), and loads with one base address touch the same lines.
+ * Prediction of the L1 lines that loops need. One warp is sampled in each loop. Do its loads hit lines that it
+ * brought or lost? If so, are the loads diverged, and which of them touch the same lines in an iteration? With a
+ * profile, the profile answers the first two questions (5.6), and loads with the same base address are assumed to
+ * touch the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -66,7 +67,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
                 first = first && k >= i;
                 div |= t->load[k].is_div;
             }
-        if (first) /* a group of loads once */
+        if (first) /* each group of loads counts once */
             lines += active == 1 ? 1 : div ? active : 2;
     }
     return lines < 1023 ? lines : 1023;
@@ -74,7 +75,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
 
 /* ---- sampling ---------------------------------------------------------------------------------- */
 
-/** What it touched in its iteration is forgotten. */
+/** Forgets the lines that the warp touched in its iteration. */
 static void forget_repeats(struct tim_daws_tables *t, unsigned warp)
 {
     for (unsigned i = 0; i < t->config->daws_repeats; i++)
@@ -147,7 +148,7 @@ struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loo
 
 /* ---- a profile ----------------------------------------------------------------------------------- */
 
-/** Do loads at @first and @second, which are of one loop, have the same base address, and displacements within a line? */
+/** Do loads at @first and @second, in the same loop, have the same base address, and displacements within a line? */
 static bool share_base(const struct tim_code *code, uint64_t first, uint64_t second, unsigned line)
 {
     const struct isa_insn *a = emu_program_insn(code->program, first), *b = emu_program_insn(code->program, second);
@@ -159,7 +160,8 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
         isa_mod_get(a, ISA_MOD_AMODE) != isa_mod_get(b, ISA_MOD_AMODE) ||
         isa_mod_get(a, ISA_MOD_ASCALE) != isa_mod_get(b, ISA_MOD_ASCALE) || apart >= (int64_t)line || -apart >= (int64_t)line)
         return false;
-    for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) { /* is the base written between them? */
+    /* does any instruction between them write the base? */
+    for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) {
         const unsigned uses = isa_insn_uses(emu_program_insn(code->program, pc), use);
 
         for (unsigned u = 0; u < uses; u++)
@@ -171,7 +173,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
     return true;
 }
 
-/** Gives the load the number of an earlier one of its loop with the same base address. */
+/** Gives the load the RepID of an earlier load of its loop with the same base address. */
 static void share_number(struct tim_daws_tables *t, const struct tim_code *code, struct tim_daws_load *load)
 {
     for (struct tim_daws_load *other = t->load; other < load; other++)
@@ -228,8 +230,8 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** The load at @pc, of sampling warp @warp, touches the line: another load that did in this iteration has the same
- *  number from now on. */
+/** The load at @pc, of sampling warp @warp, touches the line. If another load touched it in this iteration, both get
+ *  the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {
     unsigned sets = t->config->daws_repeats / TIM_DAWS_WAYS, way = 0;

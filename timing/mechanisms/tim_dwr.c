@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. Warps are as narrow as the lanes; those of a group (core.group) are partners. A load or store
- * of global or local memory, a LAT, has a barrier of the partners in front of it; those that leave it at the same
- * instruction issue it as one large warp, which is coalesced as one. A table learns which barriers are useless, as
- * partners have diverged, and these are ignored. Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing
- * in high-performance SIMT"; numbers here are sections of dwr.md, the notes on it.
+ * Dynamic warp resizing. Warps are as narrow as the SIMD lanes; the warps of a group (core.group) are partners. A
+ * load or store of global or local memory is called a LAT. A barrier of the partners precedes each LAT. Partners
+ * that leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together.
+ * The ignore list table (ILT) learns which barriers are useless because partners have diverged; these are ignored.
+ * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT"; section numbers
+ * below refer to dwr.md.
  *
  *             reaches a LAT            24 cycles               all partners arrived         class complete
  *     READY ---------------> BARRIER ------------> WAITS ------------------------> COMBINE ---------------> READY
  *                               |                                                                             ^
  *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
  *
- * Arrived is who waits at a LAT barrier since the entry of the group became valid, who is at a block barrier, who has
- * ended, and who was never there. All but the first are levels: they are as the warp is, whatever was released before (5.2).
- * The members of a class, combine-ready at one instruction, issue one after the other, lowest first, and hold their
- * schedulers until the last has (5.3). Operations end in the order of their cycles, of equal ones the lowest warp first (6).
+ * A partner has arrived if it has waited at a LAT barrier since the entry of the group became valid, if it is at a
+ * block barrier, if it has ended, or if its slot was never used. The last three conditions are properties of the
+ * warp now, and do not depend on earlier releases (5.2). A class consists of the members that are combine-ready at
+ * the same instruction. They issue one after the other, lowest first, and hold their schedulers until the last has
+ * issued (5.3). Barrier operations end in the order of their cycles, then of warps (6).
  */
 #include "timing/mechanisms/tim_dwr_priv.h"
 
@@ -23,46 +25,48 @@
 
 struct member {
     uint8_t state; /* enum tim_dwr_state */
-    bool alone;    /* a debugger has stopped it: it is in no class */
-    uint64_t pc;   /* of its LAT */
-    uint64_t reached; /* BARRIER, WAITS: the LAT that it has reached since, if it is another: of another split of it */
-    uint64_t at;   /* BARRIER: the operation looks at the tables in this cycle */
-    uint64_t ends; /* BARRIER: it is over in this cycle; `at` is earlier where an ignored one is faster */
-    uint64_t came; /* WAITS: since */
-    uint32_t packet; /* of its last LAT; 0: none */
+    bool alone;    /* a debugger has refused its issue: it is in no class */
+    uint64_t pc;   /* pc of its LAT */
+    /* BARRIER, WAITS: pc of the LAT that it has reached since; differs from `pc` if another split runs */
+    uint64_t reached;
+    uint64_t at;   /* BARRIER: cycle in which the operation reads the tables */
+    uint64_t ends; /* BARRIER: cycle in which it ends; later than `at` if ignored barriers are faster */
+    uint64_t came; /* WAITS: first cycle of the wait */
+    uint32_t packet; /* packet of its last LAT; 0: none */
 };
 struct group {
     struct tim_dwr_pst pst;
-    uint64_t live, waits; /* members with lanes that live; that wait at a block barrier or for a launch */
-    uint64_t pending;     /* members of the class that issues, which have not */
-    uint64_t pc;          /* its instruction */
+    uint64_t live, waits; /* members with live lanes; members that wait at a block barrier or for a launch */
+    uint64_t pending;     /* members of the issuing class that have not issued */
+    uint64_t pc;          /* pc of the instruction of that class */
     unsigned issued;
     uint32_t packet;
 };
 struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned n, groups;    /* members of a group; groups */
-    uint64_t all;          /* members */
+    unsigned n, groups;    /* members per group; number of groups */
+    uint64_t all;          /* set of all members */
     struct tim_ilt ilt;
-    uint64_t launch;       /* 1 + the latest whose blocks began here */
-    uint64_t next_at;      /* no operation ends, and no entry times out, before it */
+    uint64_t launch;       /* 1 + the latest launch with blocks on this core */
+    uint64_t next_at;      /* no operation ends, and no entry times out, before this cycle */
     bool changed;          /* warps may have been released since the last `picks` */
-    uint64_t *ignored;     /* instructions that were ignored once */
+    uint64_t *ignored;     /* instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
-    uint32_t sequence;     /* of packets */
-    unsigned issuing;      /* groups with a class that issues */
-    unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue */
+    uint32_t sequence;     /* number of the last packet */
+    unsigned issuing;      /* number of groups with an issuing class */
+    unsigned pending[TIM_MAX_SCHEDS]; /* members that must issue */
     uint64_t operating[TIM_MAX_WARPS / 64]; /* slots whose state is BARRIER */
-    uint64_t kept[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps that are neither READY nor PASSED */
+    uint64_t kept[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps in states other than READY and PASSED */
     struct group group[TIM_MAX_WARPS];
-    struct member member[TIM_MAX_WARPS]; /* by slot, as are */
-    uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS]; /* its group, scheduler, and place there */
+    struct member member[TIM_MAX_WARPS]; /* by slot, as the arrays below */
+    /* group, scheduler, and place in the scheduler, of the warp */
+    uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS];
 };
 
 static bool is_on(const struct tim_config *config)
 {
-    return config->dwr_on && config->core_group > 1; /* 15: alone in a group there is nothing to wait for */
+    return config->dwr_on && config->core_group > 1; /* 15: a warp alone in its group has no partners */
 }
 
 static struct tim_mech *create(const struct tim_mech_core *core)
@@ -97,7 +101,7 @@ static void destroy(struct tim_mech *mech)
     free(dwr);
 }
 
-/* 4.1: loads and stores of global and local memory; the constant cache's only by dwr.lat_param. */
+/* 4.1: loads and stores of global and local memory; those of the constant cache only with dwr.lat_param. */
 static bool is_lat(const struct dwr *dwr, const struct tim_static *what)
 {
     return what->data || (dwr->config->dwr_lat_param && what->of_constants);
@@ -132,7 +136,7 @@ static void ilt_insert(struct dwr *dwr, uint64_t pc)
 
 /* ---- the barrier and its release (5.1, 5.2) ------------------------------------------------------ */
 
-/** Members of group @g whose slot has no warp. */
+/** Returns the members of group @g whose slots have no warp. */
 static uint64_t absent(const struct dwr *dwr, unsigned g)
 {
     uint64_t set = 0;
@@ -148,7 +152,7 @@ static uint64_t absent(const struct dwr *dwr, unsigned g)
 
 static uint64_t arrived(const struct dwr *dwr, const struct group *g)
 {
-    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* the control: neither ends nor block barriers count */
+    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* the control experiment: ends and block barriers do not count */
         return g->pst.lock | absent(dwr, (unsigned)(g - dwr->group));
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
@@ -178,8 +182,8 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
         dwr->next_at = m->at;
 }
 
-/** Its barrier is over, and by it the warp may issue at m->pc. Another split of it may run by now, which has been kept from
- *  its own barrier. */
+/** The barrier has ended, and lets the warp issue at m->pc. If a split that has reached another LAT runs by now, the
+ *  barrier of that LAT begins. */
 static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -227,19 +231,19 @@ static void try_release(struct dwr *dwr, struct group *g, uint64_t now)
         release(dwr, g, now);
 }
 
-/** The instruction has been ignored: is it the first time? */
+/** Counts an instruction that is ignored for the first time. */
 static void note_ignored(struct dwr *dwr, uint64_t number)
 {
     for (size_t i = 0; i < dwr->ignored_count; i++)
         if (dwr->ignored[i] == number)
             return;
     if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* then the count is less */
+        return; /* the count is then too low */
     dwr->ignored[dwr->ignored_count++] = number;
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
 
-/** Step 0: it is in the list. */
+/** Step 0: the instruction is in the ILT. */
 static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -255,7 +259,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
     }
 }
 
-/** Its operation looks at the tables in cycle @now. */
+/** The operation reads the tables in cycle @now. */
 static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -266,7 +270,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ignore(dwr, warp, now);
         return;
     }
-    if (m->at < m->ends) { /* an ignored one would be over */
+    if (m->at < m->ends) { /* only an ignored barrier would have ended by now */
         m->at = m->ends;
         return;
     }
@@ -286,7 +290,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     try_release(dwr, g, now);
 }
 
-/** Without it: those that have arrived continue, as if all had. */
+/** Timeout: the members that have arrived continue as if all had arrived. */
 static void force(struct dwr *dwr, struct group *g, uint64_t now)
 {
     dwr->base.core->count[TIM_CORE_dwr_timeouts]++;
@@ -298,7 +302,7 @@ static uint64_t timeout_of(const struct dwr *dwr, const struct group *g)
     return g->pst.valid && dwr->config->dwr_timeout != 0 ? g->pst.since + dwr->config->dwr_timeout : UINT64_MAX;
 }
 
-/** What is over up to cycle @now. */
+/** Handles operations that end, and timeouts, up to cycle @now. */
 static void advance(struct dwr *dwr, uint64_t now)
 {
     while (dwr->next_at <= now) {
@@ -314,7 +318,7 @@ static void advance(struct dwr *dwr, uint64_t now)
                     best = (int)w;
             }
         if (best >= 0 && dwr->member[best].at <= now) {
-            dwr->next_at = dwr->member[best].at; /* there may be another one */
+            dwr->next_at = dwr->member[best].at; /* another one may be due */
             operate(dwr, (unsigned)best, dwr->member[best].at);
             continue;
         }
@@ -364,7 +368,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
-    if (g->live == 0) /* its last one cannot have waited; a debugger's move may have left an entry */
+    if (g->live == 0) /* its last warp cannot have waited, but a debugger's change of a pc may have left an entry */
         g->pst = (struct tim_dwr_pst){0};
 }
 
@@ -398,7 +402,7 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
 
-/** Is the warp combine-ready at @pc, and there? */
+/** Is the warp combine-ready at @pc, with its split at @pc? */
 static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 {
     const struct member *m = &dwr->member[warp];
@@ -420,7 +424,7 @@ static uint64_t class_of(const struct dwr *dwr, unsigned warp)
     return set;
 }
 
-/** May a class issue that the warp is the first of? */
+/** May the class begin whose first member is the warp? */
 static bool may_start(const struct dwr *dwr, unsigned warp)
 {
     const struct tim_mech_core *core = dwr->base.core;
@@ -436,7 +440,7 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
-/** Is it the first of those that are to issue on its scheduler? */
+/** Is it the first member still to issue on its scheduler? */
 static bool is_next(const struct dwr *dwr, unsigned warp)
 {
     const struct group *g = &dwr->group[dwr->of[warp]];
@@ -466,11 +470,11 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     case TIM_DWR_PASSED:
         return false;
     default:
-        return is_lat(dwr, next); /* it is reached in this cycle */
+        return is_lat(dwr, next); /* the warp reaches the LAT in this cycle */
     }
 }
 
-/* A ready warp has reached its next instruction: before a LAT it is READY no more. */
+/* A ready warp has reached its next instruction. Before a LAT its state is therefore no longer READY. */
 static const uint64_t *suspects(struct tim_mech *mech, unsigned sched)
 {
     static const uint64_t all[TIM_MAX_WARPS / 64] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -479,7 +483,7 @@ static const uint64_t *suspects(struct tim_mech *mech, unsigned sched)
     return dwr->pending[sched] != 0 ? all : dwr->kept[sched];
 }
 
-/** A member of the class that issues has, or (@issued false) will not. */
+/** A member of the issuing class has issued or, if @issued is false, will not issue. */
 static void leave(struct dwr *dwr, unsigned warp, bool issued)
 {
     struct group *g = group_of(dwr, warp);
@@ -549,8 +553,8 @@ static bool follows(struct tim_mech *mech, unsigned warp)
     return (dwr->group[dwr->of[warp]].pending & bit_of(dwr, warp)) != 0;
 }
 
-/** Members of classes that are at their instruction no more: emu wants other lanes of the warp first, or a debugger
- *  has moved them. */
+/** Removes members of classes that are no longer at their instruction: emu requires other lanes of the warp first,
+ *  or a debugger has changed the pc. */
 static bool drop_strays(struct dwr *dwr)
 {
     bool dropped = false;
@@ -581,7 +585,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return changed;
 }
 
-/** A debugger stops the warp while it steps another: partners do not wait for it. */
+/** A debugger stops the warp while it steps another one: partners do not wait for the warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct dwr *dwr = (struct dwr *)mech;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic warp resizing: the ignore list table, and what its tables cost in bits. Source: dynamic warp resizing 3.3, 3.4. */
+/* Dynamic warp resizing: the ignore list table, and the storage in bits of its tables. Source: dynamic warp resizing
+ * 3.3, 3.4. */
 #include "timing/mechanisms/tim_dwr_priv.h"
 
 #include <stdlib.h>

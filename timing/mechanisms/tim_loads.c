@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each load does in L1: how its lanes spread over lines, whose lines it hits, and in which iteration of the loop
- * around it the warp touched the line before. It holds nothing back. A report of it is a profile for mechanism daws.
- * Source: the warp scheduling thesis 5.1, 5.6, 10.
+ * Behaviour of each load in L1: how its lanes spread over lines, which warp brought the lines that it hits, and in
+ * which iteration of the enclosing loop the warp last touched the line. The mechanism holds no warp back. Its report
+ * is a profile for mechanism daws. Source: the warp scheduling thesis 5.1, 5.6, 10.
  *
- *   issues ---> a loop begins again: the warp's iteration of it gets a new number
- *   access ---> (line, warp) -> the number of the iteration that touched the line last: this one, the one before, other
+ *   issues ---> a loop iteration begins: the warp's iteration gets a new number
+ *   access ---> (line, warp) -> number of the iteration that last touched the line: this one, the one before, another
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_profile_priv.h"
@@ -20,25 +20,26 @@ struct row {
     uint64_t count[TIM_LOAD_COUNT];
 };
 enum { PENDING = 64 };
-/** Of a warp slot. */
+/** State of a warp slot. */
 struct walker {
     uint64_t age;         /* of its warp */
     const struct tim_code *code;
-    unsigned open;        /* 1 + the innermost loop of a kernel that its last instruction was in; 0: none */
-    uint64_t instruction; /* the load that `reuses` counted last */
-    struct pending {      /* its latest loads in loops, whose accesses may come when it is an iteration further */
+    unsigned open;        /* 1 + the innermost loop of a kernel that contains its last instruction; 0: none */
+    uint64_t instruction; /* the last load counted in `reuses` */
+    struct pending {      /* its latest loads in loops; their accesses may be made in a later iteration */
         uint64_t instruction, trip, last;
     } pending[PENDING];
-    unsigned next;        /* of `pending`, to be written next */
+    unsigned next;        /* index in `pending` to be written next */
 };
 struct loads {
     struct tim_mech base;
-    uint64_t trips;       /* iterations that were numbered */
+    uint64_t trips;       /* number of iterations so far */
     struct row *row;      /* [rows] */
     size_t rows, capacity;
-    struct tim_map row_of; /* (pc, 0): 1 + index of its row */
-    struct tim_map trip;   /* (slot, loop's begin): the number of its iteration; (slot + TIM_MAX_WARPS, ...): of the one before */
-    struct tim_map touched; /* (line, warp's age): 1 + the number of the iteration that touched it last; 1: none */
+    struct tim_map row_of; /* (pc, 0): 1 + index of its entry of `row` */
+    /* (slot, pc of loop): number of its iteration; (slot + TIM_MAX_WARPS, ...): number of the one before */
+    struct tim_map trip;
+    struct tim_map touched; /* (line, age of warp): 1 + number of the iteration that last touched it; 1: none */
     struct walker walker[TIM_MAX_WARPS];
 };
 
@@ -73,7 +74,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     ((struct loads *)mech)->walker[warp] = (struct walker){.age = age, .instruction = UINT64_MAX};
 }
 
-/** Returns the number of the iteration of the loop that begins at @begin, and in *last that of the one before; 0: none. */
+/** Returns the number of the current iteration of the loop at @begin, and in *last that of the one before; 0: none. */
 static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t *last)
 {
     bool is_new;
@@ -85,7 +86,7 @@ static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t
     return trip;
 }
 
-/** Numbers the next iteration. @enters: it has none before it. */
+/** Numbers the next iteration. @enters: the warp enters the loop, so no iteration precedes it. */
 static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool enters)
 {
     bool is_new;
@@ -100,7 +101,7 @@ static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool ente
         *at = last;
 }
 
-/** Follows the warp into, through and out of loops. @loop: the innermost one at its instruction; 0: none. */
+/** Tracks the loops of the warp. @loop: the innermost loop that contains its instruction; 0: none. */
 static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned loop)
 {
     struct walker *w = &l->walker[issue->warp];
@@ -110,7 +111,7 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
         w->code = issue->code;
         w->open = 0;
     }
-    while (w->open != 0) { /* what the function's own instruction is not in, the warp has left */
+    while (w->open != 0) { /* the warp has left loops of this function that do not contain its instruction */
         const struct tim_loop *open = &issue->code->loop[w->open - 1];
         if (issue->pc < open->from || issue->pc >= open->to || (issue->pc >= open->begin && issue->pc <= open->end))
             break;
@@ -118,7 +119,7 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
     }
     if (found == NULL || found->begin != issue->pc)
         return;
-    if (w->open != 0 && issue->code->loop[w->open - 1].from != found->from) { /* of a function that the loop calls */
+    if (w->open != 0 && issue->code->loop[w->open - 1].from != found->from) { /* in a function that the loop calls */
         begin_trip(l, issue->warp, found->begin, false);
         return;
     }
@@ -141,12 +142,12 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     w->next = (w->next + 1) % PENDING;
 }
 
-/** Returns the number of the iteration that the access's load was issued in, as trip_of. */
+/** Returns the number of the iteration in which the access's load was issued, in the form of trip_of(). */
 static uint64_t trip_of_access(struct loads *l, const struct tim_mech_access *a, uint64_t begin, uint64_t *last)
 {
     const struct walker *w = &l->walker[a->warp];
 
-    for (unsigned i = 1; i <= PENDING; i++) { /* the latest first */
+    for (unsigned i = 1; i <= PENDING; i++) { /* latest first */
         const struct pending *p = &w->pending[(w->next + PENDING - i) % PENDING];
 
         if (p->instruction == a->instruction && p->trip != 0) {
@@ -173,7 +174,8 @@ static struct row *row_at(struct loads *l, const struct tim_code *code, uint64_t
     return at == NULL || *at == 0 ? NULL : &l->row[*at - 1];
 }
 
-/** Classes an access by when its warp touched the line before, and keeps that it has now. Returns TIM_LOAD_COUNT: never. */
+/** Classifies an access by the iteration in which its warp last touched the line, and records this touch. Returns
+ *  TIM_LOAD_COUNT if the warp never touched it. */
 static enum tim_load_counter class_of(struct loads *l, const struct tim_mech_access *a)
 {
     const unsigned loop = tim_loop_at(a->code, a->pc);
@@ -238,7 +240,7 @@ static int by_pc(const void *a, const void *b)
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-/** Sums the rows of all cores, by pc. Returns how many; *out is to be freed. */
+/** Merges the entries of all cores by pc. Returns their number; the caller frees *out. */
 static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **out)
 {
     size_t count = 0, kept = 0, capacity = 0;
@@ -276,7 +278,7 @@ static double share(uint64_t part, uint64_t whole)
     return 100 * mean(part, whole);
 }
 
-/** Returns the row of the line table in force at the load, and in *file its file's name. NULL: none is. */
+/** Returns the entry of the line table that covers the load, and its file name in *file. NULL: none. */
 static const struct isa_line *source_of(const struct row *row, const char **file)
 {
     const struct isa_object *object = emu_program_object(row->code->program);

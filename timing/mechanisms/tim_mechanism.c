@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of mechanisms, and the hooks of those that are on. */
+/* Table of mechanisms, and calls of the hooks of enabled mechanisms. */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 #include <stdio.h>
@@ -28,11 +28,11 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
-/** Do schedulers share nothing but the load/store queue, and issue once in a cycle? */
+/** Do schedulers share only the load/store queue, and issue once per cycle? */
 static bool shares_little(const struct tim_config *c)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
-        if (u != ISA_UNIT_TEX && u != ISA_UNIT_MATRIX && /* which none of TIM_PATH_DIRECT takes, as it issues */
+        if (u != ISA_UNIT_TEX && u != ISA_UNIT_MATRIX && /* no instruction of TIM_PATH_DIRECT uses these units */
             c->unit[u].pipes != 0 && c->unit[u].pipes < c->issue_schedulers)
             return false;
     return c->issue_width == 1 && !c->issue_switch_on_stall && c->lsu_local == 0 && !c->lsu_separate;
@@ -71,7 +71,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     mechs->packets = mechs->fetches = NULL;
 }
 
-/** Calls hook @hook, with the mechanism and what follows, of those that want it. */
+/** Calls hook @hook of each mechanism that has it. */
 #define CALL(mechs, hook, ...)                                                                     \
     for (unsigned i = 0; i < (mechs)->count; i++) {                                                \
         if ((mechs)->mech[i]->row->hook != NULL)                                                   \
@@ -234,7 +234,7 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
     return next;
 }
 
-/** Those of the kernel management, whose rows are in timing/grid, and what puts them on a machine. */
+/** Mechanisms of kernel management, which timing/grid implements, and the key that enables each. */
 static const struct {
     const char *name, *summary, *assignment;
 } of_grid[] = {
@@ -250,7 +250,7 @@ void tim_mechanisms_print(struct lw_sink *out)
         lw_printf(out, "%-6s %s\n", of_grid[i].name, of_grid[i].summary);
 }
 
-/** What puts the mechanism on a machine, into @out of @room bytes. False: there is none of the name. */
+/** Writes the key that enables the mechanism into @out of @room bytes. Returns false if there is no such mechanism. */
 static bool find(const char *name, size_t size, char *out, size_t room)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)
@@ -284,7 +284,7 @@ static enum lw_status refuse(const char *name, size_t size, struct lw_error *err
 
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names, struct lw_error *err)
 {
-    for (unsigned pass = 0; pass < 2; pass++) /* nothing is set before all are known */
+    for (unsigned pass = 0; pass < 2; pass++) /* no key is set before all names are checked */
         for (const char *at = names, *end; at != NULL; at = *end != '\0' ? end + 1 : NULL) {
             char assignment[64];
 

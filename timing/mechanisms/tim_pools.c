@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two levels of warps: those of the active pool may issue, the others are pending. Source: specification of
- * address pre-computation 7.3 and 7.6. Ours: a pool for each scheduler; which of several warps leaves first.
+ * Two-level warp pools: warps of the active pool may issue, the others are pending. Source: specification of address
+ * pre-computation 7.3 and 7.6. Our choice: a pool for each scheduler; which of several warps leaves first.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 #include <stdlib.h>
 
-/** What a pool asks of a warp. */
+/** State of a warp as a pool sees it. */
 enum state {
-    READY, /* it waits for nothing, or for something near */
-    MISS,  /* for memory outside the core */
-    OUT,   /* for other warps, a launch or a time */
-    GONE   /* it has ended, or there is none */
+    READY, /* waits for nothing, or for an event within the core */
+    MISS,  /* waits for memory outside the core */
+    OUT,   /* waits for other warps, a launch or a time */
+    GONE   /* has ended, or the slot is empty */
 };
-/** The warps of a scheduler that may issue, and the others in the order in which they are to. Warps are numbered by
- *  their place among the scheduler's: slot divided by the number of schedulers. */
+/** The active warps of a scheduler, and its pending warps in queue order. A warp's number is its slot divided by the
+ *  number of schedulers. */
 struct pool {
     uint64_t active[TIM_MAX_WARPS / 64];
-    unsigned size;                 /* of `active` */
-    unsigned queued;               /* pending: */
+    unsigned size;                 /* number of warps in `active` */
+    unsigned queued;               /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
-    uint64_t assigned;             /* the core's at the last update */
-    uint64_t known[TIM_MAX_WARPS / 64]; /* active or pending, if `age` is the warp's */
+    uint64_t assigned;             /* the core's count of assigned warps at the last update */
+    uint64_t known[TIM_MAX_WARPS / 64]; /* active or pending, provided that `age` matches the warp */
     uint64_t age[TIM_MAX_WARPS];
 };
 struct pools {
     struct tim_mech base;
-    unsigned schedulers, warps, active; /* of the core; most of a pool */
+    unsigned schedulers, warps, active; /* schedulers and warps of the core; maximum size of a pool */
     struct pool pool[TIM_MAX_SCHEDS];
 };
-/** What the functions below look at: a pool of scheduler `sched`, which has `count` warps. */
+/** Context of the functions below: the pool of scheduler `sched`, which has `count` warps. */
 struct view {
     const struct pools *pools;
     unsigned sched, count;
@@ -82,7 +82,7 @@ static void enqueue(struct pool *pool, unsigned warp)
     pool->queue[pool->queued++] = (uint16_t)warp;
 }
 
-/** Warps that began since are pending, the oldest first. A slot's warp of before is forgotten. */
+/** Adds new warps to the pending ones, the oldest first. Forgets earlier warps of their slots. */
 static void take_new(struct pool *pool, const struct view *view)
 {
     unsigned queued = 0;
@@ -111,7 +111,8 @@ static void take_new(struct pool *pool, const struct view *view)
     }
 }
 
-/** Who ended or waits for others leaves the active pool; of those that wait for memory one, which has the lowest slot. */
+/** Removes from the active pool warps that have ended or wait for others. Of the warps that wait for memory, removes
+ *  only the one with the lowest slot. */
 static bool demote(struct pool *pool, const struct view *view)
 {
     bool changed = false, missed = false;
@@ -135,7 +136,7 @@ static bool demote(struct pool *pool, const struct view *view)
     return changed;
 }
 
-/** The pending ones that wait for nothing, first in first out, while there is room. */
+/** Activates pending warps that wait for nothing, in queue order, while the pool has space. */
 static bool promote(struct pool *pool, const struct view *view)
 {
     unsigned kept = 0;

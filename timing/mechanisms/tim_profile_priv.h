@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each load of a kernel did in a run: mechanism `loads` counts it and reports it as the member "loads" of a timing
- * report; a later run takes it from there as a profile (tim_config_set_profile).
+ * Profile of the loads of a kernel. Mechanism `loads` counts them, and a timing report has them as member "loads". A
+ * later run reads the profile from that report (tim_config_set_profile).
  */
 #ifndef TIM_PROFILE_PRIV_H
 #define TIM_PROFILE_PRIV_H
 
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
-/** Counters of a load, each with its name in reports and what it counts. */
+/** Counters of a load: name in reports, and meaning. */
 #define TIM_LOAD_COUNTERS(X)                                                                       \
     X(executions, "warp instructions whose accesses pass L1")                                      \
     X(lanes, "active lanes of these, summed")                                                      \
@@ -30,16 +30,16 @@ enum tim_load_counter {
     TIM_LOAD_COUNT
 };
 
-/** A load as a profile names it: by its function and its offset there, in bytes. */
+/** A load in a profile. Its function and its byte offset there identify it. */
 struct tim_profile_load {
     char *function; /* symbol; owned */
     uint64_t offset;
-    uint64_t loop;  /* offset of the first instruction of the innermost loop around it; UINT64_MAX: none */
+    uint64_t loop;  /* offset of the first instruction of the innermost enclosing loop; UINT64_MAX: none */
     uint64_t count[TIM_LOAD_COUNT];
 };
 struct tim_profile {
-    unsigned users;   /* configurations that have it */
-    char *name;       /* of the report's file */
+    unsigned users;   /* number of configurations that refer to it */
+    char *name;       /* file name of the report */
     struct tim_profile_load *load; /* [count] */
     size_t count;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static warp limiting: only so many warps of a core issue. Who waits at a barrier is not counted, or a block of more
- * warps would never pass one. Source: the warp scheduling thesis 3.4 (which does not say which warps: A24).
+ * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier do not count;
+ * otherwise a block with more warps than the limit could never pass a barrier. Source: the warp scheduling thesis
+ * 3.4 (which does not specify the warps: A24).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -11,8 +12,8 @@ struct swl {
     struct tim_mech base;
     bool sticky;
     unsigned limit;
-    struct tim_mech_list running; /* warps that live and do not wait */
-    bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
+    struct tim_mech_list running; /* live warps that do not wait */
+    bool active[TIM_MAX_WARPS];   /* by slot: the warp may issue */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -37,7 +38,8 @@ static void destroy(struct tim_mech *mech)
     free(mech);
 }
 
-/** Admits warps up to the limit: the oldest; or who has one keeps it, and the oldest of the others get what is left. */
+/** Admits warps up to the limit, the oldest first. With `sticky`, admitted warps remain admitted, and the oldest of
+ *  the others fill the remaining places. */
 static void admit(struct swl *swl)
 {
     unsigned left = swl->limit;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variable warp sizing: narrow warps of several schedulers (slices) issue and fetch in lock step while they agree on the pc,
- * and each for itself where they do not. A group of slots, one of each slice, is an original gang, and a set of the gang
- * table. Source: the warp scheduling thesis's specification 7.
+ * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the
+ * same pc, and separately when they do not. A group of slots, one of each slice, is an original gang, and has a set
+ * of the gang table. Source: the warp scheduling thesis's specification 7.
  *
- * Its part of a cycle, before any scheduler picks: sets of which something has changed are looked at, so that gangs whose
- * warps are at different pcs split; one set is reformed; gangs are chosen. A gang that is chosen has its slices: no other
- * warp of them may issue. Where a member could not issue with the others (a debugger held it, or there was no room after
- * all), those that are late come before all others, until the whole gang has issued the instruction. Whom a debugger holds then,
- * too, leaves the gang, or that one could not continue.
+ * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs
+ * whose warps are at different pcs. Then it merges units of one set, and chooses gangs. A chosen gang reserves its
+ * slices: no other warp of these slices may issue. A member may fail to issue with the others, because a debugger
+ * holds it or capacity is missing. Such late members take precedence over all other warps until the whole gang has
+ * issued the instruction. A late member that a debugger holds leaves the gang, as the gang could not continue
+ * otherwise.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
@@ -27,9 +28,9 @@ static void put(uint64_t *sets, unsigned set, bool is_in)
         sets[set / 64] &= ~(UINT64_C(1) << set % 64);
 }
 
-/* ---- what there is, over time ---------------------------------------------------------------------------- */
+/* ---- counts over time ------------------------------------------------------------------------------------------ */
 
-/** The cycles before @over are counted with what there is. */
+/** Counts the cycles before @over with the current numbers of gangs and warps. */
 static void count_cycles(struct tim_vws *vws, uint64_t over)
 {
     uint64_t *count = vws->base.core->count, cycles = over > vws->since ? over - vws->since : 0;
@@ -53,7 +54,7 @@ static void account(struct tim_mech *mech)
     count_cycles((struct tim_vws *)mech, mech->core->over);
 }
 
-/** The gangs and single warps of a set are others, from cycle @from on. */
+/** The gangs and single warps of a set have changed, from cycle @from on. */
 static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -77,7 +78,7 @@ static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint6
         put(vws->mergeable, g, tim_gang_merge(&set->table, set->pc, false));
 }
 
-/* ---- where members are -------------------------------------------------------------------------------------- */
+/* ---- positions of members -------------------------------------------------------------------------------------- */
 
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t members, uint64_t now)
 {
@@ -91,7 +92,7 @@ bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** What is at the pcs of its members; who has reached bsync. */
+/** Updates the pcs of members, and finds those that have reached bsync. */
 static void look_at_members(struct tim_vws *vws, unsigned g)
 {
     const struct tim_mech_core *core = vws->base.core;
@@ -129,7 +130,7 @@ uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *ga
     return pending;
 }
 
-/** Gangs whose warps continue at different pcs split. True: something of the table is another. */
+/** Splits gangs whose warps continue at different pcs. Returns true if the table has changed. */
 static bool follow(struct tim_vws *vws, unsigned g)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -174,7 +175,7 @@ static bool follow(struct tim_vws *vws, unsigned g)
     return changed;
 }
 
-/** Two units of the set of this cycle become one, if they have one pc. */
+/** Merges two units of this cycle's set if they have the same pc. */
 static bool reform(struct tim_vws *vws)
 {
     unsigned g = (unsigned)(vws->base.core->now % vws->sets), merges = 0;
@@ -199,7 +200,7 @@ static uint8_t ready_of(const struct tim_vws *vws, const uint64_t (*ready)[TIM_M
     return members;
 }
 
-/** Does a member wait for data? */
+/** Does any of @members wait for data? */
 static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t members)
 {
     const struct tim_mech_core *core = vws->base.core;
@@ -214,7 +215,7 @@ static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** Gangs of which some have their data, and others wait for theirs, split. */
+/** Splits gangs of which some members have their data while others wait. */
 static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -239,13 +240,13 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
     return changed;
 }
 
-/* ---- which gangs issue ---------------------------------------------------------------------------------------- */
+/* ---- choice of gangs ------------------------------------------------------------------------------------------- */
 
-/** A gang that could issue; in mode `gang` also a single warp. */
+/** A gang that could issue, or in mode `gang` a single warp. */
 struct choice {
     unsigned id, set;
     uint8_t members;
-    bool greedy; /* it issued in the cycle before */
+    bool greedy; /* it issued in the preceding cycle */
     uint64_t age, pc;
 };
 
@@ -265,7 +266,7 @@ static bool goes_before(const struct tim_vws *vws, const struct choice *a, const
     return a->age != b->age ? a->age < b->age : a->id < b->id;
 }
 
-/** Has a debugger held one of them back in the cycle before? Then it is another's turn. */
+/** Has a debugger held one of @members back in the preceding cycle? Then another unit is chosen. */
 static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t now)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))
@@ -274,7 +275,8 @@ static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t
     return false;
 }
 
-/** The unit of a set that may issue in mode `gang`: that of the lowest pc, ready or not; TIM_VWS_UNITS: none runs. */
+/** Returns the unit of a set that may issue in mode `gang`: the one with the lowest pc, ready or not. TIM_VWS_UNITS:
+ *  none. */
 static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
 {
     unsigned found = TIM_VWS_UNITS;
@@ -291,7 +293,7 @@ static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
     return found;
 }
 
-/** The units of a set that could issue, after @count others. How many there are then. */
+/** Adds the units of a set that could issue to @choice, which has @count entries. Returns the new number of entries. */
 static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready, struct choice *choice, unsigned count)
 {
     const struct tim_vws_set *set = &vws->set[g];
@@ -313,7 +315,7 @@ static unsigned add_choices(const struct tim_vws *vws, unsigned g, uint8_t ready
     return count;
 }
 
-/** Members of a unit of @size warps have their slices. */
+/** Reserves slices for the members of a unit of @size warps. */
 static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsigned size)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))
@@ -322,7 +324,7 @@ static void assign_slices(struct tim_vws *vws, unsigned g, uint8_t members, unsi
         vws->size[m] = (uint8_t)size;
 }
 
-/** Late members. The slices that they take. */
+/** Chooses late members. Returns the slices that they take. */
 static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t taken)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -339,7 +341,8 @@ static uint8_t catch_up(struct tim_vws *vws, unsigned g, uint8_t ready, uint8_t 
     return all;
 }
 
-/** Single warps of slices that gangs have left; those that wait for one that a gang has. Is one ready? */
+/** Counts ready single warps of slices that a gang has. With vws.policy lpc, reserves each other slice for its ready
+ *  single warp with the lowest pc. Returns true if a single warp is ready. */
 static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64], uint8_t taken)
 {
     uint64_t least[TIM_GANG_MEMBERS];
@@ -365,7 +368,7 @@ static bool choose_single(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_W
     return found;
 }
 
-/** Gangs are chosen, and have their slices. */
+/** Chooses gangs, and reserves their slices. */
 static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct choice choice[TIM_MAX_WARPS];
@@ -408,7 +411,7 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
     vws->base.core->count[TIM_CORE_vws_gang_issues] += chosen;
     if (vws->single != 0 && vws->config->vws_mode != TIM_VWS_GANG)
         single = choose_single(vws, ready, taken);
-    if (chosen != 0 || single) /* else nothing issues, and the cycle may be left out */
+    if (chosen != 0 || single) /* otherwise nothing issues, and the cycle may be skipped */
         tim_histogram_add(&vws->base.core->histogram[TIM_CORE_H_vws_gangs], chosen);
 }
 
@@ -517,7 +520,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     const unsigned m = warp % vws->slices;
     const uint8_t alone = set->table.alone;
 
-    count_cycles(vws, mech->core->now + 1); /* the cycle may be half over, and counted */
+    count_cycles(vws, mech->core->now + 1); /* the cycle may be in progress, and already counted */
     vws->live -= set->table.live >> m & 1;
     set->fresh &= (uint8_t)~(1u << m);
     tim_gang_drop(&set->table, m);
@@ -535,7 +538,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tim_vws *vws = (struct tim_vws *)mech;
     struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
     const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
-    const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1; /* others of its gang may have ended since */
+    /* other members of its gang may have ended since */
+    const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1;
     uint64_t *count = mech->core->count;
 
     mark(vws, issue->warp);
@@ -552,8 +556,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
-/** A debugger holds the warp back while it steps another. If others of its gang have issued in an earlier cycle, the gang
- *  continues without it. */
+/** A debugger holds the warp back while it steps another one. If other members of its gang have issued in an earlier
+ *  cycle, the gang continues without the warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;
@@ -570,7 +574,7 @@ static void refused(struct tim_mech *mech, unsigned warp)
     mark(vws, warp);
 }
 
-/* Memory instructions of a cycle are one packet: what all slices request is one access of all their lanes (7.2). */
+/* The memory instructions of a cycle form one packet: one access of all their lanes (7.2). */
 
 static uint32_t packet_of(uint64_t cycle)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variable warp sizing: who fetches. A gang fetches once for all of its warps, and gangs have the first claim on the ports of
- * the instruction cache. Then each slice fetches for one of its single warps, by loose round robin: from its own
- * cache, if it has one, else by a port, as long as there are some; slices take turns. Source: specification 7.4.
+ * Fetches of variable warp sizing. A gang fetches once for all of its warps. Gangs have priority on the ports of the
+ * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. It uses its own
+ * cache if it has one, else a port while ports are free; slices take turns. Source: specification 7.4.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
-/** Who may have room, by sets: of each slice single warps, and gangs. */
+/** Sets whose warps may have buffer space: single warps of each slice, and gangs. */
 struct candidates {
     uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
 };
@@ -28,7 +28,7 @@ static void find_candidates(const struct tim_vws *vws, const struct tim_mech_fet
         }
 }
 
-/** The first of @sets from set @from on, which is at most its last; TIM_VWS_SETS: none. */
+/** Returns the first member of @sets that is at least @from; TIM_VWS_SETS: none. */
 static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from)
 {
     for (unsigned word = from / 64; word < TIM_VWS_SET_WORDS; word++) {
@@ -40,7 +40,7 @@ static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from
     return TIM_VWS_SETS;
 }
 
-/** Units of set @g from @unit on, before @end, fetch, at most @ports of them. How many did. */
+/** Fetches for units [@unit, @end) of set @g, at most @ports of them. Returns the number of fetches. */
 static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch *phase, unsigned g, unsigned unit, unsigned end,
                                 unsigned ports)
 {
@@ -63,14 +63,14 @@ static unsigned fetch_for_units(struct tim_vws *vws, const struct tim_mech_fetch
     return done;
 }
 
-/** Gangs fetch, at most @ports of them. How many did. */
+/** Fetches for gangs, at most @ports of them. Returns the number of fetches. */
 static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates, unsigned ports)
 {
     const unsigned units = vws->config->vws_mode == TIM_VWS_GANG ? TIM_VWS_UNITS : TIM_GANG_WAYS;
     const unsigned first = vws->fetch_next / TIM_VWS_UNITS, unit = vws->fetch_next % TIM_VWS_UNITS;
     unsigned done = 0;
 
-    /* From unit @unit of set @first on around to the one before it. */
+    /* Starts at unit @unit of set @first, and wraps around to the preceding unit. */
     for (unsigned g = first_from(candidates->gang, first); g < TIM_VWS_SETS && done < ports; g = first_from(candidates->gang, g + 1))
         done += fetch_for_units(vws, phase, g, g == first ? unit : 0, units, ports - done);
     for (unsigned g = first_from(candidates->gang, 0); g <= first && done < ports; g = first_from(candidates->gang, g + 1))
@@ -78,7 +78,7 @@ static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch
     return done;
 }
 
-/** A single warp of slice @s fetches. *waits: one has room, and there was no port. */
+/** Fetches for a single warp of slice @s. *waits: a warp has buffer space, but no port is free. */
 static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates,
                                              unsigned s, bool port, bool *waits)
 {
