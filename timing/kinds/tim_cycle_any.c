@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle: Cores of any kind. */
+/* Functions of a cycle for cores of any kind. */
 #include "timing/core/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle: Cores with the control field, and operands that are read at issue. */
+/* Functions of a cycle for cores with the control field and collector `reserved`. */
 #include "timing/core/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_BARRIERS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle: Cores with the control field, its stage, windows of reads and a memory unit for each scheduler. */
+/* Functions of a cycle for cores with the control field, stage Control, collector `window` and lsu.local. */
 #include "timing/core/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_BARRIERS,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which of the kinds compiled here runs a core: the first whose constants are the core's keys, else the one for any. */
+/* Selects the compiled functions of a cycle for a core: the first kind whose constants match the keys, else the
+ * general one. */
 #include "timing/core/tim_core_priv.h"
 
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A cycle: Cores with a scoreboard and operand collectors. */
+/* Functions of a cycle for cores with a scoreboard and operand collectors. */
 #include "timing/core/tim_cycle_body.h"
 
 static const struct tim_kind tim_kind = {.fixed = true, .operand_check = TIM_CHECK_REGISTERS,

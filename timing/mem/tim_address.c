@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where an address is: slice, channel, bank, row (docs/reference/timing-memory.md); when an edge falls; and
- * sizes of packets. What divides here is a power of two, but for the slices. */
+/* Mapping of addresses to slice, channel, bank and row (docs/reference/timing-memory.md), of edges to cycles, and
+ * sizes of packets. All divisors are powers of two, except the number of slices. */
 #include "timing/mem/tim_mem_priv.h"
 
 void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
@@ -17,7 +17,7 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
-/** Each round of chunks visits every slice once, in an order that its number turns. */
+/** Each round of chunks visits every slice once. The round's number rotates the order of the slices. */
 static unsigned rotation_of(uint64_t round)
 {
     for (unsigned shift = 32; shift >= 4; shift /= 2)
@@ -68,7 +68,7 @@ static unsigned bytes_in(uint64_t mask)
     return mask == 0 ? 0 : mask == UINT64_MAX ? 64 : lw_popcount(mask);
 }
 
-/** Flits of a header and @bytes of data. */
+/** Returns the flits of a header and @bytes of data. */
 static uint16_t flits_of(const struct tim_mem *mem, unsigned bytes)
 {
     uint64_t flits = tim_divide(&mem->by_flit_bytes, (uint64_t)mem->config->icnt_header_bytes + bytes +
@@ -84,7 +84,7 @@ void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet
 
     for (unsigned w = 0; w < 4; w++)
         bytes += bytes_in(packet->mask[w]);
-    /* each lane of an atomic has an operand of its own, also for one word */
+    /* each lane of an atomic has its own operand, even if all access one word */
     if (kind >= TIM_PACKET_ATOMIC && bytes < 4u * packet->lanes)
         bytes = 4u * packet->lanes;
     *flits = flits_of(mem, kind == TIM_PACKET_READ ? 0 : bytes);

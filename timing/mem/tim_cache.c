@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tags of a cache: look-up, LRU by stamps, sectors, dirty bytes, and the lines under way. */
+/* Tags of a cache: look-up, LRU by timestamps, sectors, dirty bytes, lines under way. */
 #include "timing/mem/tim_cache_priv.h"
 
 #include <assert.h>
@@ -11,20 +11,20 @@
 #define NO_MSHR UINT16_MAX
 #define NO_WAITER UINT32_MAX
 
-/* All that accesses look at and change: four to a line of the host's cache, so that of a core's
- * caches a set is one, and an access waits for the host's memory once. */
+/* The data that accesses read and change. Four ways share a cache line of the host. A set of a core's cache
+ * therefore is one cache line, and an access waits for the host's memory only once. */
 struct way {
     uint64_t tag;    /* line number + 1, or NO_LINE */
-    uint8_t full;    /* sectors that are there whole, */
-    uint8_t partial; /* and those of which only some bytes are: struct bytes knows them */
-    uint8_t dirty;   /* sectors with bytes to be written below */
+    uint8_t full;    /* sectors that are completely valid */
+    uint8_t partial; /* sectors with only some bytes valid; struct bytes has them */
+    uint8_t dirty;   /* sectors with bytes to write to the next level */
     uint8_t pending; /* sectors under way */
-    uint16_t mshr;   /* NO_MSHR: nothing is under way */
-    uint16_t stamp;  /* greater than those of the set's lines that were used before */
+    uint16_t mshr;   /* NO_MSHR: no sector is under way */
+    uint16_t stamp;  /* greater than the stamps of lines of the set that were used earlier */
 };
 enum { WAYS_A_LINE = 4 };
 _Static_assert(WAYS_A_LINE * sizeof(struct way) == 64, "four ways are a cache line");
-/** Bytes of the sectors that a way calls partial or dirty; of others it says nothing. */
+/** Bytes of the partial or dirty sectors of a way. Undefined for other sectors. */
 struct bytes {
     uint64_t valid[4], dirty[4];
 };
@@ -32,37 +32,37 @@ struct mshr {
     uint32_t first, last; /* waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
-    bool doomed; /* evicted while under way: the line goes when its waiters have been served */
+    bool doomed; /* evicted while under way: removed when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
-    uint32_t next; /* also of the free list */
-    uint8_t need;  /* sectors that are not there yet */
+    uint32_t next; /* next waiter of the line, or of the free list */
+    uint8_t need;  /* absent sectors */
 };
 
 struct tim_cache {
     struct tim_cache_shape shape;
     unsigned sets, line_shift, sector_count, words;
     size_t lines;
-    unsigned all; /* sectors of a line, a set */
-    uint16_t clock; /* of stamps */
+    unsigned all; /* set of all sectors of a line */
+    uint16_t clock; /* the latest stamp */
     struct way *way; /* [set * ways + way] */
-    uint16_t *owner; /* the same: who brought the line */
-    uint64_t *digest; /* [set * digest_words]: a byte a way, of the last tag that it had */
-    unsigned digest_words; /* 0: a set is one line of the host's cache */
+    uint16_t *owner; /* [set * ways + way] owner of the line */
+    uint64_t *digest; /* [set * digest_words]: a byte per way, computed from the way's last tag */
+    unsigned digest_words; /* 0: a set fits in one cache line of the host */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* one for each access that may wait: never short; NO_WAITER: a fresh one */
+    uint32_t free_waiter; /* one for each access that may wait, so always sufficient; NO_WAITER: use fresh_waiter */
     uint32_t fresh_waiter;
     size_t waiters;
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];
     struct tim_divisor by_sets;
     bool sets_are_a_power;
-    uint8_t fold[256];  /* pieces of 32 bytes, a set: the sectors that have any of them, */
-    uint8_t whole[256]; /* and those all of whose pieces are in it */
+    uint8_t fold[256];  /* by set of 32-byte pieces: sectors that contain at least one */
+    uint8_t whole[256]; /* by set of 32-byte pieces: sectors that they cover completely */
 };
 
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)
@@ -138,7 +138,7 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 
 /* ---- masks --------------------------------------------------------------------------------- */
 
-/** Pieces of 32 bytes with a byte in @mask, a set. */
+/** Returns the set of 32-byte pieces with a byte in @mask. */
 static inline unsigned pieces_of_word(uint64_t mask)
 {
     return (unsigned)((uint32_t)mask != 0) | (unsigned)(mask >> 32 != 0) << 1;
@@ -159,7 +159,7 @@ unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]
     return cache->fold[pieces_of(cache, mask)];
 }
 
-/** Sectors all of whose bytes are in @mask. */
+/** Returns the sectors whose bytes are all in @mask. */
 static unsigned whole_sectors(const struct tim_cache *c, const uint64_t mask[4])
 {
     uint64_t rest[4] = {0};
@@ -177,7 +177,7 @@ void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uin
             out[w] |= cache->sector_bytes[lw_lowest(sectors)][w];
 }
 
-/** Sectors with a byte in @mask that way @index has not. */
+/** Returns the sectors with a byte in @mask that way @index lacks. */
 static unsigned missing_sectors(const struct tim_cache *c, size_t index, const uint64_t mask[4])
 {
     const struct way *way = &c->way[index];
@@ -195,7 +195,7 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** Set @to to @mask in sectors @sectors of those that it has, @have, and add them. */
+/** In sectors @sectors sets @to to @mask; in sectors @have keeps it; clears the rest. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {
@@ -207,7 +207,7 @@ static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have
         to[w] = (to[w] & old[w]) | (mask[w] & new[w]);
 }
 
-/** Bytes of the way's sectors @sectors, of which it has @from. */
+/** Gives the bytes of @from that are in sectors @sectors. */
 static void bytes_of(const struct tim_cache *c, const uint64_t from[4], unsigned sectors,
                      uint64_t out[4])
 {
@@ -216,7 +216,7 @@ static void bytes_of(const struct tim_cache *c, const uint64_t from[4], unsigned
         out[w] &= from[w];
 }
 
-/** Way @index has bytes @mask from now on. */
+/** Marks bytes @mask of way @index as valid. */
 static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 {
     struct way *way = &c->way[index];
@@ -239,7 +239,8 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/** The exclusive or of all groups of set bits: lines a power of two apart are in different sets. */
+/** Returns the exclusive or of the line number's groups of set-index bits. Lines whose distance is a power of two
+ *  map to different sets. */
 static unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;
@@ -259,24 +260,23 @@ static unsigned set_of(const struct tim_cache *c, uint64_t line)
                                           : number - tim_divide(&c->by_sets, number) * c->sets);
 }
 
-/** A byte of a tag: neighbours have others. */
+/** Returns a hash of a tag in one byte. Adjacent lines have different hashes. */
 static inline uint8_t digest_of(uint64_t tag)
 {
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
-/** Of 8 ways from word @word on those whose byte is the tag's, and perhaps others: the top bit of each
- *  byte. */
+/** Compares the hash of a tag with those of 8 ways from word @word on. Returns the top bit of each matching byte,
+ *  and possibly of others. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t other = digest[word] ^ digest_of(tag) * ones;
 
-    return (other - ones) & ~other & ones << 7; /* bytes that are 0 */
+    return (other - ones) & ~other & ones << 7; /* zero bytes */
 }
 
-/** find_in() for a set of several lines of the host's cache: of its ways only those are checked whose
- *  byte is the tag's. */
+/** find_in() for sets that span several cache lines of the host: checks only ways whose hash matches. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {
     const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];
@@ -293,7 +293,7 @@ static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t t
     return SIZE_MAX;
 }
 
-/** Index of the line's way in set @set, or SIZE_MAX. */
+/** Returns the index of the line's way in set @set, or SIZE_MAX. */
 static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
@@ -312,7 +312,7 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
     return find_in(c, set_of(c, line), line);
 }
 
-/** The first empty way of a set, else the oldest that is not under way, else SIZE_MAX. */
+/** Returns the first empty way of a set, else the oldest one that is not under way, else SIZE_MAX. */
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
@@ -339,7 +339,7 @@ static void place(const struct tim_cache *c, unsigned set, size_t index,
     out->index = index;
 }
 
-/** Of an absent line that would take way @index. */
+/** Describes the victim if an absent line takes way @index. */
 static void describe_victim(const struct tim_cache *c, unsigned set, size_t index,
                             struct tim_cache_result *out)
 {
@@ -412,7 +412,7 @@ void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-/** Stamps anew from 1 before the clock would wrap: same order in each set. */
+/** Renumbers stamps from 1, in the same order in each set, before the clock wraps. */
 static void renumber(struct tim_cache *c)
 {
     size_t lines = (size_t)c->sets * c->shape.ways;
@@ -456,7 +456,7 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
     m->count++;
 }
 
-/** The way is @line's now, without a byte. */
+/** Assigns the way to @line, without valid bytes. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
     const uint64_t tag = (line >> c->line_shift) + 1;

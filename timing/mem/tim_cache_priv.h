@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of a set-associative cache with LRU, sectors, byte masks and the lines that are under way
- * (MSHRs with the accesses that wait for them). No values: those are emu's. L1, constant, texture
- * and instruction caches of cores and the L2 slices are all this.
+ * Tags of a set-associative cache with LRU replacement, sectors, byte masks, and MSHRs with the accesses that wait
+ * for each line. The cache holds no data; emu has the values. L1, constant, texture and instruction caches of cores
+ * and the L2 slices all use this implementation.
  *
- * Masks of bytes have four words and count from the first byte of the line; masks of sectors count
- * sectors of the shape. Nothing is allocated after creation.
+ * A mask of bytes has four words, and counts from the first byte of the line. A mask of sectors counts sectors of
+ * the line. Nothing is allocated after creation.
  */
 #ifndef TIM_CACHE_PRIV_H
 #define TIM_CACHE_PRIV_H
 
 #include "timing/tim_priv.h"
 
-/** Division by a number that is known: a product, while the quotient is exact so. */
+/** Division by a fixed number: a multiplication for all x for which that gives the exact quotient. */
 struct tim_divisor {
     uint64_t by, magic, limit;
 };
@@ -28,86 +28,87 @@ static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
 }
 
 struct tim_cache_shape {
-    unsigned bytes, line, sector, ways; /* line, sector: powers of two, sector <= line <= 256 */
-    unsigned mshrs;                     /* lines under way */
-    unsigned merges;                    /* accesses that wait for one line, the first included */
-    bool hash;                          /* sets by the exclusive or of the bits of the line number; sets a power of two */
+    unsigned bytes, line, sector, ways; /* line and sector are powers of two, sector <= line <= 256 */
+    unsigned mshrs;                     /* maximum number of lines under way */
+    unsigned merges;                    /* maximum number of accesses that wait for one line, the first included */
+    bool hash; /* set index: exclusive or of the bits of the line number; the number of sets must be a power of two */
 };
 
-/** NULL: no memory. bytes is rounded down to whole sets, one at least. */
+/** Returns NULL without memory. `bytes` is rounded down to whole sets, at least one. */
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape);
 void tim_cache_destroy(struct tim_cache *cache);
 
 enum tim_cache_answer {
     TIM_CACHE_HIT,
-    TIM_CACHE_MISS,     /* read: `fetch` is to be requested below; write: not there */
+    TIM_CACHE_MISS,     /* read: sectors `fetch` must be requested from the next level; write: the line is absent */
     TIM_CACHE_MERGE,    /* read: the line is under way; `fetch` is 0 unless sectors are added */
-    TIM_CACHE_NO_MSHR,  /* blocked, nothing has changed: all MSHRs are taken */
-    TIM_CACHE_NO_MERGE, /*   as many accesses wait for the line as may */
-    TIM_CACHE_NO_WAY    /*   every way of the set is under way */
+    TIM_CACHE_NO_MSHR,  /* blocked, nothing has changed: all MSHRs are in use */
+    TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
+    TIM_CACHE_NO_WAY    /* all ways of the set are under way */
 };
 static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 {
     return answer >= TIM_CACHE_NO_MSHR;
 }
 
-/** What an access did, or (tim_cache_lookup, tim_cache_lookup_write) would do. */
+/** Effect of an access; for tim_cache_lookup() and tim_cache_lookup_write() the effect that the access would have. */
 struct tim_cache_result {
     enum tim_cache_answer answer;
-    unsigned set, way;      /* not of a blocked access, nor of a write that was not there */
-    unsigned fetch;         /* sectors to be requested, */
-    unsigned missing;       /* of a look to read: those that are not there */
-    bool evicted;           /* another line went */
-    uint16_t owner;         /* a hit: who brought the line (its `owner` then) */
-    uint16_t victim_owner;  /* evicted: who brought that line */
+    unsigned set, way;      /* invalid for a blocked access, and for a write to an absent line */
+    unsigned fetch;         /* sectors to request */
+    unsigned missing;       /* look-up for a read: absent sectors */
+    bool evicted;           /* another line was evicted */
+    uint16_t owner;         /* hit: the owner under which the line was read */
+    uint16_t victim_owner;  /* evicted: the owner of that line */
     uint64_t victim;        /* evicted: its address */
-    uint64_t dirty[4];      /* evicted: bytes of it that must be written below; often none */
-    size_t index;           /* the cache's own */
+    uint64_t dirty[4];      /* evicted: its bytes that must be written to the next level; often none */
+    size_t index;           /* internal to the cache */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 
-/** What tim_cache_read would answer now. Changes nothing. */
+/** Gives the result that tim_cache_read() would give now. Changes nothing. */
 void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
-/** What tim_cache_read does after a lookup that was not blocked, and after which nothing has changed. */
+/** Does what tim_cache_read() does. The preceding look-up must not have been blocked, and nothing may have changed
+ *  since. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
                   const struct tim_cache_result *looked);
-/** Read bytes @mask of the line at @line (a multiple of the line size; @mask is not empty).
- *  A miss takes a way and an MSHR; a miss and a merge put @waiter in the line's list, and
- *  tim_cache_fill hands it back when all its bytes are there. A hit and a miss make the line the
- *  set's youngest, a merge does not; a blocked access changes nothing.
- *  @owner  who brings the line: a warp slot, for policies; kept with the line */
+/** Reads bytes @mask of the line at @line (a multiple of the line size; @mask is not empty). A miss takes a way and
+ *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns it when all its
+ *  bytes are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access
+ *  changes nothing.
+ *  @owner  identifies the warp slot that brings the line; kept with the line, for policies */
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
-/** tim_cache_read, if that is a hit; else nothing. True: it was. */
+/** Does tim_cache_read() if it is a hit, else nothing. Returns true for a hit. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** The same of whatever bytes of a line all of which is there; false also where it may be a hit. */
+/** The same for any bytes of a line that is completely present. May return false for a hit. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
-/** Write bytes @mask. A line that is there (under way, too) has them from now on; hit.
- *  @allocate  else a way is taken without a read (bytes are valid singly); answer MISS, or TIM_CACHE_NO_WAY.
- *             Without it an absent line is left so; answer MISS
- *  @dirty     the bytes are to be written below when the line goes (write-back) */
+/** Writes bytes @mask. If the line is present or under way, the bytes become valid: a hit.
+ *  @allocate  if the line is absent, a way is taken without a read (single bytes are valid); the answer is MISS or
+ *             TIM_CACHE_NO_WAY. Without it an absent line remains absent; the answer is MISS
+ *  @dirty     the bytes must be written to the next level when the line is evicted (write-back) */
 void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool allocate,
                           struct tim_cache_result *out);
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);
 
-/** Sectors of a line under way have arrived. Their waiters, in order of arrival, go to @waiters
- *  (room for shape.merges); returns their number. When no sector is missing the MSHR is free. */
+/** Sectors of a line under way have arrived. Stores their waiters to @waiters, in order of arrival (at most
+ *  shape.merges), and returns their number. The MSHR becomes free when no sector is missing. */
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
 
-/** The line goes, without a write below. One under way serves its waiters first. False: it was not
- *  there. */
+/** Evicts the line without a write to the next level. A line under way first serves its waiters. Returns false if
+ *  the line was absent. */
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 
 
-/** All lines below address @end go that have no dirty bytes and are not under way. */
+/** Evicts all lines below address @end that have no dirty bytes and are not under way. */
 void tim_cache_invalidate(struct tim_cache *cache, uint64_t end);
 
-/** Sectors that @mask touches, and the bytes of sectors. */
+/** Return the sectors that @mask touches, and the bytes of sectors. */
 unsigned tim_cache_sectors(const struct tim_cache *cache, const uint64_t mask[4]);
 void tim_cache_sector_bytes(const struct tim_cache *cache, unsigned sectors, uint64_t out[4]);
 
@@ -121,10 +122,10 @@ struct tim_cache_line {
     uint64_t valid[4], dirty[4];
     unsigned pending; /* sectors under way */
     unsigned waiters;
-    unsigned age;     /* lines of the set that were used later */
+    unsigned age;     /* number of lines of the set that were used later */
     uint16_t owner;
 };
-/** False: the way is empty. */
+/** Returns false if the way is empty. */
 bool tim_cache_line(const struct tim_cache *cache, unsigned set, unsigned way,
                     struct tim_cache_line *out);
 

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coalescer: the lanes' addresses of a memory instruction become accesses of lines. Rules:
- * one access a line of a group of lanes (caches, compute capability 2.0 and later), and the two
- * older rules that work on half warps of 16 lanes and on segments of memory (1.0 and 1.2).
+ * The coalescer turns the lanes' addresses of a memory instruction into accesses to lines. Rules: one access per
+ * line and group of lanes (caches, compute capability 2.0 and later); and two older rules for half warps of 16 lanes
+ * and segments of memory (1.0 and 1.2).
  */
 #include "timing/tim_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-/** What is being made. */
+/** State of the coalescer for one instruction. */
 struct making {
     struct tim_line *out;
     unsigned count;
     unsigned from; /* first access that later lanes may join */
-    unsigned last; /* the access that was joined last */
+    unsigned last; /* the access that a lane joined last */
     unsigned line_bytes;
-    bool write; /* masks are the lanes' bytes, also by the older rules */
-    /** Accesses from `from` on by a hash of their lines; NOT_SEEN: no line has this hash. */
+    bool write; /* masks contain exactly the lanes' bytes, also with the older rules */
+    /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. */
     uint8_t slot[64];
 };
-enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe }; /* kept: accesses below 254 */
+enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe }; /* other values: index of an access below 254 */
 
-/** Later lanes start anew. */
+/** Later lanes do not join earlier accesses. */
 static void begin_group(struct making *m)
 {
     m->from = m->last = m->count;
     memset(m->slot, NOT_SEEN, sizeof m->slot);
 }
 
-/** The bits of bytes [at, at + bytes) of a line. */
+/** Sets bits [@at, @at + @bytes) of the mask of a line. */
 static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    while (bytes > 0) { /* once for an aligned lane */
+    while (bytes > 0) { /* one iteration for an aligned lane */
         unsigned n = 64 - at % 64 < bytes ? 64 - at % 64 : bytes;
 
         mask[at / 64] |= lw_mask(n) << at % 64;
@@ -41,7 +41,7 @@ static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
     }
 }
 
-/** The access of @line, which may be new. */
+/** Returns the access to @line; adds it if it is new. */
 static struct tim_line *find_line(struct making *m, uint64_t line)
 {
     uint8_t *slot = &m->slot[(line >> lw_lowest(m->line_bytes)) * UINT64_C(0x9e3779b97f4a7c15) >> 58];
@@ -50,7 +50,7 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     if (*slot != NOT_SEEN) {
         if (*slot < m->count && m->out[*slot].line == line)
             i = *slot;
-        else /* two lines of one hash */
+        else /* two lines with the same hash */
             for (i = m->from; i < m->count && m->out[i].line != line; i++)
                 continue;
     }
@@ -64,14 +64,14 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     return &m->out[i];
 }
 
-/** Bytes [address, address + bytes), touched by @lanes; of one line, as accesses are aligned. */
+/** Adds bytes [@address, @address + @bytes) of lanes @lanes. They are in one line, as accesses are aligned. */
 static inline void add_piece(struct making *m, uint64_t address, unsigned bytes, uint64_t lanes)
 {
     uint64_t line = address & ~(uint64_t)(m->line_bytes - 1);
     unsigned at = (unsigned)(address - line);
     struct tim_line *to;
 
-    if (m->last < m->count && m->out[m->last].line == line) /* neighbours mostly share one */
+    if (m->last < m->count && m->out[m->last].line == line) /* adjacent lanes usually share a line */
         to = &m->out[m->last];
     else
         to = find_line(m, line);
@@ -79,8 +79,8 @@ static inline void add_piece(struct making *m, uint64_t address, unsigned bytes,
     add_bytes(to->mask, at, bytes < m->line_bytes - at ? bytes : m->line_bytes - at);
 }
 
-/** A transaction of the older rules, of @lanes: an access for each line of it, none of them shared
- *  with another transaction. */
+/** Adds a transaction of the older rules, for @lanes: an access for each of its lines. Other transactions do not
+ *  share these. */
 static void add_transaction(struct making *m, const struct emu_access *a, uint64_t address,
                             unsigned bytes, uint64_t lanes)
 {
@@ -97,13 +97,13 @@ static void add_transaction(struct making *m, const struct emu_access *a, uint64
         add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
 }
 
-/** Lanes whose words of local memory make a row: those of a group of warp slots. */
+/** Returns the number of lanes in a row of local memory: those of a group of warp slots. */
 static inline uint64_t row_lanes(const struct tim_config *config)
 {
     return (uint64_t)config->core_warp_width * config->core_group;
 }
 
-/** Local memory is word by word: the same word of all lanes is one row. */
+/** Adds an access of a lane to local memory, word by word. A row of local memory has the same word of all lanes. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
 {
@@ -117,8 +117,8 @@ static void add_local(struct making *m, const struct tim_config *config, uint64_
     }
 }
 
-/** Compute capability 1.0, 1.1: lane k of the half warp must use word k of an aligned block of 16
- *  words, else each lane has a transaction of 32 bytes. */
+/** Compute capability 1.0, 1.1: lane k of the half warp must access word k of an aligned block of 16 words;
+ *  otherwise each lane has a transaction of 32 bytes. */
 static void half_strict(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
@@ -145,8 +145,8 @@ static void half_strict(struct making *m, const struct emu_access *a, uint64_t l
     }
 }
 
-/** Compute capability 1.2, 1.3: the segment of the lowest lane left serves all lanes in it; it
- *  shrinks to the half, and the quarter, that has them all. */
+/** Compute capability 1.2, 1.3: the segment of the lowest remaining lane serves all lanes in it. It is reduced to
+ *  the half, and the quarter, that contains them all. */
 static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;
@@ -190,7 +190,7 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address)
     return address;
 }
 
-/** Neighbouring elements of @bytes for @count lanes from @lane on; @address is a multiple of it. */
+/** Adds consecutive elements of @bytes for @count lanes from @lane on; @address is a multiple of @bytes. */
 static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsigned lane,
                       unsigned count)
 {
@@ -208,13 +208,13 @@ static void add_dense(struct making *m, uint64_t address, unsigned bytes, unsign
     }
 }
 
-/** Mostly without a division. */
+/** Avoids the division if possible. */
 static inline bool is_multiple(uint64_t address, unsigned bytes)
 {
     return (bytes & (bytes - 1)) == 0 ? (address & (bytes - 1)) == 0 : address % bytes == 0;
 }
 
-/** Lane l of @lanes has @base + @stride * (l - the lowest of them). */
+/** Adds lanes with addresses @base + @stride * (l - lowest lane of @lanes). */
 static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned bytes, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
@@ -229,7 +229,7 @@ static void add_run(struct making *m, uint64_t base, int64_t stride, unsigned by
             add_piece(m, base + (uint64_t)stride * (l - first), bytes, UINT64_C(1) << l);
 }
 
-/** Lanes @lanes of a piece. */
+/** Adds lanes @lanes of a segment. */
 static void add_some(struct making *m, const struct tim_config *config,
                      const struct emu_access *access, uint64_t local_base,
                      const struct emu_event_segment *piece, uint64_t lanes)
@@ -251,7 +251,7 @@ static void add_some(struct making *m, const struct tim_config *config,
                   access->bytes, (unsigned)l);
 }
 
-/** All that is in closed form, without a check at each lane where that can be. */
+/** Adds all segments (addresses in closed form), by lanes only where necessary. */
 static void add_pieces(struct making *m, const struct tim_config *config,
                        const struct emu_access *access, uint64_t local_base)
 {
@@ -280,7 +280,7 @@ unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes
         unsigned l = lw_lowest(rest), i = last;
         uint64_t word = address[l] & ~(uint64_t)(bytes - 1);
 
-        if (count == 0 || words[i] != word) /* neighbours mostly share one */
+        if (count == 0 || words[i] != word) /* adjacent lanes usually share a word */
             for (i = 0; i < count && words[i] != word; i++)
                 continue;
         if (i == count) {
@@ -297,7 +297,7 @@ unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out)
 {
-    struct making m; /* its slots are set for each group */
+    struct making m; /* begin_group() sets its slots for each group */
     bool halves = config->lsu_coalesce != TIM_COALESCE_LINE;
     unsigned group = halves ? 16 : config->lsu_coalesce_lanes;
     uint64_t address[EMU_MAX_LANES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A network: a queue at each input, whose first packet alone is checked; at each output one of
- * the inputs that want it, in turn. A packet holds both ports for its flits; then it is under way.
+ * A crossbar network. Each input has a queue, of which only the first packet is considered. Each output serves the
+ * inputs with a packet for it round robin. A packet occupies both ports for its flits; then it is in transit.
  */
 #include "timing/mem/tim_mem_priv.h"
 

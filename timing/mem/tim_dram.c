@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and
- * one command an edge. What the commands do is here; which one is given is each implementation's choice.
+ * A DRAM channel: banks with a row buffer each, a queue of requests (bursts of one line each), and one command per
+ * edge. This file has the effects of commands. Each implementation of the memory side selects commands itself.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -23,7 +23,7 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
 
 /* ---- refresh ---------------------------------------------------------------------------------- */
 
-/** Of the latest refresh that has begun: its number, from 1 on, and edge; 0: none has. */
+/** Returns the number of the latest refresh that has begun, from 1 on, and its edge; 0: none. */
 static uint64_t latest_refresh(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge,
                                uint64_t *begun)
 {
@@ -62,7 +62,7 @@ uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_ch
     if (c->dram_tREFI == 0)
         return UINT64_MAX;
     if (latest_refresh(mem, channel, edge, &begun) == 0)
-        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* an interval before the first */
+        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* one interval before the first */
     return begun + c->dram_tRFC > edge ? begun + c->dram_tRFC : begun + c->dram_tREFI + c->dram_tRFC;
 }
 
@@ -94,7 +94,7 @@ void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, uns
         b->act_ok = edge + mem->config->dram_tRP;
 }
 
-/** The time of a burst on the bus, on its bank's track. */
+/** Traces the time of a burst on the bus, on the track of its bank. */
 static void trace_burst(const struct tim_mem *mem, const struct tim_channel *channel,
                         const struct tim_request *r)
 {

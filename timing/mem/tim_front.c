@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instruction and constant caches in levels: L0 caches, stream buffers, the arbiter and the link to L1. */
+/* L0 instruction and constant caches, stream buffers, the arbiter and the link to L1. */
 #include "timing/mem/tim_front_priv.h"
 
 #include <assert.h>
@@ -78,7 +78,7 @@ void tim_front_free(struct tim_front *front, uint32_t request)
     front->request[request].next = front->free;
     front->free = request;
     if (front->request[request].kind == TIM_FRONT_AHEAD && front->ahead-- == TIM_FRONT_AHEAD_MOST)
-        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* none could */
+        front->may_request |= (1u << front->config->issue_schedulers) - 1; /* the limit blocked all stream buffers */
 }
 
 static void enqueue(struct tim_front *f, unsigned s, enum tim_front_kind kind, uint64_t line)
@@ -125,7 +125,7 @@ static void pop(struct tim_front *f, unsigned s)
     f->may_request |= 1u << s;
 }
 
-/** A miss of @line does not continue the stream: it begins again after it. */
+/** A miss of @line does not continue the stream. The stream buffer restarts after @line. */
 static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -144,7 +144,7 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** The stream buffer has what is missed: the first of its lines alone is looked at. */
+/** Has the stream buffer the missed line as its first line? Only that one is compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -152,11 +152,11 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
     return stream->count != 0 && entry_of(stream, 0)->line == line;
 }
 
-/** It requests its next line. False: it wants none. */
+/** Requests the next line of the stream. Returns false if there is none to request. */
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: lines are whole */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* any byte: caches hold whole lines */
     struct tim_cache_result r;
 
     if (stream->next == 0 || stream->count >= f->config->fetch_prefetch || f->ahead == TIM_FRONT_AHEAD_MOST)
@@ -194,7 +194,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request)
 
 /* ---- look-ups ---------------------------------------------------------------------------------------- */
 
-/** A miss takes an MSHR, or joins one: @warp waits. *new: the line was not under way. */
+/** Handles a miss: @warp waits, with a new MSHR or that of the line. *new: the line was not under way. */
 static enum tim_front_answer miss(struct tim_cache *cache, uint64_t line, unsigned warp, bool *new)
 {
     static const uint64_t all[4] = {1, 0, 0, 0};
@@ -220,7 +220,8 @@ enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint6
         static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
         struct tim_cache_result r;
 
-        tim_cache_write(sched->code, line, whole, true, false, 0xffff, &r); /* no way is free: it is not kept */
+        /* if no way is free, L0 does not keep the line */
+        tim_cache_write(sched->code, line, whole, true, false, 0xffff, &r);
         front->counters[TIM_CORE_l0_misses]++;
         front->counters[TIM_CORE_prefetches_used]++;
         pop(front, s);
@@ -266,7 +267,7 @@ void tim_front_load(struct tim_front *front, uint64_t line)
 
 /* ---- the arbiter --------------------------------------------------------------------------------------- */
 
-/** What waits in a queue goes first, in order; else the stream buffer may request a line. */
+/** Sends the first request of the queue. If the queue is empty, the stream buffer may request a line. */
 static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_front_sched *sched = &f->sched[s];
@@ -279,7 +280,7 @@ static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
     return true;
 }
 
-/** One request leaves. */
+/** Sends one request. */
 static bool grant_one(struct tim_front *front, bool all, uint64_t now)
 {
     unsigned count = front->config->issue_schedulers + 1;

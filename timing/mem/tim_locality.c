@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of hits and misses: who brought each line that was ever requested, and which lines a fully
- * associative cache would hold. */
+/* Classes of hits and misses: the warp that brought each line, and the lines of a fully associative cache. */
 #include "timing/mem/tim_locality_priv.h"
 
 #include <stdlib.h>
@@ -9,16 +8,16 @@ enum { NONE = UINT32_MAX, FIRST_SLOTS = 1024 };
 
 struct record {
     uint64_t line;
-    uint64_t warp;          /* that brought it last */
-    uint32_t younger, older; /* in the list of those that are held */
-    uint8_t lane;           /* the lowest of those that did */
-    bool known;             /* it was accessed */
-    bool held;              /* the fully associative cache has it */
+    uint64_t warp;          /* the warp that brought the line last */
+    uint32_t younger, older; /* in the list of lines in the fully associative cache */
+    uint8_t lane;           /* the lowest lane that brought the line */
+    bool known;             /* it was accessed by a load */
+    bool held;              /* the fully associative cache contains it */
 };
 struct tim_locality {
     struct record *record; /* [count], in order of first use */
     size_t count, capacity;
-    uint32_t *slot;        /* hash table of indices of records; NONE: empty */
+    uint32_t *slot;        /* hash table of record indexes; NONE: empty */
     size_t slots;          /* a power of two, more than twice count */
     uint32_t youngest, oldest;
     unsigned held, lines;
@@ -33,7 +32,7 @@ static uint32_t *slot_of(const struct tim_locality *locality, uint64_t line)
     return &locality->slot[at];
 }
 
-/** A table of @slots slots with all records. False: no memory, nothing has changed. */
+/** Resizes the hash table to @slots slots. Returns false without memory; nothing has changed then. */
 static bool resize(struct tim_locality *locality, size_t slots)
 {
     uint32_t *slot = malloc(slots * sizeof *slot);
@@ -130,9 +129,10 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
     else
         class = r->warp == warp ? TIM_MISS_WARP : TIM_MISS_OTHER;
     make_youngest(locality, r);
-    if (!hit || !r->known) { /* a line that a store of local memory brought is known by its first load */
+    if (!hit || !r->known) { /* a line allocated by a store to local memory is first known at its first load */
         r->warp = warp;
-        r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0; /* the older rules bring lines that no lane touches */
+        /* the older coalescing rules access lines that no lane touches */
+        r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0;
         r->known = true;
     }
     return class;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side put together: what both implementations have in common. */
+/* The memory side: functions that both implementations share. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
@@ -140,7 +140,7 @@ struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim
     mem->line_bytes = config->l2_line;
     tim_divisor_init(&mem->by_slices, config->l2_slices);
     tim_divisor_init(&mem->by_flit_bytes, config->icnt_flit_bytes);
-    /* A packet is in one place at a time: these are the places. Beyond a million the cores wait. */
+    /* A packet is in one place at a time: this counts the places. Above a million packets the cores wait. */
     nodes = (uint64_t)config->core_count * (2ull * config->icnt_queue + config->icnt_latency) +
             slices * (config->l2_queue + config->icnt_latency + config->l2_latency + waiting +
                       config->icnt_queue);
@@ -193,7 +193,7 @@ void tim_mem_destroy(struct tim_memory *memory)
     free(mem);
 }
 
-/* ---- what both implementations have in common --------------------------------------------------- */
+/* ---- functions of both implementations -------------------------------------------------------------- */
 
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory side that looks only when it must. Channels, slices and output ports are bits of a
- * wheel of cycles; a part that has been ticked says when it may do something next, and whoever
- * hands it something says so too. A tick for nothing changes nothing, so a bit too many is
- * harmless; a bit too few would be a difference to the reference (tests/timing/prop_tim_memory.c).
+ * The event-driven memory side. Channels, slices and output ports are bits in a timing wheel of cycles. A ticked
+ * part sets the cycle in which it may act next. A part that passes something to another part sets the cycle of the
+ * receiver. A superfluous tick changes nothing, so an additional bit is harmless; a missing bit would make results
+ * differ from the reference (tests/timing/prop_tim_memory.c).
  *
- * In the field's words: discrete events in a timing wheel. The ticks of gemm on `fermi` take 8.9 million host instructions,
- * 87.0 by tim_reference_memory.c, of bfs 23.0 and 214 (callgrind). Without it the cycles are the same.
+ * The ticks of gemm on `fermi` take 8.9 million host instructions, with tim_reference_memory.c 87.0 million; for bfs
+ * 23.0 and 214 million (callgrind). Cycles are the same with both.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -18,10 +18,10 @@ enum { BUCKETS = 256 };
 enum phase { CHANNELS, SLICES, REPLIES, REQUESTS, PHASES };
 
 struct tim_wheel {
-    uint64_t now;            /* the cycle that `due` is of */
-    unsigned words;          /* of a set */
-    unsigned from[PHASES + 1]; /* first word of a phase's parts */
-    uint64_t map[BUCKETS / 64]; /* buckets that are not empty */
+    uint64_t now;            /* the cycle to which `due` belongs */
+    unsigned words;          /* words of the set of all parts */
+    unsigned from[PHASES + 1]; /* first word of each phase's parts */
+    uint64_t map[BUCKETS / 64]; /* set of buckets that are not empty */
     uint64_t *bucket; /* [cycle mod BUCKETS][word] */
     uint64_t due[];
 };
@@ -45,7 +45,7 @@ static struct tim_wheel *create_wheel(const struct tim_config *config)
     return w;
 }
 
-/** The part is ticked in cycle @cycle (or sooner, when that is far), this one at the soonest. */
+/** Ticks the part in cycle @cycle or, if that is far away, earlier, but not before the current cycle. */
 static inline void wake(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t cycle)
 {
     struct tim_wheel *w = mem->wheel;
@@ -69,7 +69,7 @@ static inline void wake_at_edge(struct tim_mem *mem, enum phase phase, unsigned 
     wake(mem, phase, part, tim_clock_cycle(clock, edge));
 }
 
-/** Cycle @now has begun. */
+/** Begins cycle @now. */
 static void advance(struct tim_mem *mem, uint64_t now)
 {
     struct tim_wheel *w = mem->wheel;
@@ -89,8 +89,8 @@ static void advance(struct tim_mem *mem, uint64_t now)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/** What the bank works for, after its requests or its row have changed. The rule is target_of's
- *  (tim_reference_memory.c). */
+/** Determines the target and command of the bank, after its requests or its row have changed. Same rule as
+ *  target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
     const struct tim_bank *b = &channel->bank[bank];
@@ -98,13 +98,13 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     unsigned cap = mem->config->dram_row_cap;
     uint32_t hit = TIM_NONE, other = TIM_NONE, target;
 
-    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* the channel's oldest alone */
+    if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* only the oldest request of the channel */
         target = a->first != TIM_NONE && a->first == channel->queue[0] ? a->first : TIM_NONE;
     } else {
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
             const struct tim_request *r = &mem->request[i];
 
-            if (r->started) { /* its row may have been closed by a refresh */
+            if (r->started) { /* a refresh may have closed its row */
                 hit = i;
                 break;
             }
@@ -139,8 +139,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** @fresh, the youngest, makes no difference to what its bank works for: that one's row is open, or
- *  its own is another than the open one, too. */
+/** Does @fresh, the youngest request, leave the target of its bank unchanged? It does if the target's row is open,
+ *  or if the row of @fresh is not open either. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
 {
@@ -168,7 +168,7 @@ void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32
     wake_at_edge(mem, CHANNELS, channel->index, &mem->dram, r->since);
 }
 
-/** Takes a request out of its bank's list. */
+/** Removes a request from its bank's list. */
 static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
 {
     uint32_t next = mem->request[request].next_of_bank, at = a->first;
@@ -184,11 +184,11 @@ static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
         a->last = at;
 }
 
-/** After a burst: edges from which the channel allows the next. */
+/** After a burst: computes the edges from which on the channel allows the next one. */
 static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
 {
     const struct tim_config *c = mem->config;
-    uint64_t bus = channel->bus_free, read, write; /* the data of the last burst end there */
+    uint64_t bus = channel->bus_free, read, write; /* end of the data of the last burst */
 
     read = bus > c->dram_tCL ? bus - c->dram_tCL : 0;
     write = bus > c->dram_tWL ? bus - c->dram_tWL : 0;
@@ -197,7 +197,7 @@ static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
     channel->limit[TIM_WRITE] = write < channel->col_ok ? channel->col_ok : write;
 }
 
-/** A burst of bank @bank's target; the request may be done. */
+/** Transfers a burst of bank @bank's target; this may complete the request. */
 static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned bank, uint64_t edge)
 {
     struct tim_aim *a = &channel->aim[bank];
@@ -224,7 +224,7 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
         wake_at_edge(mem, SLICES, slice, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->request[fills->last].when));
     }
-    for (unsigned w = 0; w < 4; w++) { /* there is room again */
+    for (unsigned w = 0; w < 4; w++) { /* the queue has space again */
         for (LW_EACH_BIT(k, channel->capacity_waits[w]))
             wake(mem, SLICES,
                  (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
@@ -233,8 +233,8 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     }
 }
 
-/** The bank whose command goes at @edge: data before rows, then the oldest; TIM_NONE: none. *next:
- *  no other command may go before that edge. */
+/** Returns the bank whose command is given at @edge: column commands before row commands, then the oldest; TIM_NONE:
+ *  none. *next: no other command is possible before that edge. */
 static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
 {
     const uint64_t *limit = channel->limit;
@@ -265,7 +265,7 @@ static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_
     return best;
 }
 
-/** Edge @edge of a channel; an edge before which it can do nothing more. */
+/** Runs edge @edge of a channel. Returns the edge before which the channel can do nothing more. */
 static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const uint64_t *limit = channel->limit;
@@ -296,7 +296,7 @@ static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, u
     return next > edge ? next : edge + 1;
 }
 
-/** The same where rows are refreshed. */
+/** The same with refresh. */
 static uint64_t tick_refreshed(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     bool closed, refreshes = tim_channel_refresh(mem, channel, edge, &closed);
@@ -322,7 +322,7 @@ static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint
 
 /* ---- slices ---------------------------------------------------------------------------------- */
 
-/** When the slice may do something, from edge @next on; @done: it has, at the edge before. */
+/** Sets the cycle in which the slice may act, at edge @next or later. @done: it has acted at the preceding edge. */
 static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t next, bool done)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
@@ -338,7 +338,7 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
     }
     if (input->count != 0) {
         edge = tim_clock_edge(&mem->l2, mem->node[input->first].when);
-        if (edge >= next || done) { /* it comes; or it may continue now that something was done */
+        if (edge >= next || done) { /* a packet arrives, or the slice may continue because it has just acted */
             at = edge < at ? edge : at;
         } else {
             waits = true;
@@ -384,8 +384,8 @@ void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, ui
     wake_at_edge(mem, phase_of(mem, net), output, &mem->icnt, edge);
 }
 
-/** The input to be served at @edge, from the output's next one on; net->inputs: none. *next: the first edge
- *  at which one of those that want it is free. */
+/** Returns the input to serve at @edge, from the output's next input on; net->inputs: none. *next: the first edge at
+ *  which an input with a packet for the output is free. */
 static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t edge,
                            uint64_t *next)
 {
@@ -393,7 +393,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
-    for (unsigned k = 0; k <= net->want_words; k++) { /* the first word is seen twice */
+    for (unsigned k = 0; k <= net->want_words; k++) { /* the first word is visited twice */
         unsigned word = (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 
@@ -412,7 +412,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     return net->inputs;
 }
 
-/** Edge @edge of an output; the edge at which it may do something next by itself. */
+/** Runs edge @edge of an output port. Returns the edge at which the port may act next without an event. */
 static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned output, uint64_t edge,
                           uint64_t now)
 {
@@ -437,7 +437,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     if (net == &mem->requests)
         wake_at_edge(mem, SLICES, output, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->node[index].when));
-    else if (full) /* a slice may wait for the room: its phase is over in this cycle */
+    else if (full) /* a slice may wait for the space; its phase is over in this cycle */
         wake_at_edge(mem, SLICES, input, &mem->l2, tim_clock_edge(&mem->l2, now + 1));
     for (unsigned w = 0; w < net->want_words; w++)
         if (net->wants[output * net->want_words + w] != 0)
@@ -447,7 +447,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/** An edge of a part that is due, which makes itself due again. @last: of the cycle's. */
+/** Runs an edge of a part that is due, and sets the part's next cycle. @last: the last edge in this cycle. */
 static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t edge, bool last, uint64_t now)
 {
     if (phase == SLICES) {
@@ -461,7 +461,8 @@ static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned par
         wake_at_edge(mem, phase, part, &mem->icnt, next);
 }
 
-/** Parts of a phase that are due in cycle @now: at each edge of their clock in it; where there is none, later. */
+/** Runs the parts of a phase that are due in cycle @now, at each edge of their clock in that cycle. If it has no
+ *  edge, the parts remain due. */
 static inline void parts_due(struct tim_mem *mem, enum phase phase, const struct tim_clock *clock, uint64_t now)
 {
     uint64_t *due = &mem->wheel->due[mem->wheel->from[phase]], any = 0;
@@ -524,7 +525,7 @@ static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
 
     if (!tim_mem_leave(mem, core, now, out))
         return false;
-    if (full) { /* its port may continue: after this cycle, whose answers have been moved */
+    if (full) { /* its port may continue, after this cycle's answers */
         advance(mem, now);
         wake_at_edge(mem, REPLIES, core, &mem->icnt, tim_clock_edge(&mem->icnt, now + 1));
     }

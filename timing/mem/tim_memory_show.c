@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side in words: queues, lines under way, open rows; what is empty is left out.
- * Addresses are those of the machine. */
+/* Prints the state of the memory side: queues, lines under way, open rows; empty items are omitted. Addresses are
+ * global memory addresses. */
 #include "timing/mem/tim_mem_priv.h"
 
 static void show_ports(const struct tim_mem *mem, struct lw_sink *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of memory instructions: which of them there are, their accesses, and lists of who rides on them. */
+/* Packets of memory instructions: open packets, their accesses, and lists of riders. */
 #include "timing/mem/tim_packets_priv.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ void tim_packets_destroy(struct tim_packets *packets)
 
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number)
 {
-    for (size_t i = 0; i < packets->entries; i++) /* few: as many as the queue has places */
+    for (size_t i = 0; i < packets->entries; i++) /* few iterations: no more packets than places in the queue */
         if (packets->entry[i].number == number)
             return &packets->entry[i];
     return NULL;
@@ -41,7 +41,7 @@ bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op,
 
     *first = packet == NULL;
     if (packet == NULL)
-        packet = tim_packets_of(packets, 0); /* a free one */
+        packet = tim_packets_of(packets, 0); /* a free entry */
     if (packet == NULL) {
         size_t had = packets->entries;
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets: memory instructions of several warps that go through the load/store unit as one. While a packet is open its
- * members issue; an access of a later one to a line that an earlier one accesses is not made again, it rides:
+ * Packets: memory instructions of several warps that pass the load/store unit as one. The members of a packet issue
+ * while the packet is open. If a later member accesses a line that an earlier member accesses, it does not make that
+ * access: it shares ("rides on") the earlier one.
  *
  *      member 0   line A   line B            accesses 0, 1 of its own
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
  *
- * Here is which access of whom has a line, and who rides on it; instructions are numbers. What a ride waits for, and
- * that a packet has one place in the queue, is in timing/core/tim_lsu_body.h.
+ * This module records the access for each line, and its riders; instructions are numbers. timing/core/tim_lsu_body.h
+ * determines when riders complete, and gives a packet one place in the queue.
  */
 #ifndef TIM_PACKETS_PRIV_H
 #define TIM_PACKETS_PRIV_H
@@ -18,32 +19,32 @@
 #include <stdint.h>
 
 enum { TIM_NO_LINK = 0xffffffff };
-/** An element of a list of a pool: of rides, who rides on which access; of writes, whose answer it is. */
+/** List element in a pool. For rides: the rider and the access; for writes: a receiver of the answer. */
 struct tim_link {
-    uint32_t next; /* TIM_NO_LINK: the last */
+    uint32_t next; /* TIM_NO_LINK: the last element */
     uint32_t value, step;
 };
-/** An access of a member that others may ride on. */
+/** An access of a member that later members may share. */
 struct tim_packet_access {
-    uint64_t line, like; /* only an access of the same kind, `like`, rides */
+    uint64_t line, like; /* an access shares it only if its kind equals `like` */
     uint32_t op, step;
-    bool twice;          /* its member has another one to the line: none rides on either */
+    bool twice;          /* the member has another access to the line: neither is shared */
 };
-/** Lanes of members on shared memory, as those of one wide access. */
+/** Lanes of members that access shared memory, combined into one wide access. */
 struct tim_packet_banks {
-    uint8_t kind, bytes; /* of a lane: accesses of others are not in it */
-    unsigned used;       /* lanes, with those that are not active */
+    uint8_t kind, bytes; /* kind, and bytes per lane, of the accesses combined */
+    unsigned used;       /* lanes so far, inactive ones included */
     uint64_t lanes, address[64];
-    unsigned passes;     /* that they need together */
-    uint32_t op;         /* who made the first of these */
+    unsigned passes;     /* passes for all lanes together */
+    uint32_t op;         /* the op of the first member */
 };
-enum { TIM_STEP_BANKS = 0xfffffffe }; /* as the step of a ride: on passes over shared memory */
+enum { TIM_STEP_BANKS = 0xfffffffe }; /* step of a ride on passes over shared memory */
 struct tim_packet_entry {
     uint32_t number;     /* 0: free */
-    unsigned left;       /* members that have not made all their own accesses */
-    unsigned waiting;    /* `together`: members whose data is missing */
-    bool together;       /* all members have their data when the last has */
-    uint64_t data_at;    /* together: the latest so far */
+    unsigned left;       /* members that still have accesses of their own to make */
+    unsigned waiting;    /* together: members without their data */
+    bool together;       /* no member gets its data before the last one */
+    uint64_t data_at;    /* together: latest cycle in which a member's data arrived */
     struct tim_packet_access *access;
     uint32_t *member;
     struct tim_packet_banks *banks;
@@ -54,33 +55,33 @@ struct tim_packets {
     struct tim_packet_entry *entry;
     size_t entries;
     struct tim_link *link;
-    uint32_t links, free; /* used ever; a list */
+    uint32_t links, free; /* number of elements ever used; list of free elements */
     size_t link_capacity;
 };
 
-/** NULL: no memory. */
+/** Returns NULL without memory. */
 struct tim_packets *tim_packets_create(void);
 void tim_packets_destroy(struct tim_packets *packets);
-/** The packet of number @number, not 0; NULL: there is none. */
+/** Returns the packet of number @number; NULL: none. 0 finds a free entry. */
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number);
-/** Instruction @op is a member of packet @number. *first: the first of it. False: no memory. */
+/** Adds instruction @op to packet @number. *first: it is the first member. Returns false without memory. */
 bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op, bool *first) LW_MUST_CHECK;
-/** The packet is over. */
+/** Frees the packet. */
 void tim_packets_drop(struct tim_packet_entry *packet);
-/** The access that one to @line of the kind @like rides on; NULL: none. */
+/** Returns the access that an access to @line of kind @like may share; NULL: none. */
 const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *packet, uint64_t line, uint64_t like);
-/** Access @step of member @op is made for itself. False: no memory. */
+/** Records access @step of member @op, which the member makes itself. Returns false without memory. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
-/** The lanes on shared memory of @packet's members to which @lanes more of accesses of the kind go, by @op if they are the
- *  first. NULL: no memory. */
+/** Returns the record of shared-memory lanes of @packet with accesses of this kind and space for @lanes more. If
+ *  there is none, creates it for @op. NULL: no memory. */
 struct tim_packet_banks *tim_packets_banks(struct tim_packet_entry *packet, unsigned kind, unsigned bytes, unsigned lanes,
                                            uint32_t op);
-/** Puts an element before *list. False: no memory. */
+/** Prepends an element to *list. Returns false without memory. */
 bool tim_packets_link(struct tim_packets *packets, uint32_t *list, uint32_t value, uint32_t step) LW_MUST_CHECK;
-/** Takes the elements of @step out of *list, into one of their own, in their order. */
+/** Moves the elements of @step from *list to a new list, in their order, and returns it. */
 uint32_t tim_packets_take(struct tim_packets *packets, uint32_t *list, uint32_t step);
-/** The first element of *list goes; returns its value. */
+/** Removes the first element of *list and returns its value. */
 uint32_t tim_packets_unlink(struct tim_packets *packets, uint32_t *list);
 
 #endif

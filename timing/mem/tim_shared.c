@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared memory: how often the banks are passed over for one instruction. */
+/* Shared memory: number of passes over the banks for an instruction. */
 #include "timing/tim_priv.h"
 
 #include <string.h>
 
 enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* of one bank */
 
-/** Words that @lanes use, bank by bank: the most of one bank. Lanes with the same word share it
- *  (broadcast), unless @single: atomics pass one by one. */
+/** Returns the maximum, over banks, of the number of words that @lanes use in the bank. Lanes that use the same word
+ *  share it (broadcast), unless @single is set: atomics pass one by one. */
 static unsigned passes_of(const struct tim_config *config, const struct emu_access *access,
                           uint64_t lanes, bool single)
 {
     uint32_t word[64][MOST_WORDS]; /* [bank][k] */
     uint16_t used[64] = {0};
-    unsigned most = 0, shift = lw_lowest(config->shared_bank_bytes); /* powers of two */
+    unsigned most = 0, shift = lw_lowest(config->shared_bank_bytes); /* bank_bytes is a power of two */
 
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t offset = (uint32_t)(access->address[l] - ISA_SHARED_BASE);
@@ -37,8 +37,8 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
     return most;
 }
 
-/** The same for pieces of lanes that share a word or have words in a row, of at most one pass for
- *  each row of banks that they touch. 0: something else. */
+/** The same for segments whose lanes share a word or have consecutive words: each needs at most one pass per row of
+ *  banks that it touches. Returns 0 for other accesses. */
 static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
 {
     uint32_t row[2 * EMU_EVENT_SEGMENTS];

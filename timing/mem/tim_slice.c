@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of L2. Requests are looked up in order, one an edge; a blocked one blocks those after it.
- * Answers go through a pipe of l2.latency edges, from the look-up of a hit or a write, or from the
- * fill. What DRAM brings is always taken, so answers always drain.
+ * A slice of L2. It looks up requests in order, one per edge; a blocked one blocks those after it. Answers pass a
+ * pipe of l2.latency edges after a hit, a write or a fill. The slice always accepts data from DRAM, so answers
+ * always drain.
  */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-/** A packet as its L2 line sees it. */
+/** A packet in terms of its L2 line. */
 struct seen {
     uint64_t line;
     uint64_t mask[4];
@@ -34,7 +34,7 @@ static void see(const struct tim_mem *mem, const struct tim_node *node, struct s
     }
 }
 
-/** Bursts with a byte in @mask. */
+/** Returns the number of bursts with a byte in @mask. */
 static unsigned bursts_of(const struct tim_mem *mem, const uint64_t mask[4])
 {
     unsigned bytes = mem->config->dram_burst_bytes, n = 0;
@@ -49,7 +49,7 @@ static unsigned bursts_of(const struct tim_mem *mem, const uint64_t mask[4])
     return n;
 }
 
-/** 32-byte sectors with a byte in @mask. */
+/** Returns the number of 32-byte sectors with a byte in @mask. */
 static unsigned sectors_of(const uint64_t mask[4])
 {
     unsigned n = 0;
@@ -71,7 +71,7 @@ static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice,
     return index;
 }
 
-/** Dirty bytes go to DRAM when it has room. */
+/** Sends dirty bytes to DRAM when its queue has space. */
 static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t line,
                         const uint64_t mask[4])
 {
@@ -81,7 +81,7 @@ static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t l
                       make_request(mem, slice, line, bursts, true));
 }
 
-/** Victims of a look-up. */
+/** Writes back the victim of a look-up. */
 static void write_back(struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -98,7 +98,7 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
-/** The operations of an atomic whose line is there; they hold the slice from @edge on. */
+/** Executes the operations of an atomic whose line is present. They occupy the slice from @edge on. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                         const struct seen *seen, uint64_t edge)
 {
@@ -124,7 +124,7 @@ static bool is_atomic(const struct tim_packet *packet)
     return packet->kind == TIM_PACKET_ATOMIC || packet->kind == TIM_PACKET_REDUCE;
 }
 
-/** Its line is there: it is answered. */
+/** Answers a packet whose line is present. */
 static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, uint64_t edge)
 {
     struct seen seen;
@@ -138,7 +138,8 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
-/** Only what DRAM brings lets such a request continue: the fast one looks it up no sooner. */
+/** Is the request blocked? Only data from DRAM ends that, so the fast implementation does not repeat the look-up
+ *  before. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {
@@ -169,7 +170,7 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
     return true;
 }
 
-/** A read, or what an atomic reads. */
+/** Looks up a read, or the read of an atomic. */
 static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                          const struct seen *seen, uint64_t edge, uint64_t now)
 {
@@ -187,13 +188,13 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (slice->no_capacity && mem->wheel != NULL) { /* nothing has changed since but the room */
+        if (slice->no_capacity && mem->wheel != NULL) { /* fast: only the space in the DRAM queue may have changed */
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             slice->looked = result;
         }
-        slice->no_capacity = !room && result.fetch != 0; /* then only what needs nothing of DRAM continues */
+        slice->no_capacity = !room && result.fetch != 0; /* then only a request that needs no DRAM access proceeds */
         if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
@@ -221,8 +222,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
     return true;
 }
 
-/** Requests that are in the input in cycle @now. Those that were there at the look before are not looked
- *  at again. */
+/** Returns the number of requests in the input in cycle @now. Checks only those that arrived since the last call. */
 static uint32_t arrived(const struct tim_mem *mem, struct tim_slice *slice, uint64_t now)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
@@ -238,7 +238,7 @@ static uint32_t arrived(const struct tim_mem *mem, struct tim_slice *slice, uint
     return slice->arrived;
 }
 
-/** The first of the input, if it is there and may continue. */
+/** Looks up the first request of the input, if it has arrived and is not blocked. */
 static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now)
 {
     struct tim_list *input = &mem->requests.out[slice->index];
@@ -252,7 +252,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
         slice->writes.count != 0 || slice->pipe.count >= mem->config->l2_latency ||
         (slice->no_capacity && !tim_channel_has_capacity(mem, &mem->channel[slice->channel])))
         return false;
-    /* it leaves the list when it is served: keep its place in it and its arrival */
+    /* save its list position and arrival: it leaves the list when it is served */
     came = tim_clock_edge(&mem->l2, mem->node[index].when);
     mem->node[index].came = (uint32_t)came;
     struct tim_list rest = {.first = mem->node[index].next, .last = input->last,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3; where
- * they leave something open the choice is named here.
+ * Warp schedulers. Source: specs of the book 7 and 17.2 and of the warp scheduling thesis 3. Comments name the
+ * choices that these leave open.
  */
 #include "timing/policies/tim_sched_priv.h"
 
-/** The first ready one of [from, end); @end: none. */
+/** Returns the first ready warp of [from, end); @end: none. */
 static unsigned next_ready(const struct tim_sched_view *view, unsigned from, unsigned end)
 {
     while (from < end) {
@@ -20,7 +20,7 @@ static unsigned next_ready(const struct tim_sched_view *view, unsigned from, uns
     return end;
 }
 
-/** The next after @last that is ready in [first, first + count), around. */
+/** Returns the next ready warp after @last in [first, first + count), cyclically. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
     unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first
@@ -33,8 +33,8 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
     return w < from ? (int)w : -1;
 }
 
-/** The oldest ready one in [first, first + count). Age is the assignment's, so a warp in a slot
- *  that was used before is young. */
+/** Returns the oldest ready warp in [first, first + count). The age is that of the assignment, so a new warp in a
+ *  reused slot is young. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {
     uint64_t least = UINT64_MAX;
@@ -60,7 +60,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
     return found;
 }
 
-/** "Loose": a warp that cannot issue is passed over. */
+/** "Loose": a warp that cannot issue is skipped. */
 static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = rotate(view, sched->last, 0, view->count);
@@ -70,7 +70,7 @@ static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** The last one until it cannot issue, for whatever reason, in this cycle; then the oldest. */
+/** The last warp, until it cannot issue in a cycle for any reason; then the oldest. */
 static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = sched->last;
@@ -82,8 +82,8 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** The last one while it is ready, else the youngest: a warp assigned later, of one block that of the
- *  higher number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
+/** The last warp while it is ready, else the youngest: the warp assigned last, within a block the one with the
+ *  highest number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     uint64_t most = 0;
@@ -119,7 +119,7 @@ static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_v
     return oldest(view, first, count);
 }
 
-/** Age of a group: of its oldest live warp. */
+/** Returns the age of a group: that of its oldest live warp. */
 static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
 {
     unsigned size = view->config->issue_group;
@@ -131,8 +131,8 @@ static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
     return age;
 }
 
-/** From the current group until none of it is ready; then the next with a ready warp, in rotation
- *  or the oldest. */
+/** Selects from the current group until none of its warps is ready; then from the next group with a ready warp, in
+ *  rotation or by age. */
 static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     unsigned size = view->config->issue_group, groups = (view->count + size - 1) / size;
@@ -167,7 +167,7 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
     return w;
 }
 
-/** Which warps are of the active pool is of timing/mechanisms/tim_pools.c. */
+/** timing/mechanisms/tim_pools.c determines the warps of the active pool. */
 static int pick_active(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     return view->config->issue_inner == TIM_ORDER_LRR ? pick_lrr(sched, view) : pick_gto(sched, view);

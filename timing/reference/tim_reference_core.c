@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cycle of the naive model (--timing-reference), in plain loops over all instructions in flight, all warps and all
- * blocks: what the rules of docs/reference/timing-core.md say, with nothing skipped. Its counters are the measure of the
- * event-driven model (tests/timing/prop_tim.c). What happens to one instruction or one warp is shared with that (*_body.h);
- * which of them are visited is not.
+ * blocks. It implements the rules of docs/reference/timing-core.md and skips nothing. Tests compare the counters of
+ * the event-driven model with its counters (tests/timing/prop_tim.c). Both models share the functions that act on
+ * one instruction or one warp (*_body.h).
  */
 #include "timing/core/tim_core_priv.h"
 
@@ -51,7 +51,7 @@ static void tim_op_collect(const struct tim_core *core, uint32_t index)
     (void)core, (void)index;
 }
 
-/** Does a memory instruction of its warp from before it lack operands? */
+/** Does an older memory instruction of the same warp lack operands? */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; core->op[core->live[n]].age < op->age; n++) {
@@ -112,7 +112,7 @@ static void write_back(struct tim_core *core, uint64_t now)
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_WRITE && op->at <= now && write_rows(core, op, now)) {
             finish(core, core->live[n], now);
-            n--; /* the next one has its place */
+            n--; /* the next instruction has moved to this index */
         }
     }
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The memory side of the naive model: every part at every edge of its clock, and choices by plain scans of queues.
- */
+/* The memory side of the naive model: every part is ticked at every edge of its clock, and queues are scanned. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
 
 /* ---- networks: which packet each output takes ------------------------------------------------------ */
 
-/** Edge @edge in cycle @now, output by output. @after: an arrival is seen from the cycle after
- *  its edge's (the receiver's phase comes before the network's). */
+/** Runs edge @edge in cycle @now, output by output. @after: an arrival is visible only from the cycle after that of
+ *  its edge (the phase of the receiver precedes that of the network). */
 static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, uint64_t now,
                      bool after)
 {
@@ -30,7 +28,7 @@ static void tick_net(struct tim_mem *mem, struct tim_net *net, uint64_t edge, ui
 
 /* ---- DRAM: which command a channel gives ---------------------------------------------------------- */
 
-/** The request that bank @bank works for: its place in the queue; the count when there is none. */
+/** Returns the index in the queue of bank @bank's target request; the number of requests if there is none. */
 static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *channel,
                           unsigned bank)
 {
@@ -58,7 +56,7 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
     return hit;
 }
 
-/** Edge @edge: one command at most. */
+/** Runs edge @edge: at most one command. */
 static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const struct tim_config *c = mem->config;
@@ -66,7 +64,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
 
     if (tim_channel_refresh(mem, channel, edge, &closed))
         return;
-    for (unsigned i = 0; i < channel->count; i++) { /* data first */
+    for (unsigned i = 0; i < channel->count; i++) { /* column commands first */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
@@ -77,7 +75,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
         tim_channel_column(mem, channel, channel->queue[i], i, edge);
         return;
     }
-    for (unsigned i = 0; i < channel->count; i++) { /* then rows */
+    for (unsigned i = 0; i < channel->count; i++) { /* then row commands */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 

@@ -16,7 +16,7 @@ static unsigned free_way(const struct tim_gang_set *set)
     return way;
 }
 
-/** @members leave whatever they are in: they are a gang as @like was, in a free entry, or alone. */
+/** Makes @members a gang with the state of @like, in a free entry. A single member becomes alone. */
 static void place(struct tim_gang_set *set, uint8_t members, struct tim_gang like)
 {
     if (members == 0)
@@ -69,7 +69,7 @@ void tim_gang_part(struct tim_gang_set *set, unsigned way, uint8_t part)
     place(set, part, was);
 }
 
-/** The gang or single member that has @member, as a gang; *way: TIM_GANG_WAYS of a single one. */
+/** Returns the gang of @member; a member alone is returned as a gang. *way: TIM_GANG_WAYS for a member alone. */
 static struct tim_gang unit_of(const struct tim_gang_set *set, unsigned member, unsigned *way)
 {
     *way = tim_gang_of(set, member);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gang table of variable warp sizing: which warps of an original gang go in lock step. An original gang is a group of
- * neighbouring warp slots, one of each slice; its warps are its members 0 to 7. Each member that lives is in one gang of
- * its set, or alone. Source: the warp scheduling thesis's specification 7.3, 7.5 and 7.6.
+ * The gang table of variable warp sizing: the warps of an original gang that execute in lockstep. An original gang
+ * is a group of neighbouring warp slots, one of each slice; its warps are members 0 to 7. Each live member is in one
+ * gang of its set, or alone. Source: the warp scheduling thesis's specification 7.3, 7.5 and 7.6.
  *
  *   set (an original gang)     GangMask   PC     alone
  *     way 0                    00001111  0x100
@@ -14,38 +14,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A gang has two members at least, so four are enough. */
+/* A gang has at least two members, so four ways suffice. */
 enum { TIM_GANG_MEMBERS = 8, TIM_GANG_WAYS = 4 };
-/** The pc of a member none of whose splits runs: it waits at a barrier, sleeps, or waits for a launch. */
+/** The pc of a member of which no split runs: it waits at a barrier, sleeps, or waits for a launch. */
 #define TIM_GANG_NOWHERE UINT64_MAX
 
 struct tim_gang {
-    uint8_t mask;   /* GangMask: its members, a bit each; 0: the entry is free */
-    uint8_t issued; /* of them, those that have issued the instruction at `pc`, while others have not */
-    uint64_t pc;    /* TIM_GANG_NOWHERE: all wait */
-    uint64_t last;  /* 1 + the cycle in which it issued last; 0: it never did */
+    uint8_t mask;   /* GangMask: set of its members; 0: the entry is free */
+    uint8_t issued; /* members that have issued the instruction at `pc`, while others have not */
+    uint64_t pc;    /* TIM_GANG_NOWHERE: all members wait */
+    uint64_t last;  /* 1 + the cycle of its last issue; 0: none */
 };
 struct tim_gang_set {
-    uint8_t live;  /* members that live, */
-    uint8_t alone; /* and of them those in no gang */
+    uint8_t live;  /* live members */
+    uint8_t alone; /* live members in no gang */
     struct tim_gang way[TIM_GANG_WAYS];
 };
 
-/** @members, which are in no gang and not alone, become a gang; one becomes alone. */
+/** Makes @members, which are neither in a gang nor alone, a gang; a single member becomes alone. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
-/** The members of a gang continue at @pc[member]: those with one pc stay a gang, a single one is alone. The first group has the
- *  entry, others have free ones of the set. The count of groups. */
+/** The members of a gang continue at @pc[member]. Members with the same pc remain a gang; a single one becomes
+ *  alone. The first group keeps the entry, others get free entries of the set. Returns the number of groups. */
 unsigned tim_gang_split(struct tim_gang_set *set, unsigned way, const uint64_t pc[TIM_GANG_MEMBERS]);
-/** All of its members are alone. */
+/** Makes all members of the gang alone. */
 void tim_gang_dissolve(struct tim_gang_set *set, unsigned way);
-/** @part of its members, neither none nor all, are a gang of their own, or alone; so are those left. They keep its pc. */
+/** Separates members @part, neither none nor all of the gang. Both parts become gangs, or alone if they have one
+ *  member. They keep the pc of the gang. */
 void tim_gang_part(struct tim_gang_set *set, unsigned way, uint8_t part);
-/** The gangs and single members with equal pcs that are the first two by their lowest member become one. Members at
- *  TIM_GANG_NOWHERE, and gangs of which only some have issued, are left. @execute: false: nothing changes. True: there were two. */
+/** Merges the first two gangs or single members with equal pcs, in the order of their lowest members. Excludes
+ *  members at TIM_GANG_NOWHERE, and gangs of which only some members have issued. Returns true if there are two.
+ *  @execute false: changes nothing. */
 bool tim_gang_merge(struct tim_gang_set *set, const uint64_t pc[TIM_GANG_MEMBERS], bool execute);
-/** A member ends. A gang of which one is left is none. */
+/** Removes a member that ends. A gang with one remaining member is dissolved. */
 void tim_gang_drop(struct tim_gang_set *set, unsigned member);
-/** The way of the gang that has @member; TIM_GANG_WAYS: none has. */
+/** Returns the way of the gang that contains @member; TIM_GANG_WAYS: none. */
 static inline unsigned tim_gang_of(const struct tim_gang_set *set, unsigned member)
 {
     unsigned way = (set->alone >> member & 1) != 0 ? TIM_GANG_WAYS : 0;

@@ -11,7 +11,7 @@ void tim_map_fini(struct tim_map *map)
     *map = (struct tim_map){0};
 }
 
-/** Returns the slot of the key, or the empty one where it would be. */
+/** Returns the slot of the key, or the empty slot for it. */
 static struct tim_map_slot *find(const struct tim_map *map, uint64_t a, uint64_t b)
 {
     const uint64_t mixed = (a * UINT64_C(0x9e3779b97f4a7c15) ^ b) * UINT64_C(0xd6e8feb86659fd93);
@@ -22,7 +22,7 @@ static struct tim_map_slot *find(const struct tim_map *map, uint64_t a, uint64_t
     return &map->slot[at];
 }
 
-/** Makes a table twice as large of the map. False: no memory, nothing has changed. */
+/** Doubles the size of the table. Returns false without memory; nothing has changed then. */
 static bool grow(struct tim_map *map)
 {
     struct tim_map larger = {.slots = map->slots == 0 ? FIRST_SLOTS : 2 * map->slots, .count = map->count};

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-/* A set is a list from the youngest tag to the oldest; a tag is 1 + a line's number, 0: none. */
+/* A set is sorted from the youngest tag to the oldest. A tag is 1 + the number of a line; 0: none. */
 struct tim_vta {
-    unsigned entries, ways, sets, shift; /* of a slot; a line's number is its address >> shift */
+    unsigned entries, ways, sets, shift; /* entries per warp slot; number of a line: address >> shift */
     uint64_t tag[];                      /* [slot][set][way] */
 };
 
@@ -32,7 +32,7 @@ static uint64_t *set_of(struct tim_vta *vta, unsigned warp, uint64_t line)
     return vta->tag + (size_t)warp * vta->entries + (line >> vta->shift & (vta->sets - 1)) * vta->ways;
 }
 
-/** Its way; as many as there are: it is not there. */
+/** Returns the way of the tag; @vta->ways: absent. */
 static unsigned way_of(const struct tim_vta *vta, const uint64_t *set, uint64_t tag)
 {
     unsigned way = 0;
@@ -42,7 +42,7 @@ static unsigned way_of(const struct tim_vta *vta, const uint64_t *set, uint64_t 
     return way;
 }
 
-/** The tag becomes the youngest; the one in @way goes. */
+/** Makes the tag the youngest; the tag in @way is overwritten. */
 static void put_first(uint64_t *set, unsigned way, uint64_t tag)
 {
     memmove(set + 1, set, way * sizeof *set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Victim tag arrays: the lines that each warp slot lost from L1, tags alone. Source: the warp scheduling thesis 4.2. */
+/* Victim tag arrays: tags of the lines that each warp slot lost from L1. Source: the warp scheduling thesis 4.2. */
 #ifndef TIM_VTA_PRIV_H
 #define TIM_VTA_PRIV_H
 
@@ -9,17 +9,17 @@
 #include <stdint.h>
 
 struct tim_vta;
-/** @entries of each of @warps slots, in sets of @ways (at most @entries), with LRU; @line: bytes of a line of L1.
- *  Entries and ways are powers of two. NULL: no memory. */
+/** Creates @entries for each of @warps slots, in sets of @ways (at most @entries), with LRU. @line: line size of L1.
+ *  Entries and ways are powers of two. Returns NULL without memory. */
 struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
 void tim_vta_destroy(struct tim_vta *vta);
-/** Has @warp lost the line? @take: then it is taken out; else it becomes the youngest of its set. */
+/** Has @warp lost the line? @take: then the tag is removed; else it becomes the youngest of its set. */
 bool tim_vta_find(struct tim_vta *vta, unsigned warp, uint64_t line, bool take);
-/** It has. One that is there becomes the youngest. */
+/** Records that @warp lost the line. If its tag is present, it becomes the youngest. */
 void tim_vta_insert(struct tim_vta *vta, unsigned warp, uint64_t line);
-/** Nothing is known of what @warp lost. */
+/** Removes all tags of @warp. */
 void tim_vta_clear(struct tim_vta *vta, unsigned warp);
-/** Lines of @warp in it, for lists. */
+/** Returns the number of tags of @warp, for lists. */
 unsigned tim_vta_count(const struct tim_vta *vta, unsigned warp);
 
 #endif
