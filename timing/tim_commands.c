@@ -317,7 +317,7 @@ struct named_cache {
 };
 
 enum { CORE_CACHES = 4, CACHES = 6 };
-/* Gets the caches of a core, then those of its scheduler @sched. A cache may be NULL. */
+/* Gets the caches of a core, then those of its scheduler @sched. An absent cache is NULL. */
 static void caches_of(const struct tim_config *c, const struct tim_core *core, unsigned sched,
                       struct named_cache out[CACHES])
 {

@@ -113,8 +113,8 @@ static bool differ(const char *a, const char *b)
     return (a == NULL) != (b == NULL) || (a != NULL && strcmp(a, b) != 0);
 }
 
-/** Prints the numbers of @mapping, A's, that differ from @other's, B's. @swapped: @mapping is B's, and
- *  numbers that A has are omitted. @count: rows printed under the title so far. Returns the new count. */
+/** Prints the numbers of @mapping, from report A, that differ from those of @other, from B. @swapped: @mapping is
+ *  from B, and numbers that A has are omitted. @count: rows printed under the title so far. Returns the new count. */
 static unsigned put_members(struct lw_sink *out, const char *title, const struct lw_yaml *mapping,
                             const struct lw_yaml *other, bool swapped, unsigned count)
 {
@@ -193,7 +193,7 @@ static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struc
     }
 }
 
-/** Returns true if @a, a mapping, has a number that @b does not have, or with another value. */
+/** Returns true if mapping @a has a number that @b lacks or that has another value there. */
 static bool any_differs(const struct lw_yaml *a, const struct lw_yaml *b)
 {
     for (const struct lw_yaml *n = a->first; n != NULL; n = n->next)
@@ -215,7 +215,7 @@ static void put_energy(struct lw_sink *out, const struct lw_yaml *a, const struc
         (void)put_reals(out, n->key, text_of(first, n->key), text_of(second, n->key), 1e6);
 }
 
-/** Returns the number of issue slots of a report, over all stall reasons. */
+/** Returns the number of issue slots of a report, summed over all stall reasons. */
 static double slots_of(const struct lw_yaml *causes)
 {
     double sum = 0;

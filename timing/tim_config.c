@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GPU models: keys.def read, set, checked and printed. One function converts text to a value, whatever its
+ * Table of keys, and conversion of GPU models from and to text. One function converts text to a value, whatever its
  * source, so that files and command lines have the same error messages.
  */
 #include "timing/tim_priv.h"
@@ -369,7 +369,7 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* of a base of the base: already reported */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* error in the base's own base: already reported */
 }
 
 /* Reads `base: NAME`: a shipped model, or another file. */
@@ -423,7 +423,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
         status = lw_yaml_fail(doc, old, err, "machine: the older name of base: keep one of them");
     if (base == NULL)
         base = old;
-    if (status == LW_OK && base != NULL) /* wherever `base` is in the file: the file's own keys take precedence */
+    if (status == LW_OK && base != NULL) /* `base` may be anywhere in the file: the file's own keys take precedence */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
@@ -623,7 +623,7 @@ void tim_config_machine(const struct tim_config *config, struct emu_config *out)
         if (strcmp(emu_reconv_names[i],
                    config->core_reconvergence == TIM_RECONV_STACK ? "stack" : "cbar") == 0)
             out->reconv = emu_reconv_names[i];
-    if (out->hang_window == EMU_HANG_WINDOW) /* the model is some fifty times slower */
+    if (out->hang_window == EMU_HANG_WINDOW) /* the timing model is some fifty times slower than the functional one */
         out->hang_window >>= 6;
     if (!tim_config_detects(config))
         return;

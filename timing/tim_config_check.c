@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks of keys against each other. A row of keys.def has the range of one key; here are the conditions on
- * several. Sets of a cache, lines and sectors must be powers of two, so that parts of an address are bit
- * fields and need no division.
+ * Checks of keys against each other. An entry of keys.def has the range of one key; this file has the conditions on
+ * several keys. Numbers of sets, lines and sectors must be powers of two, so that parts of an address are bit fields
+ * and need no division.
  */
 #include "timing/tim_priv.h"
 
@@ -75,7 +75,7 @@ static const char *uses_tags(const struct tim_config *c)
                                                       : NULL;
 }
 
-/** Variable warp sizing with the rest. */
+/** Checks variable warp sizing against other keys. */
 static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err)
 {
     const struct {
@@ -287,10 +287,10 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/* ---- keys that only some models read: varying one that nothing reads gives a flat curve ----------------------- */
+/* ---- keys that only some models read: varying a key that the model does not read gives a flat curve -------------- */
 
-/** A key, or with a final "*" all keys of a name that begins so; and what reads it: alternatives with spaces between,
- *  KEY=VALUE or KEY!=VALUE. */
+/** A key, or with a final "*" all keys that begin with the preceding text; and the settings under which a model
+ *  reads it, KEY=VALUE or KEY!=VALUE, separated by spaces. One of them suffices. */
 static const struct {
     const char *key, *readers;
 } needs[] = {
@@ -348,7 +348,7 @@ static bool is_of(const char *pattern, const char *key)
     return pattern[size - 1] == '*' ? strncmp(pattern, key, size - 1) == 0 && strstr(key, ".on") == NULL : strcmp(pattern, key) == 0;
 }
 
-/** Does the model have what the alternative of @size characters at @text says? */
+/** Does the model have the setting of @size characters at @text? */
 static bool holds(const struct tim_config *config, const char *text, size_t size)
 {
     char copy[64], value[64], *is;

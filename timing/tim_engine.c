@@ -66,7 +66,7 @@ static void on_block_ended(void *context, const struct tim_core *core, const str
 static bool on_block_leaves(void *context)
 {
     struct tim_engine *e = context;
-    size_t need = 2 * (size_t)e->config.core_count * e->config.core_blocks; /* resident ones, and leaving ones */
+    size_t need = 2 * (size_t)e->config.core_count * e->config.core_blocks; /* resident and leaving blocks */
 
     for (unsigned c = 0; c < e->config.core_count; c++)
         need += e->core[c]->suspended_count;
@@ -122,8 +122,8 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
 }
 
 /** Returns whether a warp may issue: TIM_STOPS if its next instruction has a breakpoint. Breakpoints are not checked
- *  for the warp that is stepped, nor while any warp may be. While a warp is stepped, others remain before
- *  their breakpoints; they also do not issue where a step runs that warp alone. */
+ *  for the warp that is stepped, nor while a step of any warp is requested. While one warp is stepped, other warps
+ *  do not issue past their breakpoints. If the step runs that warp alone, they do not issue at all. */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;
@@ -168,7 +168,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
-        if (ev->grid == NULL) /* past the code: the event has no names */
+        if (ev->grid == NULL) /* the pc is past the code: the event has no grid */
             stop->place.pc = ev->fault.pc;
         return LW_OK;
     }
@@ -244,8 +244,8 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     return status;
 }
 
-/** Sets whether events are filled in full, because observers read them, and whether cores ask before an
- *  issue, because a step, a breakpoint or an observer, which may set one, may refuse. */
+/** @all: observers read events, so all members are filled in. @asks: cores call on_refuse() before an issue, which a
+ *  step, a breakpoint, or an observer that sets one, may refuse. */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
     if (e->full_events == all && e->asks == asks)
@@ -318,7 +318,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
     return LW_OK;
 }
 
-/* ---- does it continue? --------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------------------- */
 
 static bool is_busy(const struct tim_engine *e)
 {
@@ -331,8 +331,7 @@ static bool is_busy(const struct tim_engine *e)
     return false;
 }
 
-/** Returns true if blocks that wait for launches keep their resources, and there are none left for these
- *  launches. */
+/** Returns true if blocks that wait for launches keep their resources, and no resources are left for these launches. */
 static bool is_full(const struct tim_engine *e)
 {
     if (e->config.kernels_suspend || !tim_grid_has_more(&e->grid))
@@ -359,7 +358,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     }
     if (e->now < e->check_at)
         return LW_OK;
-    e->check_at = e->now + 1024; /* a check of everything, now and then */
+    e->check_at = e->now + 1024; /* all parts are checked once in a while */
     if (is_busy(e)) {
         e->tried = false;
     } else if (!e->tried) { /* sleeping splits: time jumps when a whole block sleeps */
@@ -455,12 +454,12 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
-            continue; /* what spins is checked now, or no longer */
+            continue; /* a hang check may have detached its observer, or attached one */
         if (e->core[0]->tracing)
             e->trace_rotation = tim_trace_end(e->trace); /* the trace may be full by now */
         jump(e, until < e->trace_rotation ? until : e->trace_rotation);
         if (e->now >= until || e->now >= e->check_at)
-            continue; /* to check everything */
+            continue; /* run all checks */
         if (e->now >= e->trace_rotation && e->at.phase == TIM_AT_BEGIN)
             rotate_trace(e);
         status = cycle(e, stop, err);
@@ -609,7 +608,7 @@ static enum lw_status engine_run_others(struct emu_engine *engine, const struct 
     return run_until(e, e->now + OTHERS_CYCLES, stop, err);
 }
 
-/* ---- who is there ---------------------------------------------------------------------------------------------------- */
+/* ---- resident blocks and warps ------------------------------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -627,8 +626,8 @@ static bool warp_lives(const struct tim_core *core, unsigned slot, unsigned warp
     return emu_warp_view(core->emu, slot, warp, &view) && view.live != 0;
 }
 
-/** Builds the list of resident blocks in (grid, block) order, including those that wait for launches outside
- *  the cores; for each, the warps that have not ended. */
+/** Builds the list of resident blocks in (grid, block) order, with the warps of each that have not ended. It
+ *  includes blocks that wait for launches outside the cores. */
 static void list(struct tim_engine *e)
 {
     uint64_t now = e->base.ops->instructions(&e->base);
@@ -704,9 +703,9 @@ static bool engine_locate(struct emu_engine *engine, uint32_t grid, uint64_t blo
     return true;
 }
 
-/** Returns the number of slots before those of core @c that belong to blocks waiting for launches outside the
- *  cores, by emu's slots; for warps, as many as a block can have for each. These slots are numbered after
- *  those of the cores. */
+/** Returns the first slot number of a block that has left core @c to wait for launches; @slot is emu's. These
+ *  numbers follow those of the slots of cores. For warps, each such block gets as many numbers as a block can have
+ *  warps. */
 static uint64_t elsewhere(const struct tim_engine *e, enum emu_slot_kind kind, unsigned c,
                           unsigned slot)
 {
@@ -742,7 +741,7 @@ static bool engine_slot_of(const struct emu_engine *engine, enum emu_slot_kind k
     return at <= UINT_MAX;
 }
 
-/** Gets the block of a slot after those of the cores. */
+/** Finds the suspended block to which slot @number belongs. */
 static bool waits_at(const struct tim_engine *e, enum emu_slot_kind kind, unsigned number,
                      struct emu_thread_ref *place)
 {

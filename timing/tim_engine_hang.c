@@ -90,7 +90,7 @@ bool tim_engine_spins(struct tim_engine *e)
             emu_observer_add(&e->base, emu_spin_observer_events(e->probe));
         return false;
     }
-    if (emu_spin_observer_gave_up(e->probe)) { /* again after a window twice as long */
+    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after a window twice as long */
         tim_engine_forget_spin(e);
         e->tries += e->tries < 40;
         return false;
@@ -98,7 +98,8 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
-/** A warp that a mechanism holds back until others do something, which they never do. False: there is none. */
+/** Reports warps that a mechanism holds back until other warps act, which they never do. Returns false if there are
+ *  none. */
 static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
 {
     struct lw_buffer text;
@@ -150,5 +151,5 @@ void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop)
             emu_core_hang_stop(e->core[c]->emu, e->core[c]->suspended[0].slot, e->probe, stop);
             return;
         }
-    stop->kind = EMU_STOP_IDLE; /* nothing is resident: cannot happen */
+    stop->kind = EMU_STOP_IDLE; /* nothing is resident: unreachable */
 }

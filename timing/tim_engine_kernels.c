@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts by kernel. A kernel's cycles are those in which it is on the cores: from the cycle after its first
- * block was placed (blocks are placed last in a cycle) to the cycle in which its last block ends, inclusive.
- * So GPU counters are read between cycles.
+ * Counts for each kernel. A kernel's cycles are those in which it is on the cores: from the cycle after its first
+ * block was placed (blocks are placed last in a cycle) to the cycle in which its last block ends, inclusive. GPU
+ * counters are therefore read between cycles.
  */
 #include "timing/tim_engine_priv.h"
 

@@ -28,8 +28,8 @@ struct tim_engine {
     struct tim_memory *memory;
     struct tim_core **core;
     const struct tim_cycle *cycle; /* functions of a cycle, for the cores of this model */
-    uint64_t *tick_at;           /* [core] the cycle in which the core is asked whether it is idle */
-    uint64_t due;                /* of the 64 cores around at.core, those that are ticked in this cycle */
+    uint64_t *tick_at;           /* [core] the cycle in which the core must be ticked or checked */
+    uint64_t due; /* set of the cores to tick in this cycle, of the aligned group of 64 cores that contains at.core */
     bool poked;                  /* due is outdated: a core was woken since */
     struct tim_grid grid;
     struct tim_code **code;
@@ -41,12 +41,12 @@ struct tim_engine {
     bool ticked;              /* some core was not idle in this cycle */
     struct emu_event *event;  /* for the current run */
     bool stepping, step_any;  /* stepping: until `target` has issued; step_any: until any warp has */
-    bool full_events;           /* events of the cores are filled in full, for observers */
-    bool asks;                /* cores ask before an issue, which may be refused */
+    bool full_events;           /* cores fill in all members of their events, for observers */
+    bool asks;                /* cores call on_refuse() before an issue */
     struct emu_thread_ref target;
     unsigned refused;         /* slot of the warp that is at a breakpoint */
     bool wake;                /* a launch has completed */
-    bool tried;               /* nothing could continue at the last check */
+    bool tried;               /* the last check found nothing that could continue */
     uint64_t check_at;        /* cycle of the next check */
     uint64_t looked, moved;   /* instruction counts at the last check for progress, and at the last progress */
     struct emu_spin_observer *probe;  /* observes blocks without progress, or NULL */
@@ -73,7 +73,7 @@ struct tim_engine {
 
 /* ---- the cores of a cycle ------------------------------------------------------------------- */
 
-/** Returns, of 64 cores from @first on, those that are not idle in this cycle. */
+/** Returns the set of cores, of 64 from @first on, that are not idle in this cycle. */
 static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
 {
     const unsigned count = e->config.core_count - first < 64 ? e->config.core_count - first : 64;
@@ -106,8 +106,8 @@ void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 
 /* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
 
-/** Adds launches that may start and were not added before. @core: where an instruction has just issued; NULL: none.
- *  Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
+/** Adds launches that may start and were not added before. @core: the core that has just issued an instruction;
+ *  NULL: none. Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
 enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_core *core, struct lw_error *err) LW_MUST_CHECK;
 /** Adds the kernel of launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
@@ -128,8 +128,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
                                       tim_memory_create_fn create_memory, struct emu_engine **out,
                                       struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- does it continue? (tim_engine_hang.c) ---- */
-/** Observes blocks for a while when none has made progress for the window. Returns true if it is proved that
+/* ---- progress checks (tim_engine_hang.c) ---- */
+/** Observes blocks for a while if no block has made progress for the hang window. Returns true if it is proved that
  *  none ever will (MACHINE 4). */
 bool tim_engine_spins(struct tim_engine *e);
 /** Ends the observation. */

@@ -68,7 +68,7 @@ void tim_engine_account(const struct tim_engine *e)
                                                                                    : e->now - 1);
 }
 
-/** The parts of mechanisms: their tables, or members of the report. */
+/** Prints the parts of mechanisms: their tables, or members of the JSON report. */
 static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
 {
     const struct tim_engine *e = context;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal interface of timing/: the keys of a model, counters, packets between cores and memory, and the
- * interfaces of both. A core (timing/core) turns instructions into packets; the memory system (timing/mem)
- * answers them; timing/grid places blocks; tim_engine.c advances time.
+ * Internal interface of timing/: the keys of a model, counters, packets between cores and memory, and the interfaces
+ * of cores and memory. A core (timing/core) turns instructions into packets; the memory system (timing/mem) answers
+ * them; timing/grid places blocks; tim_engine.c advances time.
  *
- * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that results
- * do not depend on the order of inspection: DRAM, L2 slices, crossbar to the cores, cores in index order
- * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores, block
- * dispatch. A link between two parts takes one cycle or more; only back-pressure has an effect in the same
- * cycle, in phase order.
+ * Time is counted in cycles of clocks.core from 0. In a cycle the phases run in this order, so that results do not
+ * depend on the order in which parts are visited: DRAM, L2 slices, crossbar to the cores, cores in index order
+ * (each: write-back, pipes, load/store unit, collectors, issue, fetch), crossbar from the cores, block dispatch. A
+ * link between two parts takes one cycle or more; only back-pressure has an effect in the same cycle, in phase
+ * order.
  */
 #ifndef TIM_PRIV_H
 #define TIM_PRIV_H
@@ -17,7 +17,7 @@
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-/* Values of choices, in the order of the names in keys.def. */
+/* Enumerations of the values of choices, in the order of the names in keys.def. */
 enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* schedulers of a core; issue width of a scheduler */
 enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
@@ -43,7 +43,7 @@ enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM, TIM_WAR_COUNTE
 enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED, TIM_COLLECTOR_WINDOW };
 enum { TIM_REGISTERS_ROWS, TIM_REGISTERS_UNIFORM, TIM_REGISTERS_AFFINE };
 enum { TIM_COMPACT_FILE, TIM_COMPACT_PART };
-enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* further values are enum emu_tag_rules */
+enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* further values: 1 + enum emu_tag_rules */
 enum { TIM_SCALAR_OFF, TIM_SCALAR_LANE, TIM_SCALAR_PIPE };
 enum { TIM_AFFINE_OFF, TIM_AFFINE_UNIT };
 enum { TIM_ADDRESS_LANES, TIM_ADDRESS_ONCE };
@@ -62,7 +62,7 @@ enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };
 struct tim_key {
     const char *section, *name; /* for a unit: "units" and "int.pipes" */
     enum tim_key_kind kind;
-    size_t offset;              /* in struct tim_config: of an unsigned, or of a bool for a switch */
+    size_t offset;              /* offset in struct tim_config of an unsigned; for a switch of a bool */
     unsigned value, low, high;  /* value: the default */
     const char *unit;           /* unit of a number */
     const char *names;          /* names of a choice: "a|b" */
@@ -205,9 +205,9 @@ struct tim_totals {
     size_t kernel_count;
     const struct tim_sample *sample;
     size_t sample_count;
-    uint64_t sample_cycles; /* interval of samples */
+    uint64_t sample_cycles; /* interval between samples */
     const char *ended;      /* what ended the run early; NULL: nothing */
-    /** Writes what else a report has: tables in words, or (@json) members, each after a comma. NULL: nothing. */
+    /** Writes further parts of a report: tables as text, or (@json) members, each after a comma. NULL: nothing. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
     const void *context;    /* its first argument */
 };
@@ -286,8 +286,8 @@ struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
-    /** Runs the phases DRAM, slices, crossbar to the cores, of cycle @now. The reference needs a call for
-     *  each cycle in order; the other for cycles for which next said that something is due. */
+    /** Runs the phases DRAM, slices and crossbar to the cores of cycle @now. The reference needs a call for each
+     *  cycle in order; the fast one only for cycles that `next` returned. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
     /** Runs the phase crossbar from the cores of cycle @now; also called in each cycle in which send was
      *  called. */
@@ -331,20 +331,20 @@ uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
 
-/** Events of a window of cycles, stored to be printed as trace-event JSON: at most @events, and as many as
- *  memory permits; the window ends before the first event beyond. Every function that reports something does
- *  nothing for a NULL trace and outside the window. */
+/** Events of a window of cycles, stored to be printed as trace-event JSON. The number of events is limited by
+ *  @events and by memory; the window ends before the first event that does not fit. Every function that records an
+ *  event does nothing for a NULL trace and outside the window. */
 struct tim_trace;
 struct tim_trace *tim_trace_create(const struct tim_config *config, uint64_t from, uint64_t to,
                                    size_t events);
 void tim_trace_destroy(struct tim_trace *trace);
-/** Returns true if cycle @now is in the window, for callers that would have to compute what to record. */
+/** Returns true if cycle @now is in the window. Callers may skip the computation of what they record otherwise. */
 bool tim_trace_wants(const struct tim_trace *trace, uint64_t now);
 /** Returns the first cycle after the window, which may end earlier while events are added. */
 uint64_t tim_trace_end(const struct tim_trace *trace);
 /** Records the state of the warp in slot @warp of @core from cycle @now on, until the next call for it.
- *  TIM_STALL_ISSUED: it issues @insn for @lanes at @pc in this cycle; else @insn (may be NULL) is the one
- *  that waits. TIM_STALL_EMPTY: the slot is free. The same state may be added twice. */
+ *  TIM_STALL_ISSUED: the warp issues @insn for @lanes at @pc in this cycle; else @insn (may be NULL) is its next
+ *  instruction. TIM_STALL_EMPTY: the slot is free. The same state may be added twice. */
 void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsigned warp,
                     enum tim_stall reason, const struct isa_insn *insn, uint64_t pc,
                     uint64_t lanes);
@@ -379,29 +379,28 @@ struct tim_line {
  *  of its own. */
 enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
 /**
- * Coalesces the lanes of @access that are not on shared memory. Accesses are in the order in which they are
- * carried out: by their lowest lanes (by the older rules: half warp by half warp). No access crosses a line.
- * @line_bytes  of the cache to which they go, at least 32
+ * Coalesces the lanes of @access that are not on shared memory. Accesses are in the order in which they are made: by
+ * their lowest lanes (with the older rules: half warp by half warp). No access crosses a line.
+ * @line_bytes  line size of the cache that serves them, at least 32
  * @local_base  address of this warp's local memory in the memory system, a multiple of
  *              @line_bytes: word w of lane l is at local_base + (w * W + l) * 4
- * @out         capacity TIM_LINES_MOST. Masks are the bytes of the lanes; for loads by the older
+ * @out         capacity TIM_LINES_MOST. Masks contain the bytes of the lanes; for loads with the older
  *              rules the whole transaction
- * Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give the same accesses.
- * Returns their number.
+ * Addresses may be in segments or arrays (EMU_EVENT_ADDRESSES): both give the same accesses. Returns their number.
  */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
-/** Gets the accesses of a load to the constant cache, which gives one word to all lanes that read it: one for
- *  each word, for wider loads for each address, in the order of their lowest lanes. All lanes must be in
- *  memory that the cache can address. @line_bytes, @out, segments: as above; at most one line for each lane.
- *  Returns their number. */
+/** Gets the accesses of a load to the constant cache. One access serves all lanes that read the same word; for wider
+ *  loads all lanes that read the same address. Accesses are in the order of their lowest lanes. All lanes must be in
+ *  memory that the cache can address. @line_bytes, @out, segments: as above; at most one line for each lane. Returns
+ *  their number. */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
 /** Expands the addresses of an access in segments to @address [lane], and returns that. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
  *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
-/** The same of a warp of @width lanes. */
+/** The same for a warp of @width lanes. */
 unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */

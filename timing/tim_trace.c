@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trace of a window of cycles, in the trace-event format that Perfetto and Chrome read. Each core is a
- * process with a track for each warp slot (spans: what the warp issues, or why it does not), one for each
- * block slot and one for requests in flight. The outputs of both crossbars, the L2 slices and the DRAM banks
- * are a process each; flows follow a request from its warp through them and back. A cycle is shown as a
- * microsecond.
+ * Trace of a window of cycles, in the trace-event format that Perfetto and Chrome read. Each core is a process with
+ * a track for each warp slot (spans: issued instructions and stall reasons), one for each block slot and one for
+ * requests in flight. The outputs of both crossbars, the L2 slices and the DRAM banks are a process each; flows
+ * follow a request from its warp through them and back. A cycle is shown as a microsecond.
  */
 #include "timing/tim_priv.h"
 
@@ -13,7 +12,7 @@
 #include <stdlib.h>
 
 enum {
-    BLOCK_TRACK = 1000,   /* after those of the warps */
+    BLOCK_TRACK = 1000,   /* first track of block slots, after those of warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
     NOBODY = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* limits of keys.def */
@@ -178,7 +177,7 @@ void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsig
         return;
     span = &trace->block[(size_t)core * MAX_BLOCKS + slot];
     close_span(trace, span, now);
-    if (begins && now < trace->to) /* one that began before is shown from the window's start */
+    if (begins && now < trace->to) /* a block that arrived before the window is shown from the start of the window */
         *span = (struct open_span){
             .open = true,
             .event = {.at = now < trace->from ? trace->from : now, .a = block, .id = grid,
@@ -193,7 +192,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
 
     if (!tim_trace_wants(trace, now) || packet->sent < trace->from)
         return;
-    if (tracks_of(trace->config, stage) != 0) { /* a faster clock has several edges in a cycle */
+    if (tracks_of(trace->config, stage) != 0) { /* a faster clock has several edges per cycle */
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
@@ -251,8 +250,8 @@ static const char *packet_name(unsigned kind)
     return kind < LW_COUNT_OF(names) ? names[kind] : "?";
 }
 
-/* Begins an event with the members that all have; events are separated by commas. There may be a million
- * events, so there are no spaces. */
+/* Begins an event with the members that all events have; commas separate events. No spaces are printed, as there may
+ * be a million events. */
 static void begin_event(struct lw_sink *out, bool *first, const char *phase, uint64_t at,
                         unsigned process, unsigned track)
 {
@@ -324,7 +323,7 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
 /* Prints an event of a packet. @last: its last one; unless it is an answer, the flow ends there. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
-    bool from_warp = e->track != NOBODY; /* else a fetch: there is no track to draw from */
+    bool from_warp = e->track != NOBODY; /* a fetch has no track from which to draw a flow */
     unsigned process = process_of((enum tim_trace_stage)e->reason);
 
     switch ((enum tim_trace_stage)e->reason) {

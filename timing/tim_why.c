@@ -26,8 +26,7 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Returns, for a policy against overtaking, the oldest instruction that has not read its operands; NULL:
- *  none. */
+/** Returns the oldest instruction that blocks the warp because issue.war protects its unread operands; NULL: none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
@@ -95,12 +94,12 @@ static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t
     print_stage(op, now, out);
 }
 
-/** Prints what the control field makes the warp wait for: a stall count, or dependence barriers, each with
- *  the instructions that hold it, the oldest first. Returns false if for nothing. */
+/** Prints why the control field makes the warp wait: a stall count, or dependence barriers, each with the
+ *  instructions that hold it, the oldest first. Returns false if the warp does not wait. */
 static bool print_control(const struct tim_core *core, unsigned warp, uint64_t now,
                           struct lw_sink *out)
 {
-    enum { MOST = 4 }; /* limit of shown holders of a barrier */
+    enum { MOST = 4 }; /* maximum number of instructions shown per barrier */
     const struct tim_warp *w = &core->warp[warp];
     unsigned waits = tim_bars_waited(core, w, tim_head(w), now);
 
@@ -126,7 +125,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
     return waits != 0;
 }
 
-/** Prints what a warp waits for whose next instruction is in its buffer. */
+/** Prints why a warp waits whose next instruction is in its buffer. */
 static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stall reason,
                        uint64_t now, struct lw_sink *out)
 {
@@ -145,11 +144,11 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
         print_op(w, op, now, out);
 }
 
-/** Prints which warps are at a barrier of the block, and what the others do. */
+/** Prints the warps that are at a barrier of the block, and the state of the others. */
 static void print_cta(const struct tim_core *core, const struct tim_block *block, unsigned barrier,
                       uint64_t now, struct lw_sink *out)
 {
-    enum { MOST = 4 }; /* limit of shown warps */
+    enum { MOST = 4 }; /* maximum number of warps shown */
     uint64_t absent[TIM_MAX_WARPS / 64] = {0};
     unsigned live = 0, there = 0, shown = 0;
 
@@ -181,14 +180,14 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
         lw_printf(out, "\nand %u more", shown - MOST);
 }
 
-/** Prints where the lanes of a warp are whose splits cannot run. */
+/** Prints the barriers at which the lanes of a warp wait if none of its splits can run. */
 static void print_barriers(const struct tim_core *core, const struct tim_block *block,
                            unsigned warp, uint64_t now, struct lw_sink *out)
 {
     struct emu_split_view views[EMU_MAX_LANES];
     unsigned count = emu_split_views(core->emu, block->slot, core->warp[warp].index, views,
                                      EMU_MAX_LANES);
-    uint64_t shown = 0; /* CTA barriers */
+    uint64_t shown = 0; /* set of CTA barriers already shown */
 
     for (unsigned i = 0; i < count; i++) {
         const struct emu_split_view *v = &views[i];
@@ -203,7 +202,7 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
     }
 }
 
-/** Prints what a fence or a barrier waits for. */
+/** Prints the accesses for which a fence or a barrier waits. */
 static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
 {
     if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
@@ -213,7 +212,7 @@ static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
                   w->writes_out);
 }
 
-/** Prints where the next instruction of a warp is, whose buffer has none that can issue. */
+/** Prints the state of fetch for a warp without an instruction that can issue in its buffer. */
 static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *out)
 {
     if (w->split < 0)
@@ -227,7 +226,7 @@ static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *
                   w->fetch_from - now == 1 ? "" : "s");
 }
 
-/** Prints why a block does not run that waits for launches outside the cores. Returns false if it is not such
+/** Prints why a block that waits for launches outside the cores does not run. Returns false if @place is not in such
  *  a block. */
 static bool why_suspended(const struct tim_engine *e, const struct emu_thread_ref *place,
                           struct lw_sink *out)

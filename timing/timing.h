@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public interface of timing/: GPU models described by keys, an engine that runs the functional core
- * cycle by cycle, and its counters (docs/howto/measure-cycles.md). The engine picks a ready split of a warp,
- * lets emu execute its instruction at issue, and models pipelines and memory by the event. It never computes
- * a value.
+ * The public interface of timing/: GPU models described by keys, an engine that runs the functional core cycle by
+ * cycle, and its counters (docs/howto/measure-cycles.md). The engine selects a ready split of a warp, and lets emu
+ * execute its instruction at issue. Pipelines and memory are modelled by events. The engine never computes a value.
  */
 #ifndef TIMING_H
 #define TIMING_H
@@ -14,9 +13,9 @@
 
 struct tim_config;
 
-/** Loads a GPU model. @name is a shipped one ("fermi", "volta" ...), or a YAML file. The file's keys override
- *  those of its `base:`, a shipped model or a file in the same folder (without: fermi). Errors: "FILE:LINE:
- *  message" with what was found, the range, or the nearest name; a message when keys contradict each other. */
+/** Loads a GPU model. @name is a shipped one ("fermi", "volta" ...), or a YAML file. The file's keys override those
+ *  of its `base:`, a shipped model or a file in the same folder (default: fermi). Errors: "FILE:LINE: message" with
+ *  the text found, the valid range, or a suggested name; a message if keys contradict each other. */
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Sets one key: "l1.bytes=32768", "units.int.latency=6". @config is unchanged on an error. Errors:
@@ -30,10 +29,11 @@ enum lw_status tim_config_check(const struct tim_config *config, struct lw_error
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names,
                                          struct lw_error *err) LW_MUST_CHECK;
 /** Reads a profile of loads from the timing report @path of an earlier run in which mechanism `loads` was enabled.
- *  Mechanism `daws` predicts by it instead of by sampling warps. Errors: LW_EINPUT, with the place in the report; @config is
- *  then unchanged. */
+ *  Mechanism `daws` uses the profile instead of sampling warps. Errors: LW_EINPUT, with the position in the report;
+ *  @config is then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns true if the model reads the key of @assignment ("issue.limit=4"). If not, writes to @out why, without a line end. */
+/** Returns true if the model reads the key of @assignment ("issue.limit=4"). Otherwise writes the reason to @out,
+ *  without a line end. */
 bool tim_config_reads(const struct tim_config *config, const char *assignment, struct lw_sink *out);
 /** Prints the names of all mechanisms, each on a line with its description. */
 void tim_mechanisms_print(struct lw_sink *out);
@@ -58,9 +58,9 @@ bool tim_config_reads_control(const struct tim_config *config);
 bool tim_config_coherent(const struct tim_config *config);
 /** Returns true if the model detects uniform and affine registers: it has tags of its own (tags.detect). */
 bool tim_config_detects(const struct tim_config *config);
-/** Sets the options of the functional machine that the model needs: warp width, reconvergence and, where it
- *  detects them, tags. (The engine decides how many warps are resident; the machine's resident_warps applies
- *  to a replay in the fixed order only.) */
+/** Sets the options of the functional machine that the model needs: warp width, reconvergence and, if the model
+ *  detects them, tags. (The engine decides how many warps are resident; the machine's resident_warps applies only to
+ *  a replay in the fixed order.) */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 
 /** Returns true for the name of a warp scheduler, a value of issue.policy. */
@@ -84,7 +84,7 @@ enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_c
 enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
                                      struct emu_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
-/* ---- what was counted ------------------------------------------------------------------------ */
+/* ---- counters and reports ----------------------------------------------------------------------- */
 
 /** Records that the run was ended early: reports quote the first line of @why. */
 void tim_engine_ended(struct emu_engine *engine, const char *why);
