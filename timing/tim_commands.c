@@ -208,7 +208,7 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
                 lw_printf(call->out, "%s", tim_is_by_load(w, r) ? " (load)" : "");
             }
     }
-    lw_put(call->out, shown != 0 ? "\n" : "no result is to come\n");
+    lw_put(call->out, shown != 0 ? "\n" : "no result is pending\n");
     return LW_OK;
 }
 
@@ -280,7 +280,7 @@ static enum lw_status do_mechanism(const struct lw_call *call, struct lw_error *
         mech->row->show(mech, call->out);
     }
     if (core->mechs.count == 0)
-        lw_put(call->out, "no mechanism is on: `lanewise timing --mechanisms` lists those there are\n");
+        lw_put(call->out, "no mechanism is enabled: `lanewise timing --mechanisms` lists all\n");
     return LW_OK;
 }
 
@@ -417,7 +417,7 @@ static enum lw_status put_cache(const struct named_cache *cache, unsigned owner,
         if (word == NULL || set == number)
             shown += put_set(cache, set, false, out);
     if (shown == 0)
-        lw_put(out, "no line is there\n");
+        lw_put(out, "no valid lines\n");
     return LW_OK;
 }
 
@@ -512,16 +512,16 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus, l0 and operand of the warp's scheduler; or of a slice of L2, without one how many each has", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
-    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and where each of them is",               "collectors",   do_collectors, LW_COMMAND_READONLY},
-    {"cycle",      NULL, "[count]",    "Run everything for a number of cycles: 1 if not given, 0 only says which",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"grids",      NULL, "",           "The kernel management: launches, who launched them and from where, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
-    {"mechanism",  NULL, "[core]",     "Tables of the mechanisms that are on, of a core: scores, victim tags, who is held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
-    {"mshrs",      NULL, "[core]",     "Lines under way to the caches of a core",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
-    {"queues",     NULL, "",           "The memory side: packets, lines under way, requests before DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
+    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus (l0, operand: of the warp's scheduler) or of a slice of L2; l2 without a slice: number of lines in each", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
+    {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
+    {"grids",      NULL, "",           "Kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
+    {"mechanism",  NULL, "[core]",     "Tables of the enabled mechanisms of a core: scores, victim tags, warps that are held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
+    {"mshrs",      NULL, "[core]",     "Lines that the caches of a core have requested",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
+    {"queues",     NULL, "",           "Memory side: packets, lines under way, requests waiting for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
-    {"timing",     NULL, "[keys]",     "What was counted so far; or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
-    {"why",        NULL, "[all]",      "What keeps the warp in focus from issuing now; or, of all, how many wait for what", "why",  do_why, LW_COMMAND_READONLY},
+    {"timing",     NULL, "[keys]",     "Report of the counters so far; or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
+    {"why",        NULL, "[all]",      "Stall reason of the warp in focus, with the cause; all: number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

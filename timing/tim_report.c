@@ -42,7 +42,7 @@ static void print_ratio(const struct tim_ratio *ratio, const struct tim_sums *su
     if (isnan(value))
         return;
     lw_printf(out, "  %-24s %14s  %s%s%s\n", ratio->name, ratio_text(ratio, value, text),
-              ratio->unit, *ratio->unit != '\0' && *ratio->help != '\0' ? " " : "", ratio->help);
+              ratio->unit, *ratio->unit != '\0' && *ratio->help != '\0' ? ": " : "", ratio->help);
 }
 
 static void print_gpu(const struct tim_totals *t, const struct tim_sums *sums,
@@ -60,7 +60,7 @@ static void print_gpu(const struct tim_totals *t, const struct tim_sums *sums,
         if (i != TIM_GPU_cycles && t->gpu[i] != 0)
             lw_printf(out, "  %-24s %14s  %s%s%s\n", tim_gpu_counters[i].name,
                       grouped(t->gpu[i], text), tim_gpu_counters[i].unit,
-                      *tim_gpu_counters[i].help != '\0' ? " " : "", tim_gpu_counters[i].help);
+                      *tim_gpu_counters[i].help != '\0' ? ": " : "", tim_gpu_counters[i].help);
     for (size_t i = 0; i < tim_ratio_count; i++)
         print_ratio(&tim_ratios[i], sums, c, out);
 }
@@ -119,7 +119,7 @@ static void print_kernels(const struct tim_totals *t, struct lw_sink *out)
         }
         lw_put(out, "\n");
     }
-    lw_put(out, "  (kernels that run together count each other in the ratios)\n");
+    lw_put(out, "  (the ratios of a kernel include kernels that run at the same time)\n");
 }
 
 static void print_stall_reasons(const struct tim_totals *t, const struct tim_sums *sums,
@@ -201,7 +201,7 @@ static void print_histogram(const char *where, const struct tim_counter *row,
 
     if (values == 0)
         return;
-    lw_printf(out, "\n%s %s: %s %s\n  %s values, mean %.1f, most %" PRIu64 "\n", where, row->name,
+    lw_printf(out, "\n%s %s (%s): %s\n  %s values, mean %.1f, maximum %" PRIu64 "\n", where, row->name,
               row->unit, row->help, grouped(values, count), (double)h->sum / (double)values,
               h->most);
     for (unsigned b = 0; b < TIM_BUCKETS; b++) {
@@ -235,7 +235,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
             lw_printf(out, "\n%s\n", title);
         titled = true;
         lw_printf(out, "  %-24s %14s  %s%s%s\n", rows[i].name, grouped(sum[i], text),
-                  rows[i].unit, *rows[i].unit != '\0' && *rows[i].help != '\0' ? ", " : "",
+                  rows[i].unit, *rows[i].unit != '\0' && *rows[i].help != '\0' ? ": " : "",
                   rows[i].help);
     }
 }
@@ -261,7 +261,7 @@ static void print_spread(const char *what, const struct spread *spread, struct l
 
     if (spread->count < 2 || spread->most == 0)
         return;
-    lw_printf(out, "  of the %s, %u has most reads and writes (%s) and %u least (%s)\n", what,
+    lw_printf(out, "  of the %s, %u has the most reads and writes (%s) and %u the fewest (%s)\n", what,
               spread->at_most, grouped(spread->most, high), spread->at_least,
               grouped(spread->least, low));
 }

@@ -230,7 +230,7 @@ for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 under way for 1'
     '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
     'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
-    'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no line is there'; do
+    'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no valid lines'; do
     grep -q "^$line$" said || fail "no line '$line'"
 done
 [ "$(grep -c 'packets are not answered' said)" = 2 ] || fail "queues counts packets twice"
@@ -325,7 +325,7 @@ every launch has ended
 END
 session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
-no mechanism is on: `lanewise timing --mechanisms` lists those there are
+no mechanism is enabled: `lanewise timing --mechanisms` lists all
 END
 expect 2 'lanewise: --mechanism: expected mechanisms, by commas, of swl, pools, ccws, daws, belady, loads, dwr, vws, dtbl, laperm, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml

@@ -427,27 +427,27 @@ static void put_page(struct lw_sink *out)
 
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# GPU models of the timing model\n\n"
-                "After this page you can choose a GPU model, and change its keys. `lanewise run --timing MODEL` takes one by "
+                "This page lists the GPU models and their keys. `lanewise run --timing MODEL` selects a model by "
                 "name:\n\n| name | GPU |\n|---|---|\n");
     for (unsigned i = 0; tim_machines[i].name != NULL; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_machines[i].name, tim_machines[i].summary);
     lw_put(out,
            "\n`timing/machines/NAME.yaml` has the source of each value. `lanewise timing` lists the models, `lanewise timing NAME`\n"
-           "prints all keys of one as a file that can be changed.\n\n"
-           "A file of your own names a model to begin with (`fermi` if none), and the keys that differ:\n\n"
+           "prints all keys of a model as a file that can be edited.\n\n"
+           "A file of your own names a base model (default: `fermi`) and the keys that differ from it:\n\n"
            "    base: volta\n"
            "    core: {count: 20}\n"
            "    l1:\n"
            "      bytes: 64K\n"
            "    units: {fp: {pipes: 2}}\n\n"
-           "`--timing=FILE` reads it. `base: other.yaml` names another file, next to this one (up to 16 levels); `machine:` is the older name of this key. Bytes are `65536`, `64K` "
-           "or\n`64KiB`; `M` and `MiB` are 1024 of these. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
-           "Unknown keys, values outside their range and keys that do not fit each other are refused:\n\n"
-           "- sizes of caches are sets x ways x line with a power of two of sets;\n"
+           "`--timing=FILE` reads it. `base: other.yaml` names another file in the same folder (up to 16 levels); `machine:` is the older name of this key. Sizes are `65536`, `64K` "
+           "or\n`64KiB`; `M` and `MiB` are 1024 K. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
+           "Unknown keys, values outside their range and keys that contradict each other are refused:\n\n"
+           "- the size of a cache is sets x ways x line; the number of sets is a power of two;\n"
            "- lines, sectors, banks and rows are powers of two;\n"
-           "- a line of L1 is not longer than one of L2, which is in one slice and one row;\n"
-           "- a sector is whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
-           "`make golden T=tests/timing/test_timing_config` prints this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
+           "- a line of L1 is not longer than a line of L2; a line of L2 is in one slice and one row;\n"
+           "- a sector consists of whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
+           "`make golden T=tests/timing/test_timing_config` generates this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
 
@@ -457,14 +457,14 @@ static void put_page(struct lw_sink *out)
                       tim_section_help(section) + 1);
             if (strcmp(section, "units") == 0)
                 break;
-            lw_put(out, "| key | default | values | |\n|---|---|---|---|\n");
+            lw_put(out, "| key | default | values | meaning |\n|---|---|---|---|\n");
         }
         put_key(out, k);
     }
     lw_put(out, "`units: {int: {pipes: 2, lanes: 16, latency: 14}}`: with 0 pipes, instructions of "
-                "a unit take a pipe of `int`, with\nlanes and latency of their own. An "
-                "instruction holds its pipe for W / `lanes` cycles.\n\n"
-                "| unit | pipes | lanes | latency | |\n|---|---|---|---|---|\n");
+                "a unit use a pipe of `int`, with\nthe lanes and latency of their own unit. An "
+                "instruction occupies its pipe for W / `lanes` cycles.\n\n"
+                "| unit | pipes | lanes | latency | instructions |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i + 2 < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
         const char *dot = strstr(k->name, ".pipes");

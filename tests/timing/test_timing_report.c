@@ -192,14 +192,14 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
-    assert_has(text, "  l1_hit_rate                      60.0 %  loads;");
+    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads;");
     assert_null(strstr(text, "dispatch_idle")); /* nothing was counted */
     assert_has(text, "running\n");
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
     assert_has(text, "a_template");
-    assert_has(text, "  of the slices, 3 has most reads and writes (13) and 0 least (10)\n");
-    assert_has(text, "\ncores, load_latency: cycles of a load from issue to the last result, "
-                     "shared memory alone not counted\n  100 values, mean 200.0, most 458\n");
+    assert_has(text, "  of the slices, 3 has the most reads and writes (13) and 0 the fewest (10)\n");
+    assert_has(text, "\ncores, load_latency (cycles): from the issue of a load to its last result, "
+                     "without loads of shared memory only\n  100 values, mean 200.0, maximum 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
     assert_has(text, "\nenergy (an estimate: events times the keys of section energy): ");
@@ -329,7 +329,7 @@ static void the_json_is_json_and_has_every_counter(void **state)
 static void put_rows(struct lw_sink *out, const char *title, const struct tim_counter *rows,
                      unsigned count)
 {
-    lw_printf(out, "\n## %s\n\n| counter | unit | |\n|---|---|---|\n", title);
+    lw_printf(out, "\n## %s\n\n| counter | unit | meaning |\n|---|---|---|\n", title);
     for (unsigned i = 0; i < count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
 }
@@ -337,7 +337,7 @@ static void put_rows(struct lw_sink *out, const char *title, const struct tim_co
 static void put_histograms(struct lw_sink *out, const char *lane_ref, const struct tim_counter *rows,
                            unsigned count)
 {
-    lw_printf(out, "\n| %s | unit | |\n|---|---|---|\n", lane_ref);
+    lw_printf(out, "\n| %s | unit | meaning |\n|---|---|---|\n", lane_ref);
     for (unsigned i = 0; i < count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", rows[i].name, rows[i].unit, rows[i].help);
 }
@@ -346,33 +346,33 @@ static void put_page(struct lw_sink *out)
 {
     lw_put(out, "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
                 "# What the timing model counts\n\n"
-                "After this page you can read what `--timing-report` counts; [measure-cycles](../howto/measure-cycles.md) has the form of the report.\n"
-                "`make golden T=tests/timing/test_timing_report` prints it from the tables of the program.\n\n"
+                "This page lists all counters of `--timing-report`; [measure-cycles](../howto/measure-cycles.md) describes the form of the report.\n"
+                "`make golden T=tests/timing/test_timing_report` generates this page from the tables of the program.\n\n"
                 "## Stall reasons\n\n"
-                "Each issue slot has exactly one in each cycle: the first row of this table that holds for any warp of the\n"
-                "scheduler. They sum to cycles x slots. `why` shows that of one warp.\n\n"
-                "| stall reason | of a warp |\n|---|---|\n");
+                "Each issue slot has exactly one stall reason in each cycle: the first row of this table that holds for any warp\n"
+                "of the scheduler. Their counts sum to cycles x slots. `why` shows the stall reason of one warp.\n\n"
+                "| stall reason | meaning |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
                   tim_stall_message((enum tim_stall)i));
     lw_put(out, "\n## Ratios\n\n"
-                "Computed from the counters below. A ratio with nothing to divide by is left out of the text and null in JSON,\n"
-                "which has shares as parts of 1.\n\n| ratio | unit | |\n|---|---|---|\n");
+                "Ratios are computed from the counters below. A ratio with a divisor of 0 is omitted in the text, and null in JSON.\n"
+                "JSON gives shares as fractions of 1.\n\n| ratio | unit | meaning |\n|---|---|---|\n");
     for (size_t i = 0; i < tim_ratio_count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", tim_ratios[i].name,
                   tim_ratios[i].share ? "%" : tim_ratios[i].unit, tim_ratios[i].help);
-    put_rows(out, "Of the GPU", tim_gpu_counters, TIM_GPU_COUNT);
-    put_rows(out, "Of a scheduler", tim_sched_counters, TIM_SCHED_COUNT);
-    put_rows(out, "Of a core", tim_core_counters, TIM_CORE_COUNT);
-    put_rows(out, "Of an L2 slice", tim_slice_counters, TIM_SLICE_COUNT);
-    put_rows(out, "Of a DRAM channel", tim_channel_counters, TIM_CHANNEL_COUNT);
+    put_rows(out, "Counters of the GPU", tim_gpu_counters, TIM_GPU_COUNT);
+    put_rows(out, "Counters of a scheduler", tim_sched_counters, TIM_SCHED_COUNT);
+    put_rows(out, "Counters of a core", tim_core_counters, TIM_CORE_COUNT);
+    put_rows(out, "Counters of an L2 slice", tim_slice_counters, TIM_SLICE_COUNT);
+    put_rows(out, "Counters of a DRAM channel", tim_channel_counters, TIM_CHANNEL_COUNT);
     lw_put(out, "\n## Histograms\n\n"
-                "Each value is counted in the bucket of its power of two, with the sum and the greatest of all. Waiting\n"
-                "times are counted when they end. Depths of queues are those at arrivals; the ratios `l2_queue` and\n"
-                "`dram_queue` are averages over time.\n");
-    put_histograms(out, "of a core", tim_core_histograms, TIM_CORE_H_COUNT);
-    put_histograms(out, "of an L2 slice", tim_slice_histograms, TIM_SLICE_H_COUNT);
-    put_histograms(out, "of a DRAM channel", tim_channel_histograms, TIM_CHANNEL_H_COUNT);
+                "A histogram counts values in buckets by powers of two, and records their sum and maximum. A waiting time is\n"
+                "counted when the wait ends. A queue's depth is recorded at each arrival; the ratios `l2_queue` and `dram_queue`\n"
+                "are averages over time.\n");
+    put_histograms(out, "histogram of a core", tim_core_histograms, TIM_CORE_H_COUNT);
+    put_histograms(out, "histogram of an L2 slice", tim_slice_histograms, TIM_SLICE_H_COUNT);
+    put_histograms(out, "histogram of a DRAM channel", tim_channel_histograms, TIM_CHANNEL_H_COUNT);
 }
 
 static void the_page_of_counters_is_the_one_that_the_tables_give(void **state)
