@@ -244,8 +244,8 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     return status;
 }
 
-/** @all: observers read events, so all members are filled in. @asks: cores call on_refuse() before an issue, which a
- *  step, a breakpoint, or an observer that sets one, may refuse. */
+/** Sets the detail of events (@all: all members, as observers read them), and whether cores call on_refuse() before
+ *  an issue (@asks: a step, a breakpoint, or an observer that sets one, may refuse the issue). */
 static void set_event_detail(struct tim_engine *e, bool all, bool asks)
 {
     if (e->full_events == all && e->asks == asks)
@@ -342,8 +342,8 @@ static bool is_full(const struct tim_engine *e)
     return false;
 }
 
-/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested. Then
- *  sets *over. */
+/** Checks, between cycles, whether everything is done, nothing can continue, or a stop was requested; sets *over if
+ *  so. */
 static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop, bool *over,
                               struct lw_error *err)
 {

@@ -353,9 +353,9 @@ void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsig
                      uint32_t grid, uint64_t block, bool begins);
 /** Records a number of a core from cycle @now on; @name must be valid as long as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
-/** Records the progress of a packet. @place: core; slice of the crossbar's output; slice; channel x banks +
- *  bank; core of the output; core. @cycles: how long the packet occupies the place, except for the first and
- *  the last stage. */
+/** Records the progress of a packet. @place depends on the stage, in the order of the enumeration: core; slice of
+ *  the crossbar's output; slice; channel x banks + bank; core of the output; core. @cycles: time for which the
+ *  packet occupies the place, unused for the first and the last stage. */
 enum tim_trace_stage {
     TIM_TRACE_SENT, TIM_TRACE_REQUEST, TIM_TRACE_SLICE, TIM_TRACE_DRAM, TIM_TRACE_REPLY,
     TIM_TRACE_REPLIED, TIM_TRACE_STAGES
@@ -400,7 +400,7 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
  *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
-/** The same for a warp of @width lanes. */
+/** Returns the same for a warp of @width lanes. */
 unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */

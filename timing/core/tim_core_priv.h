@@ -395,7 +395,7 @@ void tim_core_destroy(struct tim_core *core);
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Would a block of @grid fit now? */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
-/** The same without the memory for suspended blocks. */
+/** Would a block of @grid fit now, apart from the memory for suspended blocks? */
 bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid);
 /** Could a block of @grid fit on an empty core? Otherwise @err says why not. */
 enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,
@@ -405,12 +405,12 @@ enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uin
 
 
 /**
- * True if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick that
- * changed nothing repeats until cycle `due`, a packet, a block or a wake-up. Each skipped cycle counts what that
- * tick counted, so counts are exact. An unnecessary tick changes no result.
+ * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick
+ * that changed nothing repeats until cycle `due`, a packet, a block or a wake-up. Each skipped cycle counts what
+ * that tick counted, so counts are exact. An unnecessary tick changes no result.
  */
 bool tim_core_is_idle(struct tim_core *core, uint64_t now);
-/** Memory has an answer or space for the core in @cycle. */
+/** Records that memory has an answer or space for the core in @cycle. */
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** Drops wake-ups of cycles up to @now. */
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
@@ -422,9 +422,9 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Brings the counters of the core up to date as of the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** At the end of a tick: sets what cycles from @now on count. */
+/** Called at the end of a tick. Sets what cycles from @now on count. */
 void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
-/** With tags: adds the registers in use to the counters, for the cycles before @before. */
+/** Adds the registers in use to the counters, for the cycles before @before; for models with tags. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
 /** Result of one issue slot. */
 enum tim_step_result {
@@ -632,7 +632,7 @@ extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_con
 /** Returns the reason why the warp cannot issue in cycle @now, policies aside; PICKED: it can issue. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
-/** Callback of tim_mech_core; @core is a struct tim_core. */
+/** Implements could_issue of tim_mech_core; @core is a struct tim_core. */
 bool tim_could_issue(const void *core, unsigned warp);
 /** Selects the reference or the event-driven model, once, before the first cycle. Returns false without memory. */
 bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
@@ -663,7 +663,7 @@ static inline unsigned tim_count_lanes(const struct tim_core *core, uint64_t lan
 
     return lanes == lw_mask(width) ? width : lw_popcount(lanes);
 }
-/** @set: the word of a set of struct tim_sets that contains @warp. */
+/** Sets or clears the bit of @warp. @set: the word of a set of struct tim_sets that contains the bit. */
 static inline void tim_set(uint64_t *set, unsigned warp, bool in)
 {
     uint64_t bit = UINT64_C(1) << warp % 64;
@@ -939,7 +939,7 @@ static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_st
     }
     core->hot.idle[s]++;
 }
-/** Of the stall reasons of warps, returns the one that the slot counts. */
+/** Selects, from a set of stall reasons of warps, the one that the slot counts. */
 static inline enum tim_stall tim_suggest(uint32_t reasons)
 {
     return reasons != 0 ? (enum tim_stall)lw_lowest(reasons) : TIM_STALL_EMPTY;

@@ -274,7 +274,7 @@ static void count_over(struct tim_core *core, const struct tim_op *op)
     }
 }
 
-/** A store has read its data. */
+/** Counts down the reads of a store that has read its data. */
 static void count_read(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -296,7 +296,7 @@ static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
     return op->warp | UINT32_C(1) << 16 | (uint32_t)op->number << 17;
 }
 
-/** The packet was answered. @index: result of count_write(). */
+/** Handles the answer to the packet. @index: result of count_write(). */
 static void count_answer(struct tim_core *core, uint32_t index)
 {
     unsigned warp = index & 0xffff;
@@ -387,7 +387,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     return reason;
 }
 
-/** Same result as tim_depend_check(), with the usual cases inline. */
+/** Gives the result of tim_depend_check(); handles the usual cases inline. */
 static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
@@ -517,7 +517,7 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     op->write_bar = 7;
 }
 
-/** From now on no access of another instruction precedes those of @op. */
+/** Marks @op as queued: no access of another instruction precedes its accesses from now on. */
 static inline void count_queued(struct tim_core *core, const struct tim_op *op)
 {
     if (--core->warp[op->warp].unqueued == 0)

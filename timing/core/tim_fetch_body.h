@@ -334,7 +334,7 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
     return false;
 }
 
-/** A line of operands has arrived for the waiting warps of a scheduler. They have it even if the cache evicts it. */
+/** Gives an arrived line of operands to the waiting warps of a scheduler. They have it even if the cache evicts it. */
 static void operand_arrives(struct tim_core *core, const struct tim_front_request *request, uint64_t now)
 {
     const struct tim_config *c = core->config;

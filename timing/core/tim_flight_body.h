@@ -39,7 +39,7 @@ static inline void put_by_age(const struct tim_core *core, struct tim_aged *list
                                 core->only_pipe[op->what->pipes][op->sched]};
 }
 
-/** The next phase of the instruction runs in cycle @at, or in the next cycle if @at is not in the future. */
+/** Schedules the next phase of the instruction for cycle @at, or for the next cycle if @at is not in the future. */
 static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_flight *f = &core->flight;
@@ -54,7 +54,7 @@ static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
     f->ring_map |= UINT64_C(1) << slot;
 }
 
-/** The instruction takes its collector; some operands have not been read. */
+/** Adds an instruction that has taken a collector and has not read all operands. */
 static inline void tim_op_collect(struct tim_core *core, uint32_t index)
 {
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/** A barrier opened or a lane exited: all warps of the block reselect their split. */
+/** Makes all warps of the block reselect their split, because a barrier opened or a lane exited. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
     for (unsigned k = 0; k < block->warps; k++) {
@@ -19,7 +19,7 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     }
 }
 
-/** Before any scheduler selects a warp: queries mechanisms with the ready warps of all schedulers. */
+/** Queries mechanisms with the ready warps of all schedulers, before any scheduler selects a warp. */
 static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, uint64_t now)
 {
     struct tim_mechs_query *query = &core->mechs.query;
@@ -71,8 +71,8 @@ static inline void apply_control(const struct tim_core *core, unsigned s, struct
     }
 }
 
-/** The warp issued. If its stall count alone is known to keep it from issuing in the next cycle, this sets the stall
- *  reason without a check. Any other change calls tim_warp_touch(). */
+/** Sets the stall reason of a warp that has issued, without a check, if its stall count alone is known to keep it
+ *  from issuing in the next cycle. Any other change calls tim_warp_touch(). */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;

@@ -31,7 +31,8 @@ static unsigned local_kind(const struct tim_op *op)
     return op->line_count != 0 && op->line[0].to == TIM_TO_CONSTANT ? LOCAL_CONSTANT : LOCAL_LOAD;
 }
 
-/** The instruction takes a place. If no lane accesses memory, it ends when it leaves Control. */
+/** Gives the instruction a place in the unit. If no lane accesses memory, the instruction ends when it leaves
+ *  Control. */
 static void tim_local_issue(struct tim_core *core, uint32_t index, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -53,7 +54,7 @@ static void tim_local_issue(struct tim_core *core, uint32_t index, uint64_t now)
     unit->op[unit->count++] = index;
 }
 
-/** The sources of @op have been read at the end of cycle @at - 1. */
+/** Records that the sources of @op have been read at the end of cycle @at - 1. */
 static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, uint64_t now)
 {
     op->read_at = at;
@@ -97,7 +98,7 @@ static void local_head(struct tim_core *core, struct tim_local *unit, uint64_t n
         local_read(core, op, unit->ready_at + (uint64_t)(int64_t)op->read_after, now);
 }
 
-/** The arbiter lets the head of scheduler @s's unit through. */
+/** Lets the head of scheduler @s's unit through the arbiter. */
 static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
 {
     struct tim_local *unit = &core->local[s];

@@ -351,7 +351,7 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
 /* ---- data arrives --------------------------------------------------------------------------------------- */
 
-/** The data of @line is available for all instructions that share accesses of @op to that line. */
+/** Gives the data of @line to all instructions that share accesses of @op to that line. */
 static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     for (unsigned step = 0; step < core->op[op].line_next && core->op[op].ride != TIM_NO_LINK; step++) {
@@ -363,7 +363,7 @@ static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint6
     }
 }
 
-/** A line or an answer is available for @op and for instructions that share that access. */
+/** Gives a line or an answer to @op and to instructions that share that access. */
 static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     if (tim_has_packets(core) && core->op[op].ride != TIM_NO_LINK)
@@ -371,7 +371,7 @@ static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_
     tim_op_line_came(core, op, at);
 }
 
-/** A write packet of a warp was answered. */
+/** Handles the answer to a write packet of a warp. */
 static void is_written(struct tim_core *core, unsigned warp)
 {
     if (--core->warp[warp].writes_out == 0)
@@ -443,8 +443,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 
 /* ---- one access a cycle ---------------------------------------------------------------------------------- */
 
-/** If the line that an access would evict is dirty, writes it back first, in a cycle of its own. Returns false if
- *  the line is not dirty. *blocked: the crossbar has no space. */
+/** Writes back the line that an access would evict, in a cycle of its own, if the line is dirty. Returns false if it
+ *  is not dirty. *blocked: the crossbar has no space. */
 static bool write_back_first(struct tim_core *core, const struct tim_cache_result *r, uint64_t now,
                              bool *blocked)
 {
@@ -464,7 +464,7 @@ static bool write_back_first(struct tim_core *core, const struct tim_cache_resul
     return true;
 }
 
-/** L1 has no MSHR, merge entry or way for the head of the queue. Nothing but an arriving line changes that. */
+/** Records that L1 has no MSHR, merge entry or way for the head of the queue. Only an arriving line changes that. */
 static void l1_blocks(struct tim_core *core)
 {
     core->each[TIM_IDLE_L1]++;
@@ -498,7 +498,7 @@ static void report_access(struct tim_core *core, const struct tim_op *op, const 
         tim_mechs_evict(&core->mechs, r->victim, r->victim_owner);
 }
 
-/** A store or an atomic evicts a line from L1. */
+/** Evicts a line from L1 because of a store or an atomic. */
 static void l1_evict(struct tim_core *core, uint64_t line)
 {
     tim_cache_evict(core->l1, line);
@@ -521,7 +521,7 @@ static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_t
 
 /* ---- instructions that share the access of the queue's head (riders) ---------------------------------- */
 
-/** The load hits: the riders have their data in cycle @at. */
+/** Gives the riders of a load that hits their data in cycle @at. */
 static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next);
@@ -530,7 +530,7 @@ static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
         tim_op_line_done(core, tim_packets_unlink(core->packets, &list), at);
 }
 
-/** The load misses: the riders wait for data from outside the core. */
+/** Makes the riders of a load that misses wait for data from outside the core. */
 static void riders_miss(struct tim_core *core, const struct tim_op *op)
 {
     for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
@@ -538,8 +538,8 @@ static void riders_miss(struct tim_core *core, const struct tim_op *op)
             core->warp[core->op[core->packets->link[i].value].warp].missing++;
 }
 
-/** The store or reduction of the riders is made. If @below, it has gone to memory; the result is then the index of a
- *  list of the instructions that the answer is for. */
+/** Completes the store or reduction of the riders. If @below, it has gone to memory; the result is then the index of
+ *  a list of the instructions that the answer is for. */
 static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool below, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next), kept = list;
@@ -760,7 +760,7 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
-/** The passes over shared memory also serve the riders. */
+/** Completes the passes over shared memory of the riders. */
 static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, TIM_STEP_BANKS);

@@ -88,8 +88,8 @@ void tim_replay_tick(struct tim_core *core, uint64_t now);
 
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
 
-/** Memory holds the state of core.blocks blocks for each level of nesting, resident blocks included. Is all of it
- *  used at the level of @grid? */
+/** Is the memory for suspended blocks of @grid's level of nesting used up? It holds the state of core.blocks blocks
+ *  per level, resident blocks included. */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
 /** Brings back the suspended block in emu's @slot; it must fit. */
 void tim_core_resume(struct tim_core *core, unsigned slot);

@@ -54,8 +54,8 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
     tim_op_await(core, op, at);
 }
 
-/** All data of @op is available in cycle @at. If the members of its packet get their data together, that is the
- *  cycle of the last member's data. */
+/** Completes @op, all of whose data is available in cycle @at. If the members of its packet get their data together,
+ *  they complete in the cycle of the last member's data. */
 static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_packet_entry *packet =
@@ -75,8 +75,8 @@ static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t a
         tim_packets_drop(packet);
 }
 
-/** @op has made all its own accesses. Returns true if its place in the load/store queue becomes free. The place of a
- *  packet becomes free when the accesses of all members are made. */
+/** Records that @op has made all its own accesses. Returns true if its place in the load/store queue becomes free.
+ *  The place of a packet becomes free when the accesses of all members are made. */
 static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_packet_entry *packet;
@@ -91,7 +91,7 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** @op has no accesses of its own left; other instructions may still make some for it. */
+/** Handles an op without accesses of its own left; other instructions may still make some for it. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {
@@ -169,7 +169,8 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
                : TIM_STALL_COLLECTOR;
 }
 
-/** @left: with collector `window`, the cycle in which the instruction leaves Allocate; 0: it does not pass Allocate. */
+/** Starts an instruction after issue. @left: with collector `window`, the cycle in which it leaves Allocate; 0: it
+ *  does not pass Allocate. */
 static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -338,7 +339,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     return op->writes == 0;
 }
 
-/** Collector `reserved`: the instruction moves from its collector to its pipe, which it took at issue. */
+/** Moves an instruction from its collector to its pipe, which it took at issue (collector `reserved`). */
 static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe none = {0};
@@ -349,7 +350,7 @@ static void enter_reserved(struct tim_core *core, struct tim_op *op, uint64_t no
     enter(core, op, &none, now);
 }
 
-/** A complete instruction enters its pipe if the pipe is free. Memory instructions of a warp enter in order. */
+/** Moves a complete instruction to its pipe if the pipe is free. Memory instructions of a warp enter in order. */
 static bool enter_ticked(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     struct tim_pipe *pipe = tim_best_pipe(core, op->what->pipes, op->sched);

@@ -165,7 +165,7 @@ static enum tim_stall pick_check(const struct tim_core *core, const struct tim_w
     return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
 }
 
-/** The warp waits for a register: lets its next split run, in cyclic order of lowest lanes. */
+/** Selects the next split of a warp that waits for a register, in cyclic order of lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];

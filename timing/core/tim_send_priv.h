@@ -9,11 +9,11 @@
 /** Returns false without memory. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
-/** Bytes @mask of a line have arrived, requested by @warp. */
+/** Stores bytes @mask of a line that have arrived. @warp requested them. */
 void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
-/** Way @way of set @set is assigned to line @line, which has been requested. */
+/** Assigns way @way of set @set to line @line, which has been requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
-/** @warp has executed an instruction. If @cached, the instruction loads through L1, and its lanes get the bytes of
+/** Handles an instruction that @warp has executed. If @cached, it loads through L1, and its lanes get the bytes of
  *  L1. */
 void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
 /** tim_held_forget() drops all lines of global memory. tim_held_block() drops those of earlier kernels when a block

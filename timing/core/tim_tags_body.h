@@ -44,9 +44,9 @@ static void tags_count(struct tim_core *core, const struct tim_static *what, con
         count[tags_of_addresses[t->address]]++;
 }
 
-/** Instruction @what of warp @w has retired. Returns @what, or its counterpart for one lane or the affine unit.
- *  *eager: the number of entries that a divergent branch expanded to rows, in registers that the instruction does
- *  not write. */
+/** Counts instruction @what of warp @w, which has retired. Returns @what, or its counterpart for one lane or the
+ *  affine unit. *eager: the number of entries that a divergent branch expanded to rows, in registers that the
+ *  instruction does not write. */
 static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim_warp *w, const struct tim_static *what,
                                                const struct emu_event *ev, struct tim_tagged *t, unsigned *eager)
 {
@@ -103,8 +103,8 @@ static bool claim_entry(struct tim_core *core, const struct tim_op *op, unsigned
     return true;
 }
 
-/** Collector `reserved`: returns the first cycle, @from or later, in which operand @row of @op can be read as an
- *  entry. */
+/** Returns the first cycle, @from or later, in which operand @row of @op can be read as an entry (collector
+ *  `reserved`). */
 static uint64_t reserve_entry(struct tim_core *core, const struct tim_op *op, unsigned bank, unsigned row, uint64_t from)
 {
     uint64_t at = tim_entries_reserve(core->config, core->entries, op->sched, bank, row, core->bank_free[bank], from);

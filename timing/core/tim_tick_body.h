@@ -237,7 +237,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     return due;
 }
 
-/** The tick of cycle @now changed nothing but counters. Determines until when later ticks would do the same. */
+/** Determines until when later ticks would change only counters, after the tick of cycle @now did. */
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)

@@ -181,7 +181,7 @@ static bool window_fits(const struct tim_core *core, const struct tim_window *wi
     return true;
 }
 
-/** The instruction leaves Allocate in cycle @at: reserves its reads and the writes of its results. */
+/** Reserves the reads and result writes of an instruction that leaves Allocate in cycle @at. */
 static void window_take(struct tim_core *core, struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -211,7 +211,7 @@ static void window_take(struct tim_core *core, struct tim_window *win, const str
         }
 }
 
-/** Stall counts of the scheduler's warps do not decrease in cycles [from, to) (issue.stall_freeze: all). */
+/** Delays the ends of stall counts of the scheduler's warps by cycles [from, to) (issue.stall_freeze: all). */
 static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_t to, uint64_t now)
 {
     for (unsigned i = s; i < core->config->core_warps; i += core->config->issue_schedulers) {
@@ -222,8 +222,8 @@ static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_
     }
 }
 
-/** Warp @w of scheduler @s issues @what, with compact entries @tagged, in cycle @now. Returns the cycle in which the
- *  instruction leaves Allocate; 0: it does not pass Allocate. */
+/** Computes the times of @what, which warp @w of scheduler @s issues in cycle @now with compact entries @tagged.
+ *  Returns the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
 static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
                                  const struct tim_tagged *tagged, uint64_t now)
 {
@@ -283,7 +283,7 @@ static bool window_claim_read(struct tim_core *core, const struct tim_op *op, un
     return true;
 }
 
-/** The same for a compact entry, whose file has its own ports. */
+/** Takes a read port of the file of compact entries in this cycle, if one is not reserved. */
 static bool window_claim_entry(struct tim_core *core, const struct tim_op *op, unsigned row, uint64_t now)
 {
     struct tim_window *win = &core->window[op->sched];

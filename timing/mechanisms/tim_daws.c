@@ -79,7 +79,7 @@ static bool fits(const struct daws *daws, uint64_t lines)
     return lines * 100 <= (uint64_t)c->daws_assoc * (c->l1_bytes / c->l1_line);
 }
 
-/** @loop: NULL: no loop. */
+/** Sets the loop of an entry, and predicts its footprint. @loop NULL: no loop. */
 static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop *loop, bool charged)
 {
     unsigned lanes = config_of(daws)->daws_lanes == TIM_LANES_ALL ? config_of(daws)->core_warp_width : e->lanes;
@@ -107,7 +107,7 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** @first: admits warps that had space in their loop; otherwise the other warps. */
+/** Admits warps that had space in their loop if @first, else the other warps. @all: admits all in one pass. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {

@@ -230,8 +230,8 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** The load at @pc, of sampling warp @warp, touches the line. If another load touched it in this iteration, both get
- *  the same RepID. */
+/** Records that the load at @pc, of sampling warp @warp, touches the line. If another load touched it in this
+ *  iteration, both get the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {
     unsigned sets = t->config->daws_repeats / TIM_DAWS_WAYS, way = 0;

@@ -58,11 +58,11 @@ bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
 /** Returns the number of lines that a warp with @active lanes needs in the loop. Source: 5.3. */
 unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsigned active);
 
-/** @warp enters the loop or, if @enters is false, begins its next iteration. */
+/** Called when @warp enters the loop or, if @enters is false, begins its next iteration. */
 void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, unsigned lanes, bool enters);
-/** @warp has left the loop. @loop 0: the warp has ended and left all loops. */
+/** Called when @warp has left the loop. @loop 0: the warp has ended and left all loops. */
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
-/** An access of a load in @loop. @lost: the access missed, and hit the warp's victim tags. */
+/** Called for an access of a load in @loop. @lost: the access missed, and hit the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
 /** Is @warp the sampling warp of the loop? */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);

@@ -167,7 +167,7 @@ static void set_state(struct dwr *dwr, unsigned warp, enum tim_dwr_state state)
     *kept = state == TIM_DWR_READY || state == TIM_DWR_PASSED ? *kept & ~bit : *kept | bit;
 }
 
-/** The warp begins a barrier operation for the LAT @pc. */
+/** Begins a barrier operation of the warp for the LAT @pc. */
 static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
 {
     const struct tim_config *c = dwr->config;
@@ -182,8 +182,8 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
         dwr->next_at = m->at;
 }
 
-/** The barrier has ended, and lets the warp issue at m->pc. If a split that has reached another LAT runs by now, the
- *  barrier of that LAT begins. */
+/** Ends the barrier of the warp, which may issue at m->pc then. If a split that has reached another LAT runs by now,
+ *  the barrier of that LAT begins. */
 static void pass(struct dwr *dwr, unsigned warp, enum tim_dwr_state state, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -243,7 +243,7 @@ static void note_ignored(struct dwr *dwr, uint64_t number)
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
 
-/** Step 0: the instruction is in the ILT. */
+/** Ignores the barrier of an instruction that is in the ILT (step 0). */
 static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -259,7 +259,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
     }
 }
 
-/** The operation reads the tables in cycle @now. */
+/** Runs the barrier operation, which reads the tables in cycle @now. */
 static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
@@ -290,7 +290,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     try_release(dwr, g, now);
 }
 
-/** Timeout: the members that have arrived continue as if all had arrived. */
+/** Handles a timeout: the members that have arrived continue as if all had arrived. */
 static void force(struct dwr *dwr, struct group *g, uint64_t now)
 {
     dwr->base.core->count[TIM_CORE_dwr_timeouts]++;
@@ -483,7 +483,7 @@ static const uint64_t *suspects(struct tim_mech *mech, unsigned sched)
     return dwr->pending[sched] != 0 ? all : dwr->kept[sched];
 }
 
-/** A member of the issuing class has issued or, if @issued is false, will not issue. */
+/** Removes a member from the issuing class: it has issued or, if @issued is false, will not issue. */
 static void leave(struct dwr *dwr, unsigned warp, bool issued)
 {
     struct group *g = group_of(dwr, warp);
@@ -585,7 +585,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return changed;
 }
 
-/** A debugger stops the warp while it steps another one: partners do not wait for the warp. */
+/** Excludes a warp that a debugger stops while it steps another one: partners do not wait for it. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct dwr *dwr = (struct dwr *)mech;

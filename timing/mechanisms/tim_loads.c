@@ -272,7 +272,7 @@ static double mean(uint64_t sum, uint64_t count)
     return count == 0 ? 0 : (double)sum / (double)count;
 }
 
-/** The same, in percent. */
+/** Returns a mean in percent. */
 static double share(uint64_t part, uint64_t whole)
 {
     return 100 * mean(part, whole);

@@ -117,17 +117,18 @@ struct tim_mechanism {
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: sequence number of the launch */
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
     void (*warp_ends)(struct tim_mech *mech, unsigned warp);
-    /** All live lanes of a warp begin or end waiting, at a barrier of the block or for their launches. Not called
-     *  when a waiting warp ends. */
+    /** Called when all live lanes of a warp begin or end waiting, at a barrier of the block or for their launches.
+     *  Not called when a waiting warp ends. */
     void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
     void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
-    /** L1 evicts a line to make space for another. @owner: slot of the warp that brought the line. */
+    /** Called when L1 evicts a line to make space for another. @owner: slot of the warp that brought the line. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
-    /** A store or an atomic removes a line from L1; UINT64_MAX: all lines of global memory are removed. */
+    /** Called when a store or an atomic removes a line from L1. UINT64_MAX: all lines of global memory are removed. */
     void (*drop)(struct tim_mech *mech, uint64_t line);
-    /** The warp's next instruction @next, at @pc, is in its buffer; only registers or capacity can prevent its
-     *  issue. Called before the scheduler selects a warp, in the first such cycle and possibly in later ones. */
+    /** Called when the warp's next instruction @next, at @pc, is in its buffer, so that only registers or capacity
+     *  can prevent its issue: before the scheduler selects a warp, in the first such cycle and possibly in later
+     *  ones. */
     void (*reaches)(struct tim_mech *mech, unsigned warp, uint64_t pc, const struct tim_static *next);
     /* Packets: memory instructions that pass the load/store unit as one (timing/mem/tim_packets_priv.h). A mechanism
      * has all three hooks or none. At most one mechanism of a GPU model has them. */
@@ -147,7 +148,7 @@ struct tim_mechanism {
     bool packets_are_wide;
     /** Brings the counters of the mechanism up to date. */
     void (*account)(struct tim_mech *mech);
-    /** The pc of a warp, or its selected split, may have changed by something other than an issue. */
+    /** Called when the pc of a warp, or its selected split, may have changed by something other than an issue. */
     void (*flows)(struct tim_mech *mech, unsigned warp);
     /** Called once per cycle, before any scheduler selects a warp. @ready: for each scheduler the warps that could
      *  issue, as for `picks`. Returns true if the state of the mechanism has changed. */
@@ -171,7 +172,7 @@ struct tim_mechanism {
      *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may
      *  be too early. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
-    /** A debugger steps another warp, so the selected warp may not issue. */
+    /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
     /** Is the warp held back until other warps act, for an unlimited time? */
     bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
@@ -214,14 +215,15 @@ struct tim_mechs {
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + the value of each gauge last traced; 0: none */
     struct tim_mech_core core;
 };
-/** @mechs->core must be filled in. Returns false without memory; tim_mechs_fini() must be called then, too. */
+/** Creates the enabled mechanisms; @mechs->core must be filled in. Returns false without memory; tim_mechs_fini()
+ *  must be called then, too. */
 bool tim_mechs_init(struct tim_mechs *mechs);
 void tim_mechs_fini(struct tim_mechs *mechs);
 
 /* Call the hooks of all enabled mechanisms. At least one must be enabled. */
 void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
-/** A call may repeat the current state. */
+/** Calls hook `waits` if the state of the warp changes; a call may repeat the current state. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);

@@ -54,7 +54,7 @@ static void account(struct tim_mech *mech)
     count_cycles((struct tim_vws *)mech, mech->core->over);
 }
 
-/** The gangs and single warps of a set have changed, from cycle @from on. */
+/** Updates the numbers of gangs and single warps of a set that has changed, from cycle @from on. */
 static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -556,8 +556,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
-/** A debugger holds the warp back while it steps another one. If other members of its gang have issued in an earlier
- *  cycle, the gang continues without the warp. */
+/** Handles a warp that a debugger holds back while it steps another one. If other members of its gang have issued in
+ *  an earlier cycle, the gang continues without the warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;

@@ -63,9 +63,9 @@ static inline uint8_t tim_vws_members(const struct tim_vws_set *set, unsigned un
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
 /** Returns the members of a gang of the set that have not yet issued the instruction that others have issued. */
 uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang);
-/** Hook `fetches`. */
+/** Implements hook `fetches`. */
 void tim_vws_fetches(struct tim_mech *mech, const struct tim_mech_fetch *phase);
-/** For the debugger. */
+/** Implement hooks of the debugger. */
 void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
 bool tim_vws_gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value);
 void tim_vws_show(struct tim_mech *mech, struct lw_sink *out);

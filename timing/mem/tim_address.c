@@ -17,7 +17,8 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
-/** Each round of chunks visits every slice once. The round's number rotates the order of the slices. */
+/** Returns the rotation of the order in which a round of chunks visits the slices. Each round visits every slice
+ *  once. */
 static unsigned rotation_of(uint64_t round)
 {
     for (unsigned shift = 32; shift >= 4; shift /= 2)

@@ -195,7 +195,7 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** In sectors @sectors sets @to to @mask; in sectors @have keeps it; clears the rest. */
+/** Sets @to to @mask in sectors @sectors, keeps it in sectors @have, and clears the rest. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {
@@ -276,7 +276,8 @@ static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag
     return (other - ones) & ~other & ones << 7; /* zero bytes */
 }
 
-/** find_in() for sets that span several cache lines of the host: checks only ways whose hash matches. */
+/** Does the search of find_in() for sets that span several cache lines of the host. Checks only ways whose hash
+ *  matches. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {
     const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];

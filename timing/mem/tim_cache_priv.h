@@ -83,7 +83,8 @@ void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[
 
 /** Does tim_cache_read() if it is a hit, else nothing. Returns true for a hit. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** The same for any bytes of a line that is completely present. May return false for a hit. */
+/** Does tim_cache_read() for any bytes of the line if all of it is present, else nothing. May return false for a
+ *  hit. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Writes bytes @mask. If the line is present or under way, the bytes become valid: a hit.
@@ -95,8 +96,8 @@ void tim_cache_lookup_write(const struct tim_cache *cache, uint64_t line, bool a
 void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask[4], bool allocate,
                      bool dirty, uint16_t owner, struct tim_cache_result *out);
 
-/** Sectors of a line under way have arrived. Stores their waiters to @waiters, in order of arrival (at most
- *  shape.merges), and returns their number. The MSHR becomes free when no sector is missing. */
+/** Fills sectors of a line under way that have arrived. Stores their waiters to @waiters, in order of arrival (at
+ *  most shape.merges), and returns their number. The MSHR becomes free when no sector is missing. */
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
 

@@ -22,7 +22,7 @@ struct making {
 };
 enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe }; /* other values: index of an access below 254 */
 
-/** Later lanes do not join earlier accesses. */
+/** Begins a group of lanes, which do not join earlier accesses. */
 static void begin_group(struct making *m)
 {
     m->from = m->last = m->count;
@@ -117,8 +117,8 @@ static void add_local(struct making *m, const struct tim_config *config, uint64_
     }
 }
 
-/** Compute capability 1.0, 1.1: lane k of the half warp must access word k of an aligned block of 16 words;
- *  otherwise each lane has a transaction of 32 bytes. */
+/** Adds a half warp by the rule of compute capability 1.0, 1.1: lane k must access word k of an aligned block of 16
+ *  words; otherwise each lane has a transaction of 32 bytes. */
 static void half_strict(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned first = lw_lowest(lanes);
@@ -145,8 +145,8 @@ static void half_strict(struct making *m, const struct emu_access *a, uint64_t l
     }
 }
 
-/** Compute capability 1.2, 1.3: the segment of the lowest remaining lane serves all lanes in it. It is reduced to
- *  the half, and the quarter, that contains them all. */
+/** Adds a half warp by the rule of compute capability 1.2, 1.3: the segment of the lowest remaining lane serves all
+ *  lanes in it. The segment is reduced to the half, and the quarter, that contains them all. */
 static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;

@@ -125,7 +125,7 @@ static void pop(struct tim_front *f, unsigned s)
     f->may_request |= 1u << s;
 }
 
-/** A miss of @line does not continue the stream. The stream buffer restarts after @line. */
+/** Restarts the stream after @line, a miss that does not continue it. */
 static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -144,7 +144,7 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** Has the stream buffer the missed line as its first line? Only that one is compared. */
+/** Is the missed line the first line of the stream buffer? Only the first one is compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;

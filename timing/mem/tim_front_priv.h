@@ -94,20 +94,20 @@ enum tim_front_answer {
     TIM_FRONT_COMES,  /* @warp was added to the waiters of the line */
     TIM_FRONT_BLOCKED /* no MSHR, merge or way: nothing has changed */
 };
-/** Scheduler @s fetches from @line for @warp. @end: address past the program; lines from there on are not
+/** Fetches from @line for @warp of scheduler @s. @end: address past the program; lines from there on are not
  *  prefetched. */
 enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint64_t line, unsigned warp, uint64_t end);
-/** @warp must issue an instruction with an operand in @line of constant space. */
+/** Looks up @line of constant space, which has an operand of the instruction that @warp would issue. */
 enum tim_front_answer tim_front_operand(struct tim_front *front, unsigned s, uint64_t line, unsigned warp);
-/** The constant cache of the core has missed on @line. */
+/** Requests @line, on which the constant cache of the core has missed. */
 void tim_front_load(struct tim_front *front, uint64_t line);
-/** The arbiter sends one request to each free port of L1: from the queue of a scheduler, or else from its stream
- *  buffer.
- *  @all: checks every scheduler, even if it is not in `may_request`. Returns true if anything has changed. */
+/** Runs the arbiter: sends one request to each free port of L1, from the queue of a scheduler or else from its
+ *  stream buffer. If @all, checks every scheduler, even if it is not in `may_request`. Returns true if anything has
+ *  changed. */
 bool tim_front_grant(struct tim_front *front, bool all, uint64_t now);
-/** L1 has the line of @request: the answer is on the link from the next cycle on. */
+/** Sends the answer to @request, whose line L1 has, from the next cycle on. */
 void tim_front_answer(struct tim_front *front, uint32_t request, uint64_t now);
-/** An answer arrives in a stream buffer. Returns true if L0 waits for it. */
+/** Handles an answer that arrives in a stream buffer. Returns true if L0 waits for it. */
 bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request);
 /** Frees @request. */
 void tim_front_free(struct tim_front *front, uint32_t request);

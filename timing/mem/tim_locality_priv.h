@@ -22,21 +22,21 @@ enum tim_locality_class {
     TIM_LOCALITY_CLASSES
 };
 struct tim_locality;
-/** @lines: number of lines of L1. Returns NULL without memory. */
+/** Creates the state for an L1 of @lines lines. Returns NULL without memory. */
 struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
 /** Adds a record for the line at address @line before it is accessed. Returns false without memory. */
 bool tim_locality_add(struct tim_locality *locality, uint64_t line);
-/** Lanes @lanes of warp @warp load from the line, which was added, and hit or miss. If the line is under way,
+/** Classifies a load by lanes @lanes of warp @warp from the line, which was added. If the line is under way,
  *  tim_locality_merge() must be called instead.
  *  @warp  a number unique among all warps */
 enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint64_t line,
                                             uint64_t warp, uint64_t lanes, bool hit);
-/** A load waits for the line, which is under way. The line only becomes the youngest. */
+/** Makes the line, for which a load waits while it is under way, the youngest. */
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
-/** A store or an atomic evicts the line: its next miss is not a conflict. */
+/** Removes the line, which a store or an atomic evicts: its next miss is not a conflict. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);
-/** The same for all lines below address @end. */
+/** Removes all lines below address @end in the same way. */
 void tim_locality_invalidate(struct tim_locality *locality, uint64_t end);
 
 #endif

@@ -161,7 +161,7 @@ struct tim_mem {
     struct tim_wheel *wheel; /* fast: else NULL */
 };
 
-/** Shared by both implementations: allocates all state. Returns NULL without memory. */
+/** Allocates the state of either implementation. Returns NULL without memory. */
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
@@ -209,7 +209,8 @@ void tim_dram_locate(const struct tim_config *config, const struct tim_slice *sl
 /** Adds a packet to an input, which must have space, in cycle @now. Returns the number of packets before it. */
 unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, uint32_t index,
                   uint64_t now);
-/** Notify the fast implementation: a request arrived; a packet became the first of an input, at @edge or later. */
+/** Notify the fast implementation of a new request, and of a packet that became the first of an input, at @edge or
+ *  later. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
 /** Moves the first packet of @input to @output at @edge of cycle @now. @after: the arrival is visible only from the

@@ -184,7 +184,7 @@ static void forget(struct tim_mem *mem, struct tim_aim *a, uint32_t request)
         a->last = at;
 }
 
-/** After a burst: computes the edges from which on the channel allows the next one. */
+/** Computes the edges from which on the channel allows the next burst, after a burst. */
 static void limit_bursts(const struct tim_mem *mem, struct tim_channel *channel)
 {
     const struct tim_config *c = mem->config;
@@ -296,7 +296,7 @@ static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, u
     return next > edge ? next : edge + 1;
 }
 
-/** The same with refresh. */
+/** Runs edge @edge of a channel with refresh, as tick_channel(). */
 static uint64_t tick_refreshed(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     bool closed, refreshes = tim_channel_refresh(mem, channel, edge, &closed);

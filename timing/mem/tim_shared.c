@@ -37,8 +37,8 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
     return most;
 }
 
-/** The same for segments whose lanes share a word or have consecutive words: each needs at most one pass per row of
- *  banks that it touches. Returns 0 for other accesses. */
+/** Returns the passes for segments whose lanes share a word or have consecutive words: each needs at most one pass
+ *  per row of banks that it touches. Returns 0 for other accesses. */
 static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
 {
     uint32_t row[2 * EMU_EVENT_SEGMENTS];

@@ -60,7 +60,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
     return found;
 }
 
-/** "Loose": a warp that cannot issue is skipped. */
+/** Selects warps by loose round robin: a warp that cannot issue is skipped. */
 static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = rotate(view, sched->last, 0, view->count);
@@ -70,7 +70,7 @@ static int pick_lrr(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** The last warp, until it cannot issue in a cycle for any reason; then the oldest. */
+/** Selects the last warp until it cannot issue in a cycle for any reason; then the oldest. */
 static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     int w = sched->last;
@@ -82,8 +82,8 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** The last warp while it is ready, else the youngest: the warp assigned last, within a block the one with the
- *  highest number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
+/** Selects the last warp while it is ready, else the youngest: the warp assigned last, within a block the one with
+ *  the highest number. Source: Huerta et al., MICRO 2025, 5.1.2; age between blocks is our choice. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     uint64_t most = 0;
@@ -167,7 +167,7 @@ static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *
     return w;
 }
 
-/** timing/mechanisms/tim_pools.c determines the warps of the active pool. */
+/** Selects a warp of the active pool, which timing/mechanisms/tim_pools.c determines. */
 static int pick_active(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     return view->config->issue_inner == TIM_ORDER_LRR ? pick_lrr(sched, view) : pick_gto(sched, view);

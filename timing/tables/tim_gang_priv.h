@@ -33,7 +33,7 @@ struct tim_gang_set {
 
 /** Makes @members, which are neither in a gang nor alone, a gang; a single member becomes alone. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
-/** The members of a gang continue at @pc[member]. Members with the same pc remain a gang; a single one becomes
+/** Splits a gang whose members continue at @pc[member]. Members with the same pc remain a gang; a single one becomes
  *  alone. The first group keeps the entry, others get free entries of the set. Returns the number of groups. */
 unsigned tim_gang_split(struct tim_gang_set *set, unsigned way, const uint64_t pc[TIM_GANG_MEMBERS]);
 /** Makes all members of the gang alone. */
