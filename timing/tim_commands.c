@@ -312,7 +312,7 @@ struct named_cache {
     const char *name;
     const struct tim_cache *cache;
     unsigned ways, mshrs, bytes;
-    const struct tim_config *config; /* for an L2 slice; NULL: a core's cache */
+    const struct tim_config *config; /* set for an L2 slice; NULL: a cache of a core */
     unsigned slice;
 };
 

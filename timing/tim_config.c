@@ -418,7 +418,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
     if (root->kind != LW_YAML_MAPPING)
         status = lw_yaml_fail(doc, root, err, "expected sections such as core: {count: 15}");
     base = lw_yaml_get(root, "base");
-    old = lw_yaml_get(root, "machine"); /* the former name */
+    old = lw_yaml_get(root, "machine"); /* `machine` is the former name of `base` */
     if (status == LW_OK && base != NULL && old != NULL)
         status = lw_yaml_fail(doc, old, err, "machine: the older name of base: keep one of them");
     if (base == NULL)

@@ -48,7 +48,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
         return LW_FAIL(err, LW_EINPUT,
                        "%s.%sline %u is more than l2.line %u: a request is within one line of L2",
                        k->section, k->prefix, k->line, c->l2_line);
-    if (k->bytes == 0) /* there is no cache */
+    if (k->bytes == 0) /* the model has no such cache */
         return LW_OK;
     sets = k->bytes / k->line / k->ways;
     if (!power_of_two(sets) || sets * k->line * k->ways != k->bytes) {

@@ -454,12 +454,12 @@ static enum lw_status run_on(struct tim_engine *e, uint64_t until, struct emu_st
         if (status != LW_OK || over)
             return status;
         if (watched != (e->base.observers != NULL || e->stepping))
-            continue; /* a hang check may have detached its observer, or attached one */
+            continue; /* observers or a step have changed what must be checked */
         if (e->core[0]->tracing)
             e->trace_rotation = tim_trace_end(e->trace); /* the trace may be full by now */
         jump(e, until < e->trace_rotation ? until : e->trace_rotation);
         if (e->now >= until || e->now >= e->check_at)
-            continue; /* run all checks */
+            continue; /* the loop head runs all checks */
         if (e->now >= e->trace_rotation && e->at.phase == TIM_AT_BEGIN)
             rotate_trace(e);
         status = cycle(e, stop, err);
@@ -475,8 +475,8 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     enum lw_status status = run_on(e, until, stop, err);
 
     tim_engine_account(e);
-    for (unsigned c = 0; c < e->config.core_count; c++) /* for a query of the clock now: the value that the next
-                                                         * issue reads */
+    /* a query of the clock now gives the value that the next issue reads */
+    for (unsigned c = 0; c < e->config.core_count; c++)
         e->core[c]->now = e->now;
     return status;
 }

@@ -133,7 +133,7 @@ void tim_kernels_account(struct tim_engine *e)
         if (k->started == 0) {
             k->started = e->now;
             k->sums = sums;
-            e->gpu[TIM_GPU_kernels]++; /* not yet in `sums`: a kernel is in its own difference */
+            e->gpu[TIM_GPU_kernels]++; /* `sums` must not include the kernel yet, as the kernel counts itself */
         } else {
             struct tim_sums own = sums;
 

@@ -5,7 +5,7 @@
 
 #include "timing/grid/tim_grid_priv.h"
 
-extern const struct tim_cycle tim_cycle_reference; /* timing/reference/ */
+extern const struct tim_cycle tim_cycle_reference; /* defined in timing/reference/ */
 
 /** Position of the engine in the cycle `now`. */
 enum tim_phase { TIM_AT_BEGIN, TIM_AT_CORE, TIM_AT_ISSUE };
@@ -17,13 +17,13 @@ struct tim_at {
 struct tim_listed {
     const struct emu_grid *grid;
     uint64_t block;
-    unsigned core, slot; /* slot: emu's */
+    unsigned core, slot; /* slot: that of emu */
     unsigned first;      /* index of its first warp in the list of all warps */
 };
 
 struct tim_engine {
     struct emu_engine base;
-    struct tim_config config; /* a copy */
+    struct tim_config config; /* a copy of the caller's */
     char *name;
     struct tim_memory *memory;
     struct tim_core **core;
@@ -39,7 +39,7 @@ struct tim_engine {
     char ended[200];          /* set by tim_engine_ended; "": not ended early */
     struct tim_at at;
     bool ticked;              /* some core was not idle in this cycle */
-    struct emu_event *event;  /* for the current run */
+    struct emu_event *event;  /* event of the current call of `run` */
     bool stepping, step_any;  /* stepping: until `target` has issued; step_any: until any warp has */
     bool full_events;           /* cores fill in all members of their events, for observers */
     bool asks;                /* cores call on_refuse() before an issue */
@@ -67,7 +67,7 @@ struct tim_engine {
     size_t *turning; /* kernels that start or end in this cycle */
     size_t turning_count, rotating_capacity;
     struct tim_samples samples;
-    struct tim_trace *trace; /* NULL: none */
+    struct tim_trace *trace; /* NULL: no trace */
     uint64_t trace_rotation;     /* cycle in which its window starts, or ends; UINT64_MAX: both have passed */
 };
 

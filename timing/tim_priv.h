@@ -63,7 +63,7 @@ struct tim_key {
     const char *section, *name; /* for a unit: "units" and "int.pipes" */
     enum tim_key_kind kind;
     size_t offset;              /* offset in struct tim_config of an unsigned; for a switch of a bool */
-    unsigned value, low, high;  /* value: the default */
+    unsigned value, low, high;  /* value: the default; low, high: the range */
     const char *unit;           /* unit of a number */
     const char *names;          /* names of a choice: "a|b" */
     const char *help;
@@ -177,13 +177,13 @@ struct tim_sums {
 };
 struct tim_kernel_stats {
     const char *name;              /* borrowed from the program */
-    uint32_t grid;                 /* sequence number */
+    uint32_t grid;                 /* sequence number of the launch */
     /** Cycles in which the kernel was launched; entered the distributor (for the first time); had its first
      *  block on a core; issued its first instruction; ended its last block. started 0: it waits; ended 0: it
      *  runs. */
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
-    uint64_t blocks, warp_instructions, thread_instructions; /* its own counts */
+    uint64_t blocks, warp_instructions, thread_instructions; /* counts of this kernel alone */
     /** Counters of the GPU from `started` to `ended`, inclusive (while it runs: before `started`); kernels
      *  that run together count each other. */
     struct tim_sums sums;
@@ -198,10 +198,10 @@ struct tim_sample {
 struct tim_totals {
     const struct tim_config *config;
     uint64_t gpu[TIM_GPU_COUNT];
-    const struct tim_core_stats *core;                 /* config->core_count */
+    const struct tim_core_stats *core;                 /* [config->core_count] */
     const struct tim_slice_stats *const *slice;        /* [config->l2_slices] */
     const struct tim_channel_stats *const *channel;    /* [config->dram_channels] */
-    const struct tim_kernel_stats *kernel;             /* in the order of their queueing */
+    const struct tim_kernel_stats *kernel;             /* sorted by the time of their queueing */
     size_t kernel_count;
     const struct tim_sample *sample;
     size_t sample_count;
@@ -209,7 +209,7 @@ struct tim_totals {
     const char *ended;      /* what ended the run early; NULL: nothing */
     /** Writes further parts of a report: tables as text, or (@json) members, each after a comma. NULL: nothing. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
-    const void *context;    /* its first argument */
+    const void *context;    /* first argument of `more` */
 };
 /** Samples of an engine: a growing array that tim_totals borrows. Zeroed means empty. */
 struct tim_samples {
@@ -247,7 +247,7 @@ struct tim_histograms {
 };
 void tim_histograms_take(const struct tim_totals *totals, struct tim_histograms *out);
 void tim_sums_take(const struct tim_totals *totals, struct tim_sums *out);
-/** Subtracts @from from @sums, all counters. */
+/** Subtracts all counters of @from from those of @sums. */
 void tim_sums_subtract(struct tim_sums *sums, const struct tim_sums *from);
 /** Implement tim_report_print, tim_report_json and tim_counts_hash on an engine's totals. */
 void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out);
@@ -270,7 +270,7 @@ struct tim_packet {
     uint64_t line;     /* address of the first byte, aligned to at most 128: see `bytes` */
     uint64_t mask[4];  /* bytes of [line, line + 256) that are read or written */
     uint64_t sent;     /* cycle in which the core sent it */
-    uint32_t id;       /* for use by the core */
+    uint32_t id;       /* identification, for use by the core */
     uint16_t core;
     uint16_t warp;     /* slot, for policies and owners of lines; 0xffff: none (fetches) */
     uint8_t kind;      /* enum tim_packet_kind */
@@ -322,9 +322,9 @@ struct tim_memory {
     void *context;
     struct tim_trace *trace; /* set by the creator: receives the positions of packets; NULL: none */
 };
-/** Creates the reference memory system and allocates all its memory. @config is borrowed. NULL: no memory. */
+/** Creates the reference memory system with all its storage. @config is borrowed. Returns NULL without memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
-/** Creates one that gives the same answers in the same cycles, faster. */
+/** Creates a faster memory system that gives the same answers in the same cycles. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
 /** Returns the address for @local, an address in a slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);

@@ -23,12 +23,12 @@ enum event_kind { STATE, BLOCK, PACKET, GAUGE };
 struct event {
     uint64_t at, end;
     uint64_t a, b;       /* STATE: pc, lanes; BLOCK: block; PACKET: line, sent; GAUGE: its number */
-    const char *name;    /* GAUGE */
+    const char *name;    /* GAUGE: its name */
     uint32_t id;         /* BLOCK: grid; PACKET: id of the packet */
     uint32_t place;      /* core, slice, channel x banks + bank */
     uint16_t track;      /* warp or block slot */
     uint16_t op;         /* STATE: operation of the instruction */
-    uint16_t core;       /* PACKET */
+    uint16_t core;       /* PACKET: core that sent it */
     uint8_t kind, reason; /* reason: stall reason, or the packet's stage */
     uint8_t packet_kind;
 };

@@ -48,8 +48,8 @@ extern const struct tim_machine tim_machines[];
 /** Returns the file of a shipped GPU model, with the source of each value; NULL: there is none with that
  *  name. */
 const char *tim_machine_text(const char *name);
-const char *tim_config_name(const struct tim_config *config); /* borrowed */
-/** Writes the value of @key ("l1.bytes"), as files have it, into @out of @room bytes. Returns false if there is no
+const char *tim_config_name(const struct tim_config *config); /* the name is borrowed from @config */
+/** Writes the value of @key ("l1.bytes") to @out of @room bytes, in the syntax of files. Returns false if there is no
  *  such key. */
 bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Returns true if control fields decide when instructions issue. */

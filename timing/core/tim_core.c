@@ -386,7 +386,7 @@ const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
 struct need {
-    unsigned warps, slots, threads, registers, shared_bytes; /* slots: whole groups */
+    unsigned warps, slots, threads, registers, shared_bytes; /* slots: warp slots, in whole groups */
 };
 
 static struct need need_of(const struct tim_config *c, const struct emu_grid *grid)

@@ -118,7 +118,7 @@ struct tim_buffered {
     uint64_t arrives;    /* first cycle in which it can issue */
     uint8_t vector;      /* issue.dependence vector: set of entries that it waits for */
     uint8_t own;         /* set of entries that its results take */
-    bool entered;        /* has taken its entries */
+    bool entered;        /* the instruction has taken its entries */
     bool constant;       /* has an operand in a constant bank */
     bool constant_requested, constant_there;
     bool constant_comes; /* the line of the constant is under way; tim_constant_filled() will report it */
@@ -147,7 +147,8 @@ struct tim_warp {
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* first cycle in which it may issue: end of a stall count, launch, expansion or yield */
-    uint64_t new_seen, hold_from; /* cycles; 0: no new count, no depbar.le */
+    /* first cycles in which new_write and new_read are visible, and hold_bar is checked; 0: none */
+    uint64_t new_seen, hold_from;
     uint64_t staged_until; /* collector `window`: last cycle with an instruction of the warp in Control or Allocate */
     const struct tim_static *head; /* its next instruction; valid while the warp is in a set `can` */
     struct emu_warp *state; /* the warp in emu */
@@ -220,7 +221,7 @@ struct tim_hot {
     struct tim_known known[TIM_WARP_SLOTS / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* number of warps with each stall reason */
     /* arrays indexed by place */
-    bool live[TIM_WARP_SLOTS];         /* has live lanes */
+    bool live[TIM_WARP_SLOTS];         /* the warp has live lanes */
     uint64_t age[TIM_WARP_SLOTS];
     uint64_t recheck_at[TIM_WARP_SLOTS];
 };
@@ -248,7 +249,7 @@ struct tim_flight {
     struct tim_aged *wait;    /* complete; waits for a pipe */
     struct tim_aged *write;   /* writes registers in this cycle */
     struct tim_aged *enter;   /* collector `reserved`: enters its pipe in this cycle */
-    unsigned collectors[TIM_MAX_SCHEDS]; /* in use */
+    unsigned collectors[TIM_MAX_SCHEDS]; /* number of collectors in use */
     uint32_t ring[TIM_RING]; /* heads of lists by cycle: in a pipe, to be written, or in a reserved collector */
 };
 
@@ -260,8 +261,8 @@ enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LAS
 /** May a selected warp issue? */
 enum tim_leave {
     TIM_MAY_ISSUE,
-    TIM_STOPS, /* the run stops before the instruction */
-    TIM_HELD   /* not while a debugger steps another warp; the scheduler selects the next one */
+    TIM_STOPS, /* the run stops before the instruction issues */
+    TIM_HELD   /* the warp may not issue while a debugger steps another one; the scheduler selects the next warp */
 };
 
 /** Checks that find free registers: all, the scoreboard bits alone, or the dependence barriers alone. */
@@ -332,12 +333,12 @@ struct tim_core {
     unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first of them */
     uint64_t reads_next;
     uint64_t shared_at;      /* lsu.local: first cycle in which the load/store unit accepts another instruction */
-    struct tim_mechs mechs;  /* mechanisms that are on */
+    struct tim_mechs mechs;  /* enabled mechanisms */
     uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the cycle in which tim_mechs_pick() was called last */
     struct tim_window *window; /* [schedulers] registers.collector window; else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
-    uint32_t op_count;       /* pool entries ever used */
+    uint32_t op_count;       /* number of pool entries ever used */
     unsigned live_count;
     struct tim_sched sched[TIM_MAX_SCHEDS];
     struct tim_cache *icache, *l1, *constant, *texture;
@@ -376,7 +377,7 @@ struct tim_core {
     uint8_t *readers;        /* [warp][256] issue.war counters: pending reads of each vector register; else NULL */
     uint64_t *lanes;         /* storage of tim_warp.lanes for all warps, or NULL */
     uint64_t assigned;       /* number of warps ever assigned; gives ages */
-    struct tim_suspended *suspended; /* in the order in which they left */
+    struct tim_suspended *suspended; /* sorted by the time at which they left */
     unsigned suspended_count;
     size_t suspended_capacity, op_capacity, live_capacity;
     uint32_t *live;          /* instructions in flight in age order */
@@ -789,7 +790,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->read_at = 0;
     op->read_after = op->result_after = 0;
-    if (tim_has_packets(core)) { /* not read otherwise */
+    if (tim_has_packets(core)) { /* otherwise no code reads these members */
         op->packet = 0;
         op->rides = 0;
         op->follower = false;

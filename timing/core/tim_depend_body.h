@@ -542,7 +542,7 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
             need = 1;
         }
         if (entries - lw_popcount(w->vector_used) < need)
-            return; /* in order: later instructions do not enter either */
+            return; /* entries are taken in order: later instructions do not get any either */
         b->vector = b->own = 0;
         for (unsigned e = 0; e < entries; e++) {
             bool match = false;

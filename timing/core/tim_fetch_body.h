@@ -229,7 +229,8 @@ static uint64_t constant_of(const struct tim_core *core, const struct tim_warp *
     return tim_constant_address(core->block[w->block].grid, what->constant_at);
 }
 
-static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at); /* timing/core/tim_lsu_body.h */
+/* defined in timing/core/tim_lsu_body.h */
+static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at);
 
 static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned sectors, uint64_t now)
 {
@@ -445,7 +446,8 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
-/** Warps @set of word @word that may fetch now do so, in order, @left at most. Returns how many fetches remain. */
+/** Fetches for warps @set of word @word that may fetch now, in order, at most @left of them. Returns how many
+ *  fetches remain. */
 static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, unsigned left,
                           uint64_t now)
 {

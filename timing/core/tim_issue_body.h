@@ -149,7 +149,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
         const struct tim_static *as = what;
-        struct tim_tagged tagged; /* with tags */
+        struct tim_tagged tagged; /* initialised only with tags */
         unsigned eager = 0;
         if (tim_has_tags(core))
             as = tim_tags_issue(core, w, what, ev, &tagged, &eager);
@@ -180,7 +180,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_pipe_issue(core, index, left, now);
         } else {
             w->vector_used &= (uint8_t)~entry.own;
-            if (core->held != NULL) /* a fence */
+            if (core->held != NULL) /* the instruction may be a fence */
                 tim_held_step(core, warp, ev, false);
         }
         w->not_before = what->launch ? launch_cycles(c, ev) : 0;
@@ -194,7 +194,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
         w->expands = eager != 0 && w->not_before < now + 1 + eager;
-        if (w->expands) { /* one row per cycle */
+        if (w->expands) { /* the expansion takes one cycle per row */
             w->not_before = now + 1 + eager;
             w->yields = w->launching = false;
             core->stats->count[TIM_CORE_register_reads_compact] += eager;

@@ -11,13 +11,13 @@
 /** Cycles from an instruction's leaving of the unit until its sources are read and its result is available, beyond
  *  the latency of the cache or of shared memory. Values: table 2 minus the address calculation (11 cycles, or 9). */
 struct local_times {
-    int8_t read[3], result[3]; /* by words per lane: 1, 2, 4 */
+    int8_t read[3], result[3]; /* indexed by words per lane: 1, 2, 4 */
 };
 enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CONSTANT, LOCAL_KINDS };
 static const struct local_times local_times[LOCAL_KINDS][2] = {
     [LOCAL_LOAD] = {{{0, 0, 0}, {0, 2, 6}}, {{0, 0, 0}, {-1, 1, 5}}},
     [LOCAL_STORE] = {{{3, 5, 9}, {0}}, {{1, 3, 7}, {0}}},
-    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* after its last pass */
+    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* cycles after its last pass */
     [LOCAL_SHARED_STORE] = {{{1, 3, 7}, {0}}, {{1, 3, 7}, {0}}},
     [LOCAL_CONSTANT] = {{{18, 18, 18}, {0, 0, 0}}, {{1, 1, 1}, {-1, -1, -1}}},
 };

@@ -31,13 +31,13 @@ struct tim_local {
     uint64_t ready_at; /* cycle in which the address of the first one is calculated; 0: not known yet */
     uint64_t left_at;  /* cycle in which the last one left */
     unsigned count;
-    uint32_t op[TIM_LOCAL_MOST]; /* in order */
+    uint32_t op[TIM_LOCAL_MOST]; /* ops in issue order */
 };
 
 /** lsu.separate: the queue of shared memory, and that of scalar loads. */
 enum { TIM_SIDES = 2 };
 struct tim_side {
-    uint32_t *queue;  /* [lsu_queue] ops in order */
+    uint32_t *queue;  /* [lsu_queue] ops in issue order */
     unsigned queued;
     unsigned used;    /* instructions issued and not yet through the queue */
     uint64_t head_at; /* queued != 0: the cycle from which on the head is in the queue */
@@ -48,13 +48,13 @@ enum { TIM_COUNT_MOST = 64 };
 struct tim_counted_ops {
     uint32_t first, next; /* numbers of the oldest counted instruction and of the next to issue */
     uint64_t over;        /* by number modulo 64: only writes may still be under way */
-    uint16_t writes[TIM_COUNT_MOST]; /* unanswered packets */
+    uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered packets of each */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
 /** Wait counters of a warp. `vm`: vmcnt; `exp`: expcnt; `shared` and `scalar`: lgkmcnt. */
 struct tim_counters {
     struct tim_counted_ops vm, shared, exp;
-    unsigned scalar; /* scalar loads under way */
+    unsigned scalar; /* number of scalar loads under way */
     bool mixed;      /* a scalar load issued since lgkmcnt was 0, so only lgkmcnt 0 proves that a result is available */
     struct tim_registers held; /* registers whose results have arrived, but that are free only at lgkmcnt 0 */
 };
@@ -105,9 +105,9 @@ struct tim_block {
     bool used;
     uint8_t moving;      /* enum tim_moving */
     uint64_t lines_left; /* lines still to send or request */
-    uint64_t lines_out;  /* lines not answered */
+    uint64_t lines_out;  /* number of lines not answered */
     uint64_t line;       /* address of the next line */
-    unsigned slot;       /* slot in emu */
+    unsigned slot;       /* slot of the block in emu */
     struct emu_grid *grid;
     uint64_t linear;
     unsigned warps, ended;
@@ -122,7 +122,7 @@ struct tim_suspended {
     struct emu_grid *grid;
     uint64_t linear;
     const struct tim_code *code;
-    unsigned slot;  /* slot in emu */
+    unsigned slot;  /* slot of the block in emu */
     bool called;    /* it can continue, and kernel management has been notified */
 };
 

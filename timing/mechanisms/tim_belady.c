@@ -25,7 +25,7 @@ struct belady {
     size_t count, capacity, warp_capacity;
     uint64_t *event;
     uint32_t *warp;        /* age of the loading warp; loads only */
-    uint32_t age[TIM_MAX_WARPS]; /* by slot */
+    uint32_t age[TIM_MAX_WARPS]; /* age of the warp in each slot */
     size_t replayed;       /* events that the counters include */
     struct tim_cache *sets; /* maps a line to its set */
 };

@@ -22,8 +22,8 @@ struct tim_daws_load {
 /** An entry of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* slot; -1: none */
-    int8_t locality;    /* HasLocality */
+    int warp;           /* warp slot; -1: none */
+    int8_t locality;    /* HasLocality of the source */
     uint64_t instruction; /* the load in progress; its lines are in `line` */
     bool found;         /* one of its accesses hit a line that the warp brought or lost */
     uint64_t line[TIM_LINES_MOST];

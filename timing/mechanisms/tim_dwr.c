@@ -55,11 +55,11 @@ struct dwr {
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* number of the last packet */
     unsigned issuing;      /* number of groups with an issuing class */
-    unsigned pending[TIM_MAX_SCHEDS]; /* members that must issue */
+    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that must issue */
     uint64_t operating[TIM_MAX_WARPS / 64]; /* slots whose state is BARRIER */
     uint64_t kept[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps in states other than READY and PASSED */
     struct group group[TIM_MAX_WARPS];
-    struct member member[TIM_MAX_WARPS]; /* by slot, as the arrays below */
+    struct member member[TIM_MAX_WARPS]; /* indexed by slot, as the arrays below */
     /* group, scheduler, and place in the scheduler, of the warp */
     uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS];
 };

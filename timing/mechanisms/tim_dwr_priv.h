@@ -13,7 +13,7 @@ struct tim_ilt_way {
 };
 struct tim_ilt {
     unsigned sets, ways; /* sets 0: no table */
-    unsigned count;      /* valid ways */
+    unsigned count;      /* number of valid ways */
     uint64_t uses;
     struct tim_ilt_way *way; /* [sets][ways] */
 };

@@ -22,7 +22,7 @@ struct row {
 enum { PENDING = 64 };
 /** State of a warp slot. */
 struct walker {
-    uint64_t age;         /* of its warp */
+    uint64_t age;         /* age of the warp */
     const struct tim_code *code;
     unsigned open;        /* 1 + the innermost loop of a kernel that contains its last instruction; 0: none */
     uint64_t instruction; /* the last load counted in `reuses` */
@@ -119,7 +119,8 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
     }
     if (found == NULL || found->begin != issue->pc)
         return;
-    if (w->open != 0 && issue->code->loop[w->open - 1].from != found->from) { /* in a function that the loop calls */
+    /* the loop is in a function that the open loop calls */
+    if (w->open != 0 && issue->code->loop[w->open - 1].from != found->from) {
         begin_trip(l, issue->warp, found->begin, false);
         return;
     }

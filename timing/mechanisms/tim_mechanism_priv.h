@@ -34,7 +34,7 @@ struct tim_mech_warp {
     uint8_t reason;    /* enum tim_stall: the latest stall reason */
     bool misses;       /* waits for data from outside the core */
     uint64_t age;      /* an older warp has a smaller age */
-    uint64_t pc, lanes; /* of the split that runs; lanes 0: no split runs */
+    uint64_t pc, lanes; /* pc and lanes of the split that runs; lanes 0: no split runs */
     const struct tim_code *code;
     const struct tim_static *next; /* next instruction; NULL: no split runs */
 };
@@ -42,7 +42,7 @@ struct tim_mech_warp {
 struct tim_mech_core {
     const struct tim_config *config;
     uint64_t *count;                    /* counters of the core, by TIM_CORE_... */
-    struct tim_histogram *histogram;    /* by TIM_CORE_H_... */
+    struct tim_histogram *histogram;    /* histograms of the core, by TIM_CORE_H_... */
     uint64_t now;                       /* the current cycle */
     uint64_t assigned;                  /* number of warps ever assigned */
     uint64_t over;                      /* `account`: the first cycle that the counters need not include */
@@ -66,7 +66,7 @@ struct tim_mech_access {
     unsigned warp;
     uint64_t pc, line;
     const struct tim_code *code;
-    unsigned lanes;     /* of the instruction */
+    unsigned lanes;     /* number of active lanes of the instruction */
     unsigned index, count; /* index among the accesses of the instruction; their number */
     uint64_t instruction; /* a unique number for each instruction */
     bool hit, merge;    /* merge: the line is under way; neither: a miss */
@@ -78,7 +78,7 @@ struct tim_mech_access {
 enum tim_mech_fetched {
     TIM_FETCHED_NOT,  /* no warp has buffer space, or the cache cannot serve the fetch now */
     TIM_FETCHED_NEAR, /* for a single warp with fetch.l0_bytes: from the cache of its scheduler; a miss was requested */
-    TIM_FETCHED       /* from the instruction cache of the core */
+    TIM_FETCHED       /* fetched from the instruction cache of the core */
 };
 struct tim_mech_fetch {
     const void *context;
@@ -198,13 +198,13 @@ struct tim_mechs {
     bool every_cycle; /* one of them has every_cycle */
     bool reaches;     /* one of them has that hook */
     struct tim_mech *packets; /* the one that makes packets; NULL: none */
-    bool cycle;       /* one has that hook */
+    bool cycle;       /* one of them has hook `cycle` */
     struct tim_mech *fetches; /* the one that has that hook; NULL: none */
     /** Arguments of the last call of `cycle`. */
     struct tim_mechs_query {
-        /* the configuration lets schedulers affect each other's warps only through capacity of the load/store queue */
+        /* false if schedulers can affect each other's warps by more than the capacity of the load/store queue */
         bool lasts;
-        uint64_t at;      /* 1 + the cycle */
+        uint64_t at;      /* 1 + the cycle of the call */
         unsigned lsu_used; /* used places of the load/store queue then */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
         /* enum tim_stall: the reason counted for a slot without an issue, mechanisms aside */

@@ -32,7 +32,7 @@ enum tim_load_counter {
 
 /** A load in a profile. Its function and its byte offset there identify it. */
 struct tim_profile_load {
-    char *function; /* symbol; owned */
+    char *function; /* symbol of the function; owned */
     uint64_t offset;
     uint64_t loop;  /* offset of the first instruction of the innermost enclosing loop; UINT64_MAX: none */
     uint64_t count[TIM_LOAD_COUNT];

@@ -17,10 +17,10 @@ struct tim_vws_set {
     uint8_t fresh;   /* members that began since the last cycle; they will form its gang */
     uint8_t stepped; /* members that have issued since the last check of the set */
     unsigned gangs, single; /* as counted in `struct tim_vws` */
-    uint64_t age;    /* of its oldest warp */
+    uint64_t age;    /* age of its oldest warp */
     uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which it issued alone */
     uint64_t refused[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which a debugger refused its issue */
-    uint64_t pc[TIM_GANG_MEMBERS];   /* TIM_GANG_NOWHERE: no split runs */
+    uint64_t pc[TIM_GANG_MEMBERS];   /* by member; TIM_GANG_NOWHERE: no split runs */
     uint64_t sync_until[TIM_GANG_MEMBERS]; /* at bsync: the member waits for others of its set before this cycle */
 };
 struct tim_vws {

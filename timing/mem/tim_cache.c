@@ -18,7 +18,7 @@ struct way {
     uint8_t full;    /* sectors that are completely valid */
     uint8_t partial; /* sectors with only some bytes valid; struct bytes has them */
     uint8_t dirty;   /* sectors with bytes to write to the next level */
-    uint8_t pending; /* sectors under way */
+    uint8_t pending; /* sectors that are under way */
     uint16_t mshr;   /* NO_MSHR: no sector is under way */
     uint16_t stamp;  /* greater than the stamps of lines of the set that were used earlier */
 };
@@ -37,7 +37,7 @@ struct mshr {
 struct waiter {
     uint32_t id;
     uint32_t next; /* next waiter of the line, or of the free list */
-    uint8_t need;  /* absent sectors */
+    uint8_t need;  /* sectors that are still absent */
 };
 
 struct tim_cache {
@@ -273,7 +273,7 @@ static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t other = digest[word] ^ digest_of(tag) * ones;
 
-    return (other - ones) & ~other & ones << 7; /* zero bytes */
+    return (other - ones) & ~other & ones << 7; /* tests for zero bytes */
 }
 
 /** Does the search of find_in() for sets that span several cache lines of the host. Checks only ways whose hash

@@ -242,7 +242,7 @@ static void add_some(struct making *m, const struct tim_config *config,
         return;
     }
     base -= ISA_LOCAL_BASE;
-    if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* a row of words */
+    if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* all lanes access one row of words */
         add_run(m, local_base + (base / 4 * row_lanes(config) + first) * 4, 4, 4, lanes);
         return;
     }

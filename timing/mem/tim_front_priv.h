@@ -24,7 +24,7 @@ enum {
 
 /** Receiver of a line. */
 enum tim_front_kind {
-    TIM_FRONT_CODE,    /* L0: a fetch waits */
+    TIM_FRONT_CODE,    /* L0 instruction cache: a fetch waits */
     TIM_FRONT_AHEAD,   /* the stream buffer */
     TIM_FRONT_OPERAND, /* the constant cache for operands: an instruction waits at issue */
     TIM_FRONT_LOAD     /* the constant cache of the core: a load waits */
@@ -43,7 +43,7 @@ struct tim_front_step {
     uint32_t request;
 };
 struct tim_front_link {
-    unsigned first, count, room; /* in order of arrival */
+    unsigned first, count, room; /* `step` is a ring in order of arrival */
     struct tim_front_step *step; /* [room] */
 };
 /** Stream buffer: consecutive lines after a missed one. */

@@ -54,7 +54,7 @@ struct tim_node { /* a packet; it is in one list at a time */
     uint16_t answer_flits;
 };
 struct tim_request { /* a DRAM request: bursts of one line */
-    uint64_t line;   /* in the address space of the slice */
+    uint64_t line;   /* address in the address space of the slice */
     uint64_t when;   /* completed read: cycle from which on the slice sees it */
     uint64_t since;  /* first edge at which the controller saw it */
     uint64_t order;  /* fast: sequence number of its arrival at the channel */
@@ -76,7 +76,7 @@ struct tim_net {
     unsigned in_capacity, out_capacity; /* packets: at an input; in transit to an output or at it */
     unsigned latency, flit_bytes;
     struct tim_list *in;
-    struct tim_list *out;        /* in order; the receiver takes the first when it has arrived */
+    struct tim_list *out;        /* packets in order; the receiver takes the first when it has arrived */
     uint64_t *in_free, *out_free; /* edge from which on the port can move another packet */
     uint16_t *next_input;              /* by output: the input with priority */
     /* fast, by output: set of inputs whose first packet goes to the output */
@@ -125,7 +125,7 @@ struct tim_channel {
 
 struct tim_slice {
     unsigned index, channel, part, parts; /* index among the slices of the channel; their number */
-    struct tim_cache *cache;       /* NULL: no L2 */
+    struct tim_cache *cache;       /* tags of the L2; NULL: no L2 */
     struct tim_list pipe;          /* answers with the edge from which on each may leave */
     struct tim_list fills;         /* requests completed by DRAM */
     struct tim_list writes;        /* requests that go to DRAM when its queue has space */
@@ -154,11 +154,11 @@ struct tim_mem {
     uint32_t node_count, node_fresh, node_free;
     uint32_t request_count, request_fresh, request_free;
     uint64_t in_flight;
-    uint32_t *waiters;       /* waiters of one fill */
+    uint32_t *waiters;       /* buffer for the waiters of one fill */
     uint64_t *received;      /* by core: the cycle after its last answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
-    struct tim_wheel *wheel; /* fast: else NULL */
+    struct tim_wheel *wheel; /* timing wheel; NULL in the reference */
 };
 
 /** Allocates the state of either implementation. Returns NULL without memory. */

@@ -40,7 +40,7 @@ struct tim_packet_banks {
 };
 enum { TIM_STEP_BANKS = 0xfffffffe }; /* step of a ride on passes over shared memory */
 struct tim_packet_entry {
-    uint32_t number;     /* 0: free */
+    uint32_t number;     /* number of the packet; 0: the entry is free */
     unsigned left;       /* members that still have accesses of their own to make */
     unsigned waiting;    /* together: members without their data */
     bool together;       /* no member gets its data before the last one */

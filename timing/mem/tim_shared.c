@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* of one bank */
+enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words of one bank */
 
 /** Returns the maximum, over banks, of the number of words that @lanes use in the bank. Lanes that use the same word
  *  share it (broadcast), unless @single is set: atomics pass one by one. */
