@@ -343,7 +343,7 @@ static unsigned bytes_set(const uint64_t mask[4])
            lw_popcount(mask[3]);
 }
 
-/* Prints the lines of a set; all, or only those being filled. Returns their number. */
+/* Prints the lines of a set: all, or only those under way (@pending_only). Returns their number. */
 static unsigned put_set(const struct named_cache *cache, unsigned set, bool pending_only,
                         struct lw_sink *out)
 {
@@ -400,7 +400,7 @@ static enum lw_status do_mshrs(const struct lw_call *call, struct lw_error *err)
     return LW_OK;
 }
 
-/* Prints the lines of a cache, which belongs to core or slice @owner; only one set, if @word names it. */
+/* Prints the lines of a cache of core or slice @owner; only those of one set if @word names it. */
 static enum lw_status put_cache(const struct named_cache *cache, unsigned owner, const char *word,
                                 struct lw_sink *out, struct lw_error *err)
 {

@@ -8,7 +8,7 @@
 
 struct report {
     const char *path;
-    struct lw_yaml_document *document; /* JSON is valid YAML; owned */
+    struct lw_yaml_document *document; /* owned; JSON is valid YAML */
     const struct lw_yaml *root, *sums, *config;
 };
 
@@ -123,7 +123,7 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
         const char *mine = n->kind == LW_YAML_SCALAR ? n->text : NULL, *its = text_of(other, n->key);
 
         if (mine == NULL || !differ(mine, its) || (swapped && its != NULL) ||
-            strcmp(n->key, "cycles") == 0) /* printed at the top */
+            strcmp(n->key, "cycles") == 0) /* already printed at the top */
             continue;
         if (count++ == 0)
             lw_printf(out, "\n%s\n", title);
@@ -160,7 +160,7 @@ static const struct lw_yaml *ratios_of(const struct report *r)
     return lw_yaml_get(r->root, "ratios");
 }
 
-/** Prints ratios that differ. Null is a ratio that is undefined in that run. */
+/** Prints ratios that differ. A null is a ratio that is undefined in that run. */
 static void put_ratios(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     unsigned count = 0;

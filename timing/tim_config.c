@@ -83,7 +83,7 @@ static unsigned split_names(const char *names, char text[256], const char *out[M
 
 /* ---- one value ------------------------------------------------------------------------ */
 
-/* Fails with the message after "expected"; @found is quoted. */
+/* Fails with a message that says what is expected; @found is quoted. */
 static enum lw_status wrong(const struct tim_key *key, const char *found, struct lw_error *err)
 {
     char text[256], list[256] = "";
@@ -110,7 +110,7 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
                    list);
 }
 
-/* Parses a number; of bytes also as 64K or 1M, optionally followed by "i" or "iB". */
+/* Parses a number. A number of bytes may also be 64K or 1M, optionally followed by "i" or "iB". */
 static bool parse_number(const struct tim_key *key, const char *text, uint64_t *out)
 {
     static const char *const suffix[] = {"", "i", "iB"};
@@ -189,8 +189,8 @@ static const struct tim_key *find_key(const char *section, const char *name)
     return NULL;
 }
 
-/* Fails for a key @name that is not in @section, and proposes the nearest one there, or the section that has
- * it, or all keys. */
+/* Fails for a key @name that is not in @section. Suggests the most similar key there, the section that has the key,
+ * or lists all keys. */
 static enum lw_status unknown_key(const char *section, const char *name, struct lw_error *err)
 {
     const char *names[LW_COUNT_OF(tim_keys)], *near, *elsewhere = NULL;
@@ -306,11 +306,11 @@ static enum lw_status read_units(const struct lw_yaml_document *doc, const struc
     return status;
 }
 
-/** A configuration text being read; linked to the texts whose `base:` led to it. */
+/** A configuration text that is being read, linked to the texts whose `base:` led to it. */
 struct source {
     const char *name;
     bool shipped;
-    const struct source *above; /* the text whose base this one is; NULL: none */
+    const struct source *above; /* the text that names this one as its base; NULL: none */
 };
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);
@@ -436,7 +436,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
             break;
         }
         if (n->kind == LW_YAML_SCALAR && !n->quoted && *n->text == '\0')
-            continue; /* a section whose keys are all comments */
+            continue; /* all keys of the section are commented out */
         if (strcmp(n->key, "units") == 0) {
             status = need_mapping(doc, n, "{int: {latency: 14}}", err);
             if (status == LW_OK)
@@ -524,7 +524,7 @@ enum lw_status tim_config_read(const char *name, const char *text, size_t size,
     return read_config(name, text, size, false, out, err);
 }
 
-/* Fails for a name that is neither a shipped model nor a file, and proposes one. */
+/* Fails for a name that is neither a shipped model nor a file, and suggests a name. */
 static enum lw_status no_machine(const char *name, struct lw_error *err)
 {
     const char *near;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation of an engine: the model of cores and memory that it uses, and what its cores share. */
+/* Creation of an engine: selects the models of cores and memory, and lets cores share caches. */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,

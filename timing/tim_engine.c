@@ -23,7 +23,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
                 tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
-                if (core->held != NULL) /* it sees what these kernels have stored */
+                if (core->held != NULL) /* the warp sees the stores of these kernels */
                     tim_held_forget(core);
                 tim_core_poke(core);
             }
@@ -147,8 +147,8 @@ static bool notify(struct tim_engine *e, const struct emu_event *ev)
     return stop;
 }
 
-/** Checks divided warps again after a warp has ended (issue.switch_on_stall): with it a launch may have ended
- *  for which another split of a warp waits. */
+/** Checks divided warps again after a warp has ended (issue.switch_on_stall). A launch may have ended with that
+ *  warp, and another split of a divided warp may wait for the launch. */
 static void touch_divided(struct tim_engine *e)
 {
     for (unsigned c = 0; c < e->config.core_count; c++)
@@ -361,7 +361,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     e->check_at = e->now + 1024; /* all parts are checked once in a while */
     if (is_busy(e)) {
         e->tried = false;
-    } else if (!e->tried) { /* sleeping splits: time jumps when a whole block sleeps */
+    } else if (!e->tried) { /* a block whose splits all sleep: time advances to the end of the sleep */
         e->tried = true;
         e->check_at = e->now + 2;
         return wake_launchers(e, err);
@@ -369,8 +369,8 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
         e->tried = false;
         if (is_full(e))
             return LW_FAIL(err, LW_EUNSUPP,
-                           "all room of GPU model %s is taken by blocks that wait for what they "
-                           "launched: set kernels.suspend, or give it more core.blocks, "
+                           "blocks that wait for their launches occupy all resources of GPU model %s: "
+                           "set kernels.suspend, or give it more core.blocks, "
                            "core.warps or kernels.entries", e->config.name);
         tim_engine_forget_spin(e);
         tim_engine_hang(e, stop);
@@ -397,7 +397,7 @@ static void jump(struct tim_engine *e, uint64_t until)
     due = next < due ? next : due;
     next = tim_grid_next(&e->grid, e->now);
     due = next < due ? next : due;
-    if (e->samples.every != 0) { /* taken at the end of the last cycle */
+    if (e->samples.every != 0) { /* samples are taken at the end of a cycle */
         next = tim_samples_next(&e->samples) - 1;
         due = next < due ? next : due;
     }
@@ -521,7 +521,7 @@ static enum lw_status engine_step(struct emu_engine *engine, struct emu_event *e
     return status;
 }
 
-/** Finds a block on a core, or one that waits for launches outside the cores. */
+/** Finds a block on a core, or a block that waits for launches outside the cores. */
 static bool find(const struct tim_engine *e, uint32_t grid, uint64_t linear,
                  struct tim_core **core, unsigned *slot)
 {
@@ -854,7 +854,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 
     if (have->warp_width != config->core_warp_width)
         return LW_FAIL(err, LW_EINPUT,
-                       "GPU model %s has warps of %u lanes, and this run of %u: leave the width to "
+                       "GPU model %s has warps of %u lanes, but this run has warps of %u: leave the width to "
                        "the model, or set core.warp_width", config->name,
                        config->core_warp_width, have->warp_width);
     e = calloc(1, sizeof *e);

@@ -4,7 +4,7 @@
 
 enum {
     PROGRESS_LOOK = 1 << 16, /* instructions between two checks for progress */
-    PROBE_LOOK = 1 << 10     /* the same during an observation */
+    PROBE_LOOK = 1 << 10     /* instructions between two checks during an observation */
 };
 
 /** Checks for progress since the last check. Returns how many instructions ago the last progress was. */
@@ -35,7 +35,7 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Returns true if a mechanism holds at least one warp of the block back until others do something, and each other warp has
+/** Returns true if a mechanism holds at least one warp of the block back until others act, and each other warp has
  *  ended, repeats a cycle or cannot run. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {

@@ -134,7 +134,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 bool tim_engine_spins(struct tim_engine *e);
 /** Ends the observation. */
 void tim_engine_forget_spin(struct tim_engine *e);
-/** Makes the hang report for the first block; after a proof, for the first running one. */
+/** Makes the hang report for the first block; if spinning was proved, for the first running block. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
 /** Prints why a warp does not issue now: the stall reason, and the instruction for which it waits. Returns

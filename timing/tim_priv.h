@@ -184,8 +184,8 @@ struct tim_kernel_stats {
     uint64_t queued, dispatched, started, begun, ended;
     bool is_dispatched;
     uint64_t blocks, warp_instructions, thread_instructions; /* counts of this kernel alone */
-    /** Counters of the GPU from `started` to `ended`, inclusive (while it runs: before `started`); kernels
-     *  that run together count each other. */
+    /** Counters of the GPU from `started` to `ended`, inclusive (while it runs: before `started`). They include the
+     *  counts of other kernels that run at the same time. */
     struct tim_sums sums;
 };
 /** An interval sample: the counters up to the end of a cycle. */
@@ -289,7 +289,7 @@ struct tim_memory_ops {
     /** Runs the phases DRAM, slices and crossbar to the cores of cycle @now. The reference needs a call for each
      *  cycle in order; the fast one only for cycles that `next` returned. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
-    /** Runs the phase crossbar from the cores of cycle @now; also called in each cycle in which send was
+    /** Runs the phase crossbar from the cores of cycle @now. Must also be called in each cycle in which `send` was
      *  called. */
     void (*tick_requests)(struct tim_memory *memory, uint64_t now);
     /** Returns true if @core's input has capacity for one more packet. */
@@ -300,7 +300,7 @@ struct tim_memory_ops {
     /** Receives an answer that reached @core in cycle @now, at most one in a cycle. Returns false if there is
      *  none. */
     bool (*receive)(struct tim_memory *memory, unsigned core, uint64_t now, struct tim_packet *out);
-    /** Returns the first cycle after @now in which a tick may do something; UINT64_MAX: none by itself. */
+    /** Returns the first cycle after @now in which a tick may do something; UINT64_MAX: none without a new packet. */
     uint64_t (*next)(const struct tim_memory *memory, uint64_t now);
     /** Returns the number of packets that are not answered yet. */
     uint64_t (*in_flight)(const struct tim_memory *memory);
@@ -351,7 +351,7 @@ void tim_trace_warp(struct tim_trace *trace, uint64_t now, unsigned core, unsign
 /** Records that a block gets slot @slot of @core, or leaves it. */
 void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsigned slot,
                      uint32_t grid, uint64_t block, bool begins);
-/** Records a number of a core from cycle @now on; @name must be valid as long as the trace. */
+/** Records a number of a core from cycle @now on. @name must remain valid as long as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
 /** Records the progress of a packet. @place depends on the stage, in the order of the enumeration: core; slice of
  *  the crossbar's output; slice; channel x banks + bank; core of the output; core. @cycles: time for which the
@@ -362,8 +362,8 @@ enum tim_trace_stage {
 };
 void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stage stage,
                       unsigned place, const struct tim_packet *packet, unsigned cycles);
-/** Gets the extent of the trace. @cycles: of the run so far, at which open spans end, if that is before the
- *  end of the window. */
+/** Gets the extent of the trace. @cycles: cycles of the run so far. Open spans end there if that is before the end
+ *  of the window. */
 void tim_trace_extent(const struct tim_trace *trace, uint64_t cycles, struct tim_extent *out);
 void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_sink *out);
 
@@ -371,8 +371,8 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
 
 /** One access of a memory instruction to a line. */
 struct tim_line {
-    uint64_t line;    /* address of its first byte */
-    uint64_t mask[4]; /* bytes of it that are accessed */
+    uint64_t line;    /* address of the first byte of the line */
+    uint64_t mask[4]; /* bytes of the line that are accessed */
     uint64_t lanes;
 };
 /** Largest number of accesses of one instruction: 16 bytes of local memory for each lane, each word in a line
@@ -395,7 +395,7 @@ unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *
  *  memory that the cache can address. @line_bytes, @out, segments: as above; at most one line for each lane. Returns
  *  their number. */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);
-/** Expands the addresses of an access in segments to @address [lane], and returns that. */
+/** Expands the addresses of an access in segments to @address, indexed by lane, and returns @address. */
 uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
  *  quarters of the warp, atomics into one lane for each word. 0: no lane. */

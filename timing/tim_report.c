@@ -143,7 +143,7 @@ static void print_stall_reasons(const struct tim_totals *t, const struct tim_sum
                       tim_stall_message((enum tim_stall)i));
 }
 
-/* Formats 0.00123 as "1.230 m", to be followed by a unit. */
+/* Formats 0.00123 as "1.230 m"; a unit follows. */
 static const char *scaled(double value, char text[32])
 {
     static const char prefix[] = {0, 'm', 'u', 'n', 'p'};

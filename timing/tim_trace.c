@@ -15,7 +15,7 @@ enum {
     BLOCK_TRACK = 1000,   /* first track of block slots, after those of warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
     NOBODY = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
-    MAX_WARPS = 256, MAX_BLOCKS = 64 /* limits of keys.def */
+    MAX_WARPS = 256, MAX_BLOCKS = 64 /* maximum values of the keys */
 };
 
 enum event_kind { STATE, BLOCK, PACKET, GAUGE };
@@ -44,7 +44,7 @@ struct tim_trace {
     uint64_t from, to;
     struct event *event;
     size_t count, capacity, most;
-    bool full; /* the limit is reached, or memory: `to` is the cycle in which that happened */
+    bool full; /* the limit of events or memory was reached; `to` is the cycle in which that happened */
     struct open_span *warp, *block; /* [core][slot] */
     uint64_t *until[TIM_TRACE_STAGES]; /* [place] end of its last span, for stages with spans */
 };
@@ -196,7 +196,7 @@ void tim_trace_packet(struct tim_trace *trace, uint64_t now, enum tim_trace_stag
         uint64_t *until = &trace->until[stage][place];
         at = at < *until ? *until : at;
         if (end <= at)
-            at = end = *until - 1; /* only a step of the flow, in the existing span */
+            at = end = *until - 1; /* the existing span covers the cycle: this event is only a step of the flow */
         else
             *until = end;
         if (!tim_trace_wants(trace, at))

@@ -239,7 +239,7 @@ static bool why_suspended(const struct tim_engine *e, const struct emu_thread_re
                 continue;
             lw_printf(out, "cycle %" PRIu64 ", its block has left core %u: it %s\n", e->now, c,
                       s->called ? "can continue, and waits to be dispatched there"
-                                : "waits for what it launched");
+                                : "waits for its launches");
             return true;
         }
     return false;

@@ -69,12 +69,12 @@ bool tim_is_scheduler(const char *name);
 /* ---- engine -------------------------------------------------------------------------------- */
 
 struct tim_options {
-    bool reference; /* use the naive model: every part is ticked in every cycle. Same counts, slow */
+    bool reference; /* use the naive model, which ticks every part in every cycle: same counts, but slow */
     uint64_t sample_cycles; /* interval of samples; 0: none */
     uint64_t trace_from, trace_to; /* cycles to trace; both 0: no trace */
     uint64_t trace_events; /* limit of events; 0: TIM_TRACE_EVENTS */
 };
-enum { TIM_TRACE_EVENTS = 1000000, /* 100 to 200 MB of JSON */ TIM_TRACE_MOST_EVENTS = 100000000 };
+enum { TIM_TRACE_EVENTS = 1000000, /* limits the JSON file to 100 to 200 MB */ TIM_TRACE_MOST_EVENTS = 100000000 };
 /** Creates an engine for @machine, which must have the options of tim_config_machine. @config is copied.
  *  Errors: LW_EINPUT when it does not have them, or a kernel can never run on the model; LW_ENOMEM. */
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
@@ -92,9 +92,9 @@ void tim_engine_ended(struct emu_engine *engine, const char *why);
 void tim_report_print(const struct emu_engine *engine, struct lw_sink *out);
 /** Prints the same and more as one JSON object, without a newline after it. */
 void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
-/** Compares two reports of tim_report_json, files @a and @b: prints cycles, then counters, stall reasons and
- *  keys that differ, with the ratio of B to A. Errors: a file that is not such a report, with what it is
- *  instead. */
+/** Compares two reports of tim_report_json, files @a and @b: prints cycles, then counters, stall reasons and keys
+ *  that differ, with the ratio of B to A. Errors: a file that is not such a report; the message says what the file
+ *  is. */
 enum lw_status tim_report_compare(const char *a, const char *b, struct lw_sink *out,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Extent of the trace: cycles from @from up to @to (equal: none), and the number of events. */
@@ -108,12 +108,12 @@ bool tim_trace_size(const struct emu_engine *engine, struct tim_extent *out);
 /** Prints the trace in the trace-event format (JSON). */
 void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
 
-/** Functions of a debugger for the commands below, whose context is a tim_view. */
+/** Callbacks of a debugger for the commands below. The context of the commands is a tim_view. */
 struct tim_view {
     struct emu_engine *engine; /* NULL: nothing is timed, and the commands say how to enable it */
     /** Gets the warp in focus. Returns false if none is resident. */
     bool (*focus)(void *context, struct emu_thread_ref *out);
-    /** Lets everything run until something stops it. Prints the reason to @out, unless it is the end of the
+    /** Lets all warps run until something stops them. Prints the reason to @out, unless it is the end of the
      *  requested cycle. */
     enum lw_status (*run)(void *context, struct lw_sink *out, struct lw_error *err);
     void *context;

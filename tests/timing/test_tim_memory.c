@@ -746,8 +746,8 @@ static void show_is_short_when_nothing_waits(void **state)
     r.memory->ops->show(r.memory, &text.sink);
     assert_string_equal(text.text,
                         "1 packet is not answered\n"
-                        "slice 0: 0 packets come, 1 of 32 lines under way, 0 in the pipe, 0 "
-                        "writes wait for DRAM, 0 reads come back from it, 0 answers wait to be sent\n"
+                        "slice 0: 0 packets arrive, 1 of 32 lines under way, 0 in the pipe, 0 "
+                        "writes wait for DRAM, 0 reads return from it, 0 answers wait to be sent\n"
                         "  line 0x1000 (set 32, way 0): sectors 0x1 under way for 1\n"
                         "channel 0: 1 of 16 requests; open rows: 0 in bank 2\n"
                         "  read line 0x1000 of slice 0: bank 2 row 0, 1 burst\n");

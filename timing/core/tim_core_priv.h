@@ -284,7 +284,7 @@ struct tim_core {
      * needs every cycle, watches reached instructions or makes packets */
     bool brisk;
     uint8_t operand_check;   /* enum tim_operand_check */
-    bool addresses_only;     /* emu reports EMU_EVENT_ADDRESSES */
+    bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
     bool l1_stuck;           /* the head of the load/store queue cannot proceed before L1 receives a line */
     bool l1_misses;          /* the line of that head is neither in L1 nor requested; only crossbar space is missing */
@@ -373,7 +373,7 @@ struct tim_core {
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
     struct tim_front *front; /* L0 caches; NULL: fetch.l0_bytes is 0 */
     uint64_t switch_at[TIM_MAX_SCHEDS]; /* constant.l0_bytes: end of the issue stop after an operand miss */
-    int switch_for[TIM_MAX_SCHEDS]; /* warp whose line ends that wait earlier; -1: none */
+    int switch_for[TIM_MAX_SCHEDS]; /* warp whose arriving line ends that issue stop earlier; -1: none */
     uint8_t *readers;        /* [warp][256] issue.war counters: pending reads of each vector register; else NULL */
     uint64_t *lanes;         /* storage of tim_warp.lanes for all warps, or NULL */
     uint64_t assigned;       /* number of warps ever assigned; gives ages */

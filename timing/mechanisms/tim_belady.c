@@ -227,11 +227,11 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct belady *b = (const struct belady *)mech;
 
-    lw_printf(out, "%zu accesses of L1 are kept, of %u at most\n", b->count, b->config->belady_most);
+    lw_printf(out, "%zu accesses of L1 are recorded, of at most %u\n", b->count, b->config->belady_most);
 }
 
 const struct tim_mechanism tim_belady = {
-    .name = "belady", .summary = "counts misses of L1 with the best replacement there is, by a replay; holds nothing back",
+    .name = "belady", .summary = "counts misses of L1 with optimal replacement, by a replay; holds no warp back",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .access = access, .drop = drop,
     .account = account, .show = show,
 };

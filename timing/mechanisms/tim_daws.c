@@ -427,7 +427,7 @@ unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t
 }
 
 const struct tim_mechanism tim_daws = {
-    .name = "daws", .summary = "divergence-aware warp scheduling: as many warps load as L1 has lines for in their loops",
+    .name = "daws", .summary = "divergence-aware warp scheduling: as many warps load as fit into L1 with their predicted footprints",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .waits = waits, .issues = issues, .access = access, .evict = evict, .picks = picks,
     .holds = holds, .why = why, .gauge = gauge, .show = show,

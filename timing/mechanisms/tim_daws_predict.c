@@ -241,7 +241,7 @@ static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, u
     while (way < TIM_DAWS_WAYS && (set[way].tag != number + 1 || set[way].warp != (int)warp))
         way++;
     if (way == TIM_DAWS_WAYS) {
-        way = 0; /* an empty one, or the oldest */
+        way = 0; /* first empty way, else the oldest */
         while (way < TIM_DAWS_WAYS - 1 && set[way].tag != 0)
             way++;
     } else {

@@ -238,8 +238,8 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
 static const struct {
     const char *name, *summary, *assignment;
 } of_grid[] = {
-    {"dtbl", "dynamic thread block launch: groups that the device launches join kernels of the distributor", "dtbl.on=on"},
-    {"laperm", "LaPerm: blocks of device launches go first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+    {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
+    {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
 };
 
 void tim_mechanisms_print(struct lw_sink *out)
@@ -276,7 +276,7 @@ static enum lw_status refuse(const char *name, size_t size, struct lw_error *err
         lw_printf(&names.sink, "%s%s", i == 0 ? "" : ", ", tim_mechanisms[i]->name);
     for (size_t i = 0; i < LW_COUNT_OF(of_grid); i++)
         lw_printf(&names.sink, ", %s", of_grid[i].name);
-    status = LW_FAIL(err, LW_EUSAGE, "expected mechanisms, by commas, of %s, found \"%.*s\"",
+    status = LW_FAIL(err, LW_EUSAGE, "expected mechanisms of %s, separated by commas, found \"%.*s\"",
                      names.text != NULL ? names.text : "", (int)(size < 40 ? size : 40), name);
     lw_buffer_fini(&names);
     return status;

@@ -199,7 +199,7 @@ struct tim_mechs {
     bool reaches;     /* one of them has that hook */
     struct tim_mech *packets; /* the one that makes packets; NULL: none */
     bool cycle;       /* one of them has hook `cycle` */
-    struct tim_mech *fetches; /* the one that has that hook; NULL: none */
+    struct tim_mech *fetches; /* the one that has hook `fetches`; NULL: none */
     /** Arguments of the last call of `cycle`. */
     struct tim_mechs_query {
         /* false if schedulers can affect each other's warps by more than the capacity of the load/store queue */

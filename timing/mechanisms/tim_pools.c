@@ -213,7 +213,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     while (before < pool->queued && pool->queue[before] != warp / pools->schedulers)
         before++;
-    lw_printf(out, "it is pending, %u before it; %u of %u warps are active", before, pool->size, pools->active);
+    lw_printf(out, "it is pending, %u warps before it; %u of %u warps are active", before, pool->size, pools->active);
 }
 
 static void show(struct tim_mech *mech, struct lw_sink *out)
@@ -235,6 +235,6 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_pools = {
-    .name = "pools", .summary = "active and pending warps: issue.active of a scheduler issue, until they wait for memory",
+    .name = "pools", .summary = "active and pending warps: issue.active warps of a scheduler issue, until they wait for memory",
     .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .every_cycle = true, .holds = holds, .why = why, .show = show,
 };

@@ -631,7 +631,7 @@ static void destroy(struct tim_mech *mech)
 }
 
 const struct tim_mechanism tim_vws = {
-    .name = "vws", .summary = "variable warp sizing: narrow warps of all schedulers issue in lock step while they agree",
+    .name = "vws", .summary = "variable warp sizing: narrow warps of all schedulers issue in lockstep while they have the same pc",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .flows = flows,
     .issues = issues, .refused = refused, .packet = packet, .open = is_open, .follows = follows, .packets_are_wide = true, .account = account, .cycle = cycle, .holds = holds, .holds_of = holds_of, .next = next, .fetches = tim_vws_fetches,
     .why = tim_vws_why, .gauge = tim_vws_gauge, .show = tim_vws_show,

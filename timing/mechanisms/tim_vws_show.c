@@ -23,7 +23,7 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         lw_printf(out, "gang %u of warp slots", g * TIM_GANG_WAYS + way);
         put_slots(vws, g, gang->mask, out);
         if (pending != 0 && (pending >> s & 1) == 0) {
-            lw_put(out, " waits until those that are late have issued:");
+            lw_put(out, " waits until its late members have issued:");
             put_slots(vws, g, pending, out);
             return;
         }
@@ -31,7 +31,7 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
             lw_put(out, " waits at bsync for others of its group");
             return;
         }
-        lw_put(out, " issues when all are ready, and no gang before it has a slice of theirs");
+        lw_put(out, " issues when all its warps are ready and no gang with precedence has one of its slices");
     } else if (tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), mech->core->now)) {
         lw_put(out, "it waits at bsync for others of its group");
         return;
@@ -39,7 +39,7 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         lw_put(out, "it is single");
     }
     if (vws->issuer[s] >= 0 && vws->issuer[s] != (int)warp)
-        lw_printf(out, "; slice %u is warp slot %d's in this cycle", s, vws->issuer[s]);
+        lw_printf(out, "; slice %u issues warp slot %d in this cycle", s, vws->issuer[s]);
 }
 
 bool tim_vws_gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)

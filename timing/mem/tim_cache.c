@@ -29,7 +29,7 @@ struct bytes {
     uint64_t valid[4], dirty[4];
 };
 struct mshr {
-    uint32_t first, last; /* waiters, in order of arrival */
+    uint32_t first, last; /* list of waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
     bool doomed; /* evicted while under way: removed when its waiters have been served */
@@ -572,7 +572,7 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
         merge_bytes(cache, cache->bytes[index].dirty, way->dirty, mask, sectors);
         way->dirty |= (uint8_t)sectors;
         if (way->pending != 0)
-            cache->mshr[way->mshr].doomed = false; /* its new bytes must not be lost */
+            cache->mshr[way->mshr].doomed = false; /* the line must remain: it has new bytes */
     }
     touch(cache, index);
 }

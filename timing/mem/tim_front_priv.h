@@ -92,7 +92,7 @@ void tim_front_destroy(struct tim_front *front);
 enum tim_front_answer {
     TIM_FRONT_THERE,
     TIM_FRONT_COMES,  /* @warp was added to the waiters of the line */
-    TIM_FRONT_BLOCKED /* no MSHR, merge or way: nothing has changed */
+    TIM_FRONT_BLOCKED /* no MSHR, merge entry or way is free; nothing has changed */
 };
 /** Fetches from @line for @warp of scheduler @s. @end: address past the program; lines from there on are not
  *  prefetched. */

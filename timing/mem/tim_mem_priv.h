@@ -110,7 +110,7 @@ struct tim_channel {
     /* edges from which on the channel allows these commands, and its data bus is free */
     uint64_t col_ok, act_ok, read_ok, bus_free;
     uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed its rows */
-    uint64_t counted;    /* edges before this one are in active_cycles, or were idle */
+    uint64_t counted;    /* number of edges already added to active_cycles, or idle */
     struct tim_channel_stats stats;
     /* fast: set of its slices that wait for queue space; state of each bank; sets of banks by command; requests so
      * far */

@@ -7,7 +7,7 @@ static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
 {
     for (unsigned i = 0; i < mem->config->core_count; i++)
         if (mem->requests.in[i].count != 0 || mem->replies.out[i].count != 0)
-            lw_printf(out, "core %u: %u of %u packets wait to be sent, %u answers come\n", i,
+            lw_printf(out, "core %u: %u of %u packets wait to be sent, %u answers arrive\n", i,
                       mem->requests.in[i].count, mem->requests.in_capacity,
                       mem->replies.out[i].count);
 }
@@ -21,8 +21,8 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
 
     if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
         return;
-    lw_printf(out, "slice %u: %u packets come, %u of %u lines under way, %u in the pipe, "
-                   "%u writes wait for DRAM, %u reads come back from it, %u answers wait to be sent\n",
+    lw_printf(out, "slice %u: %u packets arrive, %u of %u lines under way, %u in the pipe, "
+                   "%u writes wait for DRAM, %u reads return from it, %u answers wait to be sent\n",
               slice->index, input, mshrs, mem->config->l2_mshrs, slice->pipe.count,
               slice->writes.count, slice->fills.count, output);
     for (unsigned set = 0; slice->cache != NULL && set < tim_cache_sets(slice->cache); set++)

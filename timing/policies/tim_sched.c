@@ -51,7 +51,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
         for (LW_EACH_BIT(b, set)) {
             unsigned w = word * 64 + (unsigned)b;
 
-            if (view->age[w] < least) { /* no ties */
+            if (view->age[w] < least) { /* ages have no ties */
                 least = view->age[w];
                 found = (int)w;
             }
@@ -94,7 +94,7 @@ static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view
     w = -1;
     for (unsigned word = 0; word * 64 < view->count; word++)
         for (LW_EACH_BIT(b, view->ready[word]))
-            if (w < 0 || view->age[word * 64 + b] > most) { /* no ties */
+            if (w < 0 || view->age[word * 64 + b] > most) { /* ages have no ties */
                 w = (int)(word * 64 + b);
                 most = view->age[w];
             }
@@ -180,7 +180,7 @@ const struct tim_sched_policy tim_sched_policies[] = {
     {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level},
     {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto},
     {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty},
-    {"active_pending", "a pool of issue.active warps, which leave it for memory outside the core", pick_active},
+    {"active_pending", "a pool of issue.active warps; a warp that waits for memory outside the core leaves it", pick_active},
 };
 /* clang-format on */
 

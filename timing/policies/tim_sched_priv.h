@@ -10,8 +10,8 @@
 
 /** State of a scheduler. A warp's number is its slot divided by the number of schedulers. */
 struct tim_sched {
-    int last;           /* warp issued last, -1: none */
-    int group;          /* two_level: the fetch group that issues */
+    int last;           /* warp that issued last; -1: none */
+    int group;          /* two_level: the current fetch group */
     int last_in_group;  /* two_level: warp of that group that issued last */
 };
 /** Input of a policy. */

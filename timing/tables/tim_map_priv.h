@@ -14,7 +14,7 @@ struct tim_map_slot {
 };
 /** A zeroed map is empty. */
 struct tim_map {
-    struct tim_map_slot *slot; /* [slots], a power of two, or 0 */
+    struct tim_map_slot *slot; /* [slots]; slots is a power of two, or 0 */
     size_t slots, count;
 };
 void tim_map_fini(struct tim_map *map);
