@@ -70,8 +70,8 @@ bool tim_engine_spins(struct tim_engine *e)
     const uint64_t window = emu_machine_config(e->base.machine)->hang_window;
     uint64_t since;
 
-    /* L1 contents are not part of a warp's state: a loop that polls a line there continues when the line is
-     * evicted. */
+    /* With l1.coherent off, a loop that polls a stale line of L1 continues when the line is evicted. L1 is not part
+     * of a warp's state, so no hang can be proved. */
     if (window == 0 || (!e->config.l1_coherent && e->config.l1_bytes != 0) ||
         e->instructions - e->looked < (e->probe != NULL ? PROBE_LOOK : PROGRESS_LOOK))
         return false;

@@ -68,7 +68,7 @@ struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint3
 bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op, bool *first) LW_MUST_CHECK;
 /** Frees the packet. */
 void tim_packets_drop(struct tim_packet_entry *packet);
-/** Returns the access that an access to @line of kind @like may share; NULL: none. */
+/** Returns the earlier access that an access to @line of kind @like may share; NULL: none. */
 const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *packet, uint64_t line, uint64_t like);
 /** Records access @step of member @op, which the member makes itself. Returns false without memory. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
