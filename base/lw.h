@@ -19,24 +19,24 @@
 
 /* ---- status and error --------------------------------------------------- */
 
-/** What a function that can fail returns. A guest fault is never one of these. */
+/** Result of a function that can fail. A fault of the guest program is not reported by it. */
 enum lw_status {
     LW_OK = 0,
     LW_EUSAGE,   /* a wrong command line or command */
     LW_EINPUT,   /* an input file or value that the user can correct */
-    LW_EFORMAT,  /* bytes that are not what they claim to be */
+    LW_EFORMAT,  /* input bytes do not have the format that they must have */
     LW_ERANGE,   /* an argument outside its range */
-    LW_ENOENT,   /* a file, symbol or object that is not there */
+    LW_ENOENT,   /* a file, symbol or object does not exist */
     LW_ENOMEM,   /* host memory, or guest memory that the host requests */
-    LW_EIO,      /* the operating system refused */
-    LW_EUNSUPP,  /* a construct we refuse by name */
-    LW_ESTATE,   /* not possible now (nothing loaded, already running) */
-    LW_EAGAIN    /* wait: other lanes have to arrive first (MACHINE 1, Step) */
+    LW_EIO,      /* an operation of the operating system failed */
+    LW_EUNSUPP,  /* a construct that Lanewise names and refuses */
+    LW_ESTATE,   /* not possible in the current state (nothing loaded, already running) */
+    LW_EAGAIN    /* the lanes wait until other lanes arrive (MACHINE 1, Step) */
 };
 
 enum { LW_ERROR_BYTES = 512 };
 
-/** The message of a failure; caller's memory; text is always terminated. */
+/** Message of a failure. The caller owns the memory; the text is always terminated. */
 struct lw_error {
     enum lw_status status;
     char text[LW_ERROR_BYTES];
@@ -48,41 +48,41 @@ struct lw_error {
  */
 enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
-/** As lw_fail. The macro is the spelling to use. */
+/** lw_fail(); callers write this macro. */
 #define LW_FAIL(err, status, ...) lw_fail((err), (status), __VA_ARGS__)
 /** Put "prefix: " before the message in @err; returns err's status. */
 enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /* ---- sinks: where text goes --------------------------------------------- */
 
-/** Receives text. @write gets @size bytes, not terminated. */
+/** Destination of text. @write receives @size bytes, which are not terminated. */
 struct lw_sink {
     void (*write)(struct lw_sink *sink, const char *text, size_t size);
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
-/** Length in bytes, 1 to 4, of the UTF-8 character at @text (RFC 3629: no surrogates, the shortest
- *  form); 0: not valid. NUL has length 1. */
+/** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text, or 0 if it is invalid (RFC 3629: surrogates
+ *  and overlong forms are). NUL has length 1. */
 unsigned lw_utf8(const char *text);
-/** A string of JSON (RFC 8259) with its quotes; bytes that are no UTF-8 become U+FFFD. */
+/** Writes @text as a JSON string (RFC 8259) with its quotes. Invalid UTF-8 bytes become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);
-/** The same of a formatted text. */
+/** Writes the formatted text as lw_put_json() does. */
 void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 /** The same of a formatted text. */
 void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 
-/** A sink that keeps what it gets; `text` is always terminated. */
+/** Sink that stores the text in memory; `text` is always terminated. */
 struct lw_buffer {
     struct lw_sink sink;
     char *text; /* owned; free with lw_buffer_fini */
     size_t size, capacity;
-    bool is_cut; /* there was no memory for some of it */
+    bool is_cut; /* some text was dropped because memory was short */
 };
 void lw_buffer_init(struct lw_buffer *buffer);
 void lw_buffer_fini(struct lw_buffer *buffer);
 void lw_buffer_clear(struct lw_buffer *buffer);
-/** What it holds; "" before the first text, and where there was no memory for that. */
+/** The stored text, or "" if nothing is stored yet. */
 static inline const char *lw_buffer_text(const struct lw_buffer *buffer)
 {
     return buffer->text != NULL ? buffer->text : "";
@@ -103,22 +103,22 @@ struct lw_arena {
 };
 void lw_arena_init(struct lw_arena *arena);
 void lw_arena_fini(struct lw_arena *arena);
-/** Zeroed, 16-byte aligned; NULL when the host has no memory left. */
+/** Returns zeroed memory, aligned to 16 bytes, or NULL if the host has no memory left. */
 void *lw_arena_alloc(struct lw_arena *arena, size_t bytes);
 char *lw_arena_strndup(struct lw_arena *arena, const char *text, size_t size);
 char *lw_arena_strdup(struct lw_arena *arena, const char *text);
 char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /**
- * Make room for @need elements of @size bytes in a heap array, growing by half.
+ * Grows a heap array to @need elements of @size bytes or more, by at least half.
  * @array   address of the pointer, @capacity its element count
- * Returns false, with everything as before, when memory is short.
+ * Returns false if memory is short; nothing has changed then.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** Reserves @bytes (not 0) of zeroed memory in address space of its own. Pages that are not accessed
- *  cost no memory, and no time to clear them, as calloc would need. NULL: no memory. */
+/** Reserves @bytes (not 0) of zeroed memory in a mapping of its own. Unlike those of calloc(), pages that are never
+ *  accessed take neither memory nor time to clear. Returns NULL if there is no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
-/** @at NULL: nothing happens. */
+/** Unmaps the memory at @at; does nothing if @at is NULL. */
 void lw_release(void *at, uint64_t bytes);
 
 /* ---- bits --------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static inline unsigned lw_popcount(uint64_t x)
 {
 #if defined __POPCNT__ || defined __aarch64__
     return (unsigned)__builtin_popcountll(x);
-#else /* the builtin would be a call into a table */
+#else /* without the instruction the builtin calls a function that reads a table */
     x -= x >> 1 & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -170,7 +170,8 @@ static inline void lw_put64(void *p, uint64_t v)
     memcpy(p, &v, sizeof v);
 }
 
-/** How many of @rows have a key below @key: each begins with a uint64_t, by which they are sorted. */
+/** Returns the number of @rows whose key is below @key. Each row begins with its uint64_t key; the rows are sorted by
+ *  it. */
 static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_bytes, uint64_t key)
 {
     size_t low = 0, high = count;
@@ -186,20 +187,20 @@ static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_b
     return low;
 }
 
-/** A hash table of rows that begin with a uint64_t key, 0 where a row is free. */
+/** Hash table. Each row begins with its uint64_t key; the key of a free row is 0. */
 struct lw_table {
     void *rows; /* owned */
     size_t count, capacity; /* a power of two, or 0 */
 };
-/** The row of @key, or the free row for it. NULL: the table has no rows yet. */
+/** Returns the row of @key, or the free row where @key would be inserted; NULL if the table has no rows yet. */
 void *lw_table_find(const struct lw_table *table, size_t row_bytes, uint64_t key);
-/** The row of @key; *@is_new: it was not there, and is all zero but for its key. NULL: no memory. */
+/** Returns the row of @key and adds it if it is missing: *@is_new is true then, and the row is zero except for its key.
+ *  Returns NULL if there is no memory. */
 void *lw_table_add(struct lw_table *table, size_t row_bytes, uint64_t key, bool *is_new);
 
 /* ---- hashing ------------------------------------------------------------ */
 
-/** A 64-bit running hash with a fixed definition (FNV-1a over 8-byte words,
- *  finished by a mixer): equal on every host. Not cryptographic. */
+/** 64-bit running hash (FNV-1a over 8-byte words, then a mixer). It is not cryptographic, and equal on every host. */
 struct lw_hash {
     uint64_t state, length;
 };
@@ -212,39 +213,38 @@ uint64_t lw_hash_value(const struct lw_hash *hash);
 
 /** Edit distance of two names, for "did you mean". */
 unsigned lw_edit_distance(const char *a, const char *b);
-/** Nearest of @count names to @name (@stride bytes between the `const char *`s),
- *  or NULL when none is near enough to be meant. */
+/** Returns the nearest of @count names to @name, or NULL if none is near enough for "did you mean". The `const char *`s
+ *  are @stride bytes apart. */
 const char *lw_suggest(const char *name, const char *const *names, size_t count, size_t stride);
 /** A C-style integer (decimal, 0x, 0b, optional sign); the whole text must match. */
 bool lw_parse_u64(const char *text, uint64_t *out);
 bool lw_parse_i64(const char *text, int64_t *out);
-/** Read a whole file into a heap block (terminated; caller frees). */
+/** Reads a whole file into a terminated heap block, which the caller frees. */
 enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct lw_error *err)
     LW_MUST_CHECK;
-/** Write a whole file by way of a temporary one: all or nothing. */
+/** Writes a whole file through a temporary file, so that after a failure the old content remains. */
 enum lw_status lw_file_write(const char *path, const void *data, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Could lw_file_write write @path now? For callers that write at the end of long work. Leaves
- *  no file. */
+/** Tests whether lw_file_write() could write @path, for callers that write it after long work. Creates no file. */
 enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- command rows: shell commands, gdb's monitor, `info os` tables ------- */
 
-/** What a command does to the machine, for the front end that runs it. */
+/** Effect of a command on the machine; the front end that runs the command uses it. */
 enum lw_command_does {
-    LW_COMMAND_READONLY = 1,   /* it only shows: nothing runs, moves or changes */
-    LW_COMMAND_CHANGES = 2, /* it runs the machine, or changes what the machine holds */
-    LW_COMMAND_REPEATS = 4, /* an empty line after it does it again */
-    LW_COMMAND_FOCUSES = 8, /* it moves the focus, and nothing else */
-    LW_COMMAND_BARE = 16    /* it takes no operands: lw_command_call() refuses them */
+    LW_COMMAND_READONLY = 1,   /* it only shows state: nothing runs, moves or changes */
+    LW_COMMAND_CHANGES = 2, /* it runs the machine or changes its state */
+    LW_COMMAND_REPEATS = 4, /* an empty line after it repeats it */
+    LW_COMMAND_FOCUSES = 8, /* it only moves the focus */
+    LW_COMMAND_BARE = 16    /* it takes no operands; lw_command_call() refuses them */
 };
 enum { LW_COMMAND_WHAT_SHIFT = 8 };
-/** In @does of a row whose handler serves several: which of them it is. */
+/** Bits of @does that distinguish the rows of one handler. */
 #define LW_COMMAND_AS(what) ((unsigned)(what) << LW_COMMAND_WHAT_SHIFT)
 
-/** One run of a command: what its handler gets. */
+/** Arguments of a command's handler. */
 struct lw_call {
-    void *context; /* of the row's table */
+    void *context; /* the context of the row's table */
     unsigned what; /* LW_COMMAND_AS() of the row */
     int argc;
     char **argv; /* argv[0] is the command's name */
@@ -252,25 +252,25 @@ struct lw_call {
 };
 
 /**
- * One command. `debug`, `timing` and `check` export arrays of these; cmd/ joins
- * them; the shell and gdb's `monitor` run the joined table.
+ * One command. `debug`, `timing` and `check` export arrays of commands; cmd/ joins
+ * the arrays; the shell and gdb's `monitor` run commands of the joined set.
  *
- * @operands  a schema, one word an operand, for help and completion: `[count]`,
- *            `<location>`, `<register>`, `<expression>`, `<file>`, `...` for rest
- * @run       the handler; a failure is a status and one message in @err
+ * @operands  the operands for help and completion, one word each: `[count]`, `<location>`,
+ *            `<register>`, `<expression>`, `<file>`; `...` stands for all further words
+ * @run       the handler; on failure it returns a status and writes one message to @err
  * @does      bits of enum lw_command_does, and LW_COMMAND_AS()
  */
 struct lw_command {
     const char *name;
-    const char *abbreviation; /* shortest accepted prefix, or NULL: any unique one */
+    const char *abbreviation; /* shortest accepted prefix; NULL: any unique prefix is accepted */
     const char *operands;
     const char *summary; /* one line, no full stop */
-    const char *example; /* a line that runs, shown by help */
+    const char *example; /* an example line for help; it runs */
     enum lw_status (*run)(const struct lw_call *call, struct lw_error *err);
     unsigned does;
 };
 
-/** Tables of commands, each with the context its handlers get. */
+/** An array of commands with the context that their handlers receive. */
 struct lw_command_table {
     const struct lw_command *rows;
     size_t count;
@@ -279,57 +279,57 @@ struct lw_command_table {
 struct lw_command_set {
     struct lw_command_table tables[16];
     size_t count;
-    const char *themes[16]; /* of the tables: headings of the list of commands; NULL: none */
+    const char *themes[16]; /* headings of the tables in the list of commands; NULL: no headings */
 };
 
-/** Find by name, accepted abbreviation or unique prefix. */
+/** Finds a command by its name, its abbreviation or a unique prefix. */
 const struct lw_command *lw_command_find(const struct lw_command_set *set, const char *name,
                                          void **context, struct lw_error *err);
-/** Split @line into words ('...' and "..." group), find the command, run it. An empty line or
- *  a comment (#) is LW_OK. `help [name]` and `apropos word` are answered here. */
+/** Splits @line into words ('...' and "..." group words), finds the command and runs it. Returns LW_OK for an empty
+ *  line or a comment (#). Handles `help [name]` and `apropos word` itself. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
-/** Run the row of a command that was found; @call->what is filled in here. */
+/** Runs the command of @row after setting @call->what. */
 enum lw_status lw_command_call(const struct lw_command *row, const struct lw_call *call,
                                struct lw_error *err) LW_MUST_CHECK;
-/** Joins a handler's words from @first on into one text; false: it is longer than @size. */
+/** Joins the words from index @first on into @text; returns false if the result does not fit in @size bytes. */
 bool lw_args_join(int argc, char **argv, int first, char *text, size_t size);
 
 /* ---- YAML --------------------------------------------------------------- */
 
 enum lw_yaml_kind { LW_YAML_SCALAR, LW_YAML_SEQUENCE, LW_YAML_MAPPING };
 
-/** A node of a document; all memory belongs to the document. */
+/** Node of a document; the document owns all memory. */
 struct lw_yaml {
     enum lw_yaml_kind kind;
     unsigned line;      /* 1-based */
-    const char *key;    /* in a mapping: this entry's key, else NULL */
+    const char *key;    /* key of this entry if the parent is a mapping, else NULL */
     unsigned key_line;
-    const char *text;   /* scalar */
+    const char *text;   /* text of a scalar */
     bool quoted;        /* scalar was quoted: a string even if it looks like a number */
-    struct lw_yaml *first, *next; /* children of a sequence or mapping; siblings */
+    struct lw_yaml *first, *next; /* first child (of a sequence or mapping) and next sibling */
     size_t count;
 };
 
 struct lw_yaml_document;
-/** Parse text (@name is used in messages: "name:line: ..."). Anchors, aliases and
- *  several documents are refused by name. Duplicate keys are refused. */
+/** Parses @text; messages begin with "@name:line: ". Refuses anchors, aliases, several documents and duplicate keys by
+ *  name. */
 enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
                              struct lw_yaml_document **out, struct lw_error *err) LW_MUST_CHECK;
 void lw_yaml_destroy(struct lw_yaml_document *document);
 const struct lw_yaml *lw_yaml_root(const struct lw_yaml_document *document);
 const char *lw_yaml_name(const struct lw_yaml_document *document);
-/** Child of a mapping by key, or NULL. */
+/** Returns the value of @key in @mapping, or NULL. */
 const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key);
-/** "file:line: message" into @err. */
+/** Writes "file:line: message" to @err. */
 enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struct lw_yaml *node,
                             struct lw_error *err, const char *fmt, ...) LW_PRINTF(4, 5);
-/** Every key of @mapping must be one of the NULL-terminated @known; else an error
- *  that names the nearest. */
+/** Returns an error that suggests the nearest known key if @mapping has a key that is not in the NULL-terminated list
+ *  @known. */
 enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
                              const struct lw_yaml *mapping, const char *const *known,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Typed scalars: the error names the key, what was found and the range. */
+/** Read a scalar of a type. The error names the key, the text found and the permitted range. */
 enum lw_status lw_yaml_u64(const struct lw_yaml_document *document, const struct lw_yaml *node,
                            uint64_t low, uint64_t high, uint64_t *out, struct lw_error *err)
     LW_MUST_CHECK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command rows: finding one by a name or its beginning, splitting a line, help. */
+/* Commands: lookup by name, abbreviation or prefix, splitting of a line into words, help. */
 #include "base/lw.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { MAX_WORDS = 64 };
 
-/* These have no rows of their own, as they need the whole set. */
+/* Both commands have no rows: they read the whole set. */
 static const char help_name[] = "help", apropos_name[] = "apropos";
 
 static bool accepts(const struct lw_command *row, const char *name, size_t size)
@@ -31,7 +31,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         for (size_t i = 0; i < table->count; i++) {
             const struct lw_command *row = &table->rows[i];
 
-            /* "bt" for backtrace, "si" for stepi: short forms need not be beginnings. */
+            /* An abbreviation need not be a prefix of the name: "bt" for backtrace, "si" for stepi. */
             if (strcmp(row->name, name) == 0 ||
                 (row->abbreviation != NULL && strcmp(row->abbreviation, name) == 0 &&
                  strncmp(row->name, name, size) != 0)) {
@@ -41,7 +41,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
             }
             if (size == 0 || strncmp(row->name, name, size) != 0)
                 continue;
-            /* A row that declares this very abbreviation owns it, whatever else begins so. */
+            /* A declared abbreviation takes precedence over names that begin with it. */
             if (row->abbreviation != NULL && accepts(row, name, size) && shortcut == NULL) {
                 shortcut = row;
                 shortcut_context = table->context;
@@ -95,7 +95,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
     return NULL;
 }
 
-/* Splits in place; quotes group and vanish. */
+/* Splits @line into words in place and removes the quotes that group words. */
 static enum lw_status split(char *line, char **words, int *count, struct lw_error *err)
 {
     char *in = line, *out = line;
@@ -143,7 +143,7 @@ static bool help_on_help(const char *name, struct lw_sink *out)
     return true;
 }
 
-/* Commands that have the word in their names or summaries, capitals or not. */
+/* Lists the commands whose names or summaries contain the word, ignoring case. */
 static enum lw_status apropos(const struct lw_command_set *set, int argc, char **argv,
                               struct lw_sink *out, struct lw_error *err)
 {
@@ -166,7 +166,7 @@ static enum lw_status apropos(const struct lw_command_set *set, int argc, char *
     return LW_OK;
 }
 
-/** The row that says it is short for @row, else the abbreviation. */
+/** Writes the name of the row whose summary is "Short for" @row, or else the abbreviation of @row. */
 static void put_short_form(const struct lw_command_set *set, const struct lw_command *row, struct lw_sink *out)
 {
     static const char words[] = "Short for ";
@@ -254,7 +254,7 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     int count;
 
     lw_arena_init(&arena);
-    /* One byte more: the last word's terminator when the line ends in a quote. */
+    /* One more byte: if the line ends in a quote, the last word's terminator follows it. */
     copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
     if (copy == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "no memory for a command of %zu bytes", strlen(line));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status and error sentences. */
+/* Status and error messages. */
 #include "base/lw.h"
 
 #include <stdio.h>
 
-/* Bytes of the UTF-8 character at @p that a terminal shows as it is; 0: it may obey it. */
+/* Returns the length of the UTF-8 character at @p, or 0 if it is a control character or invalid. */
 static size_t printable(const char *p)
 {
     const unsigned char c = (unsigned char)*p;
@@ -14,8 +14,8 @@ static size_t printable(const char *p)
     return lw_utf8(p);
 }
 
-/* Sentences quote what was read, from files that anybody may have written: here, where all of
- * them pass, bytes that a terminal would obey become \xNN. */
+/* Messages quote text of input files. Control characters and invalid bytes in them become \xNN, so that a terminal does
+ * not execute them. */
 static void escape(char *to, const char *from)
 {
     const char *p = from;
@@ -42,7 +42,7 @@ enum lw_status lw_fail(struct lw_error *err, enum lw_status status, const char *
     if (err != NULL) {
         va_list args;
 
-        /* The arguments may point into err->text itself, so the sentence is made aside. */
+        /* The arguments may point into err->text, so the message is formatted in a separate buffer. */
         char text[LW_ERROR_BYTES];
         va_start(args, fmt);
         vsnprintf(text, sizeof text, fmt, args);
@@ -69,7 +69,7 @@ enum lw_status lw_error_prefix(struct lw_error *err, const char *fmt, ...)
         return err->status;
     text[used++] = ':';
     text[used++] = ' ';
-    /* A sentence too long for both loses its end, never its place. */
+    /* If both do not fit, the end of the message is cut, and the prefix remains. */
     size = strnlen(err->text, sizeof text - (size_t)used - 1);
     memcpy(text + used, err->text, size);
     text[(size_t)used + size] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The running hash: FNV-1a over little-endian 8-byte words. */
+/* Running hash: FNV-1a over little-endian 8-byte words. */
 #include "base/lw.h"
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
@@ -7,7 +7,7 @@
 
 static void mix_word(struct lw_hash *hash, uint64_t word)
 {
-    /* The product only carries upwards: the rotation lets high bits reach low ones. */
+    /* A product carries only upwards; the rotation moves high bits to low positions. */
     uint64_t x = (hash->state ^ word) * FNV_PRIME;
 
     hash->state = x << 29 | x >> 35;
@@ -48,7 +48,7 @@ uint64_t lw_hash_value(const struct lw_hash *hash)
 {
     uint64_t x = hash->state ^ hash->length;
 
-    /* splitmix64's finisher. */
+    /* the finisher of splitmix64 */
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
     return x ^ x >> 31;

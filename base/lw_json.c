@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* UTF-8 and strings of JSON. */
+/* UTF-8 and JSON strings. */
 #include "base/lw.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 unsigned lw_utf8(const char *text)
 {
     const unsigned char *p = (const unsigned char *)text;
-    /* what a second byte may be keeps longer forms, surrogates and what is beyond U+10FFFF out */
+    /* The range of the second byte excludes overlong forms, surrogates and characters above U+10FFFF. */
     const unsigned low = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80,
                    high = *p == 0xed ? 0x9f : *p == 0xf4 ? 0x8f : 0xbf;
     const unsigned bytes = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables with room for the most that can be, which is far more than ever is. */
+/* Memory mappings for tables that are reserved at their maximum size and mostly stay unused. */
 #include "base/lw.h"
 
 #include <sys/mman.h>

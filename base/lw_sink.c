@@ -27,7 +27,7 @@ void lw_printf(struct lw_sink *sink, const char *fmt, ...)
     if ((size_t)need >= sizeof small) {
         text = malloc((size_t)need + 1);
         if (text == NULL) {
-            /* Better a clipped line than none. */
+            /* A clipped line is better than none. */
             sink->write(sink, small, sizeof small - 1);
             return;
         }
@@ -40,8 +40,7 @@ void lw_printf(struct lw_sink *sink, const char *fmt, ...)
         free(text);
 }
 
-/* A sink has no way to report: text that finds no memory is dropped, and what is kept
- * stays terminated. */
+/* A sink cannot report an error: if memory is short, the text is dropped and the stored text stays terminated. */
 static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
 {
     struct lw_buffer *buffer = (struct lw_buffer *)sink;
@@ -59,7 +58,7 @@ static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
 void lw_buffer_init(struct lw_buffer *buffer)
 {
     *buffer = (struct lw_buffer){.sink = {buffer_write}};
-    /* Readers may use `text` before anything was written. */
+    /* A reader may use `text` before the first write. */
     if (lw_grow(&buffer->text, &buffer->capacity, 1, 1))
         buffer->text[0] = '\0';
 }

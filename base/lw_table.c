@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash tables of rows by a number, with open addressing. */
+/* Hash tables of rows with a number as key; open addressing. */
 #include "base/lw.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers, near names and whole files. */
+/* Numbers, spelling suggestions, whole files. */
 #include "base/lw.h"
 
 #include <ctype.h>
@@ -12,13 +12,13 @@
 
 enum { MAX_NAME = 63 };
 
-/* Insertions, deletions, replacements, and exchanges of two neighbours: the slips of typing. */
+/* Counts insertions, deletions, replacements and exchanges of two neighbours. */
 unsigned lw_edit_distance(const char *a, const char *b)
 {
     unsigned rows[3][MAX_NAME + 1], *before = rows[0], *above = rows[1], *row = rows[2];
     size_t n = strlen(a), m = strlen(b);
 
-    /* Longer ones are never meant by a slip: the difference is enough. */
+    /* No typing error makes a name this long: the difference of the lengths is enough. */
     if (n > MAX_NAME || m > MAX_NAME)
         return strcmp(a, b) == 0 ? 0 : (unsigned)(n > m ? n : m);
     for (size_t j = 0; j <= m; j++)
@@ -52,7 +52,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
-    if (size <= 1) /* every other letter is as near: a guess would mislead */
+    if (size <= 1) /* every other one-letter name is equally near, so a suggestion would mislead */
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;
@@ -62,7 +62,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
         if (candidate == NULL)
             continue;
         distance = lw_edit_distance(name, candidate);
-        /* The whole name as a beginning ("resident" for "resident_warps") is near too. */
+        /* A name of which @name is a prefix ("resident" for "resident_warps") is near, too. */
         if (size >= 3 && strncmp(name, candidate, size) == 0)
             distance = 1;
         if (distance < best_distance) {
@@ -73,7 +73,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     return best_distance <= (size <= 3 ? 1 : size <= 6 ? 2 : 3) ? best : NULL;
 }
 
-/* Digits of a magnitude after an optional base prefix; all of @text must be digits. */
+/* Parses digits after an optional base prefix; @text must contain only digits after it. */
 static bool parse_magnitude(const char *text, uint64_t *out)
 {
     unsigned base = 10;
@@ -144,7 +144,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
             status = LW_FAIL(err, LW_EIO, "%s: is a directory, not a file", path);
             goto cleanup;
         }
-        /* Only a hint: the size of a pipe or of a growing file is learnt by reading. */
+        /* The size is only a hint: pipes and growing files are read to their end. */
         if (S_ISREG(st.st_mode) && st.st_size > 0 &&
             !lw_grow(&bytes, &capacity, (size_t)st.st_size + 2, 1)) {
             status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for %lld bytes", path,
@@ -164,7 +164,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         used += got;
         if (got == 0)
             break;
-        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* as of /dev/zero */
+        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* an endless stream, such as /dev/zero */
             status = LW_FAIL(err, LW_EIO, "%s: is no regular file, and has no end within %d MiB", path,
                              MOST_STREAM_BYTES >> 20);
             goto cleanup;
@@ -184,7 +184,7 @@ cleanup:
     return status;
 }
 
-/** A new file in the folder of @path, open; its name in *temporary (heap) is to be freed. */
+/** Creates and opens a file in the folder of @path. Its name, which the caller frees, is stored in *temporary. */
 static int open_beside(const char *path, char **temporary)
 {
     size_t room = strlen(path) + 8;
@@ -205,7 +205,7 @@ static enum lw_status no_file(const char *path, struct lw_error *err)
                    "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/** A device, pipe or link (/dev/stdout) cannot be replaced by renaming. */
+/** Returns true if @path is a device, pipe or link (/dev/stdout): rename() must not replace it. */
 static bool is_direct(const char *path)
 {
     struct stat st;
@@ -222,7 +222,7 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err)
 
     if (is_direct(path)) {
         if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
-            /* a link to nowhere is made when it is written */
+            /* open() creates the missing target of a link */
             return access(path, W_OK) == 0 || errno == ENOENT ? LW_OK : no_file(path, err);
         errno = EISDIR;
         return no_file(path, err);
@@ -254,11 +254,11 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
         int fd = open_beside(path, &temporary);
 
         if (fd >= 0) {
-            /* mkstemp gives 0600: take what a plain creation would have given. */
+            /* mkstemp() sets mode 0600: set the mode that a plain creation would have set. */
             mode_t mask = umask(0);
             umask(mask);
             if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
-                /* Not worth a failure: the bytes are as requested. */
+                /* No failure is reported: the content is correct. */
             }
             file = fdopen(fd, "wb");
             if (file == NULL)

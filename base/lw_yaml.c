@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The only reader of YAML (libyaml): its events become a small tree with line numbers.
- * We take the plain part of the language: what makes a file say one thing and mean another
- * (aliases, tags, several documents, repeated keys) is refused by name.
- */
+/* The only YAML reader (libyaml): it builds a small tree with line numbers from the parser's events. It refuses by name
+ * the features with which a file can mean something other than it seems to say: aliases, tags, several documents,
+ * repeated keys. */
 #include "base/lw.h"
 
 #include <errno.h>
@@ -14,7 +12,7 @@
 
 enum {
     MAX_DEPTH = 32,
-    MAX_KEYS = 1024 /* of one mapping: repeated keys are found by a linear search */
+    MAX_KEYS = 1024 /* in one mapping: repeated keys are found by a linear search */
 };
 
 struct lw_yaml_document {
@@ -23,10 +21,10 @@ struct lw_yaml_document {
     struct lw_yaml *root;
 };
 
-/* A mapping or sequence that is being filled. */
+/* A mapping or sequence whose end has not been read yet. */
 struct level {
     struct lw_yaml *node, *last;
-    const char *key; /* read, value still to come */
+    const char *key; /* key whose value has not been read yet; NULL: none */
     unsigned key_line;
 };
 
@@ -35,7 +33,7 @@ static unsigned mark_line(yaml_mark_t mark)
     return mark.line < UINT32_MAX ? (unsigned)mark.line + 1 : UINT32_MAX;
 }
 
-/* Hang @node below @level as its next child. */
+/* Appends @node to the children of @level. */
 static void attach(struct level *level, struct lw_yaml *node)
 {
     node->key = level->key;
@@ -55,7 +53,7 @@ static enum lw_status refuse(const char *name, yaml_mark_t mark, struct lw_error
     return LW_FAIL(err, LW_EUNSUPP, "%s:%u: %s", name, mark_line(mark), what);
 }
 
-/* Anchors and tags of any node event. */
+/* Refuses the anchor or tag of a node event. */
 static enum lw_status check_properties(const char *name, const yaml_event_t *event,
                                        struct lw_error *err)
 {
@@ -182,7 +180,7 @@ static enum lw_status take_event(struct lw_yaml_document *doc, struct level *sta
     }
 }
 
-/** Does line @line, counted from 0, begin with a tab among its blanks? */
+/** Returns true if a tab follows the leading spaces of line @line, counted from 0. */
 static bool indents_by_tab(const char *text, size_t size, size_t line)
 {
     size_t at = 0;
@@ -287,7 +285,8 @@ const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key
     return NULL;
 }
 
-/* A block mapping begins a line below its key; users look for the key. */
+/* Returns the line of the key if @node is a mapping or list: its own line may be the next one, but the key is what
+ * users search for. */
 static unsigned node_line(const struct lw_yaml *node)
 {
     if (node == NULL)
@@ -342,7 +341,7 @@ enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
     return LW_OK;
 }
 
-/* The text there, for a message; @text has 64 bytes. */
+/* Describes the value of @node for a message; may use @text, which has 64 bytes. */
 static const char *found_text(const struct lw_yaml *node, char text[64])
 {
     if (node->kind == LW_YAML_SEQUENCE)
@@ -424,7 +423,7 @@ enum lw_status lw_yaml_double(const struct lw_yaml_document *document,
             *out = *text == '-' ? -value : value;
             return LW_OK;
         }
-        /* YAML writes .inf and .nan. */
+        /* YAML spells infinity .inf and not-a-number .nan. */
         if (strcasecmp(text + sign, ".inf") == 0 || strcasecmp(text + sign, ".nan") == 0) {
             value = strtod(text + sign + 1, NULL);
             *out = *text == '-' ? -value : value;
