@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Public interface of isa/: the instruction table and its readers (encode, decode,
- * assemble, disassemble), register and special-register names, and the object
- * file. One row of isa/insns.def is the only place that knows an instruction.
- */
+/* Public interface of isa/: the instruction table and its readers (encoder, decoder, assembler, disassembler), names of registers and special
+ * registers, and the object file. Each instruction is defined by one row of isa/insns.def and nowhere else. */
 #ifndef ISA_H
 #define ISA_H
 
@@ -14,7 +11,7 @@
 enum {
     ISA_WORD_BYTES = 16,
     ISA_VREG_COUNT = 255, /* v0..v254 */
-    ISA_VZ = 255,         /* vz: reads zero, writes are dropped */
+    ISA_VZ = 255,         /* vz reads as zero; writes to it are dropped */
     ISA_SREG_COUNT = 126, /* s0..s125 */
     ISA_S_EXEC = 126,     /* s126:127 is exec */
     ISA_SZ = 255,
@@ -29,14 +26,14 @@ enum {
 #define ISA_CODE_BASE (UINT64_C(1) << 32)
 #define ISA_SHARED_BASE (UINT64_C(1) << 40)
 #define ISA_LOCAL_BASE (UINT64_C(1) << 41)
-#define ISA_APERTURE_BYTES (UINT64_C(1) << 32) /* of shared and of local */
+#define ISA_APERTURE_BYTES (UINT64_C(1) << 32) /* size of the shared aperture, and of the local one */
 #define ISA_CONST_BASE (UINT64_C(1) << 42)
-#define ISA_CONST_STRIDE (UINT64_C(1) << 32) /* bank k at base + k * stride */
+#define ISA_CONST_STRIDE (UINT64_C(1) << 32) /* bank k is at ISA_CONST_BASE + k * ISA_CONST_STRIDE */
 #define ISA_GLOBAL_BASE (UINT64_C(1) << 45)
 
 /* ---- the table ----------------------------------------------------------- */
 
-/** Formats: which modifier groups (isa/mods.def) an instruction has. */
+/** Instruction formats. The format determines the modifier groups (isa/mods.def) of an instruction. */
 enum isa_format {
     ISA_FMT_ALU,  /* no modifiers */
     ISA_FMT_FLT,  /* rounding, ftz, saturate */
@@ -45,7 +42,7 @@ enum isa_format {
     ISA_FMT_LUT,  /* 8-bit truth table (lop3) */
     ISA_FMT_PLUT, /* plop3 */
     ISA_FMT_MEM,  /* addressing, size, order, scope, cache hint */
-    ISA_FMT_ATOM, /* the same and the atomic operation */
+    ISA_FMT_ATOM, /* those of ISA_FMT_MEM and the atomic operation */
     ISA_FMT_WARP, /* shuffles, votes, match, redux */
     ISA_FMT_CTRL, /* control flow, barriers, system */
     ISA_FMT_PRM,  /* prmt: byte permute mode */
@@ -55,14 +52,14 @@ enum isa_format {
     ISA_FMT_MMA,  /* matrix multiply: shape and types, saturation */
     ISA_FMT_LDM,  /* matrix load: addressing, count, transposition */
     ISA_FMT_SMEM, /* scalar load: size */
-    ISA_FMT_FUN,  /* functions of floats: ftz, saturate; rounded to nearest */
+    ISA_FMT_FUN,  /* functions of floats, rounded to nearest: ftz, saturate */
     ISA_FMT_MNM,  /* minimum and maximum of floats: ftz, NaN, xor of signs */
-    ISA_FMT_HLF,  /* 16-bit floats: ftz, saturate, relu; rounded to nearest */
-    ISA_FMT_BAR,  /* CTA barriers: memory that they order */
+    ISA_FMT_HLF,  /* 16-bit floats, rounded to nearest: ftz, saturate, relu */
+    ISA_FMT_BAR,  /* CTA barriers: the memory that they order */
     ISA_FMT_COUNT
 };
 
-/** Functional units, the key of every latency table. */
+/** Functional units; latency tables are indexed by them. */
 enum isa_unit {
     ISA_UNIT_INT,
     ISA_UNIT_FP,   /* f32, f16 */
@@ -82,31 +79,31 @@ enum isa_unit {
 /** Column `order` (MACHINE 4). */
 enum isa_order {
     ISA_ORDER_NONE,
-    ISA_ORDER_COMMUTES, /* integer reductions without result */
-    ISA_ORDER_BLOCK,    /* observes order in its block only */
+    ISA_ORDER_COMMUTES, /* integer reductions without a result */
+    ISA_ORDER_BLOCK,    /* observes the order of accesses within its block */
     ISA_ORDER_GRID,     /* observes order between blocks */
-    ISA_ORDER_ACCESS    /* by space, operation and memory-order modifier: isa_insn_order() */
+    ISA_ORDER_ACCESS    /* depends on space, operation and memory-order modifier: isa_insn_order() */
 };
 
-/** Column `tag`: how uniform and affine tags pass through a row (docs/explanation/uniform-affine.md). The rule is
- *  for the vector registers that it writes; that of a compare for its predicates. */
+/** Column `tag`: how the shape of the result (uniform U, affine A, vector V) follows from the shapes of the sources
+ *  (docs/explanation/uniform-affine.md). The rule applies to the vector registers that the row writes, and for a compare to its predicates. */
 enum isa_tag_rule {
     ISA_TAG_NONE,     /* writes no vector register */
     ISA_TAG_VECTOR,   /* always V: cross-lane, atomics, lane state */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
-    ISA_TAG_EVALUATE, /* the same; of affine sources U if the results are equal */
+    ISA_TAG_EVALUATE, /* as UNIFORM, and U if the results are equal for all lanes of affine sources */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
-    ISA_TAG_ADDC,     /* add with a carry from R and to P */
-    ISA_TAG_SUBC,     /* adds the complement */
+    ISA_TAG_ADDC,     /* add with a carry in from R and a carry out to P */
+    ISA_TAG_SUBC,     /* as ADDC with the complement of the second source */
     ISA_TAG_MUL,      /* low half */
     ISA_TAG_MAD,
-    ISA_TAG_MULWIDE,  /* 32 x 32 -> 64, unsigned; _S: signed */
+    ISA_TAG_MULWIDE,  /* 32 x 32 -> 64, unsigned; with _S: signed */
     ISA_TAG_MULWIDE_S,
     ISA_TAG_MADWIDE,
     ISA_TAG_MADWIDE_S,
-    ISA_TAG_LEA,      /* (a << b) + c, a widened to 64 bits */
+    ISA_TAG_LEA,      /* (a << b) + c with a extended to 64 bits */
     ISA_TAG_LEA_S,
     ISA_TAG_SHL,
     ISA_TAG_SHR,
@@ -114,33 +111,33 @@ enum isa_tag_rule {
     ISA_TAG_NEG,
     ISA_TAG_NOT,
     ISA_TAG_SELECT,
-    ISA_TAG_CVT,      /* integer widening keeps affine values that do not wrap */
-    ISA_TAG_SPECIAL,  /* by the special register and the shape of the block */
-    ISA_TAG_LOAD,     /* U when all lanes read one place */
-    ISA_TAG_CMP,      /* P and Q: compare of unsigned integers; _S signed */
+    ISA_TAG_CVT,      /* widening of integers: an affine value stays affine if it does not wrap */
+    ISA_TAG_SPECIAL,  /* depends on the special register and the shape of the block */
+    ISA_TAG_LOAD,     /* U if all lanes read the same address */
+    ISA_TAG_CMP,      /* P and Q: compare of unsigned integers; with _S: signed */
     ISA_TAG_CMP_S,
     ISA_TAG_COUNT
 };
 
 enum isa_flag {
-    ISA_F_WHOLE = 1 << 0,     /* takes the whole split (MACHINE 1, Step) */
-    ISA_F_SCALAR = 1 << 1,    /* runs once a warp, ignores exec */
-    ISA_F_BRANCH = 1 << 2,    /* may set the pc to something else than the next */
-    ISA_F_CONTROL = 1 << 3,   /* acts on M; ends a straight-line run */
+    ISA_F_WHOLE = 1 << 0,     /* executes for the whole split (MACHINE 1, Step) */
+    ISA_F_SCALAR = 1 << 1,    /* executes once a warp and ignores exec */
+    ISA_F_BRANCH = 1 << 2,    /* may set the pc to another value than that of the next instruction */
+    ISA_F_CONTROL = 1 << 3,   /* acts on the split's mask M; ends a straight-line run */
     ISA_F_MEMORY = 1 << 4,    /* reads or writes memory */
     ISA_F_STORE = 1 << 5,     /* writes memory */
     ISA_F_ATOMIC = 1 << 6,
-    ISA_F_BARRIER = 1 << 7,   /* can release or block: bsync, bar, warpsync, yield, exit */
-    ISA_F_CROSS = 1 << 8,     /* reads other lanes */
-    ISA_F_SYNC = 1 << 9,      /* its members wait for each other; with wm, a mask register in 63:56 names them */
+    ISA_F_BARRIER = 1 << 7,   /* can release or block lanes: bsync, bar, warpsync, yield, exit */
+    ISA_F_CROSS = 1 << 8,     /* reads registers of other lanes */
+    ISA_F_SYNC = 1 << 9,      /* its member lanes wait for each other; token wm names the mask register in 63:56 that holds them */
     ISA_F_CALL = 1 << 10,
-    ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats, else neg/not */
-    ISA_F_NOSRCMOD = 1 << 12, /* bits 85:80 must be zero (or are modifiers) */
-    ISA_F_WARP32 = 1 << 13,   /* meaning depends on the 32-lane contract of MACHINE 1 */
-    ISA_F_ENDS = 1 << 14,     /* without a guard, flow never continues after it */
+    ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg/abs of floats; without the flag: neg/not */
+    ISA_F_NOSRCMOD = 1 << 12, /* has no source modifiers: bits 85:80 must be zero, or are other modifiers */
+    ISA_F_WARP32 = 1 << 13,   /* its meaning depends on the 32-lane contract of MACHINE 1 */
+    ISA_F_ENDS = 1 << 14,     /* without a guard, control never continues after it */
     ISA_F_HALF = 1 << 15,     /* 16-bit floats: an immediate is written as its bits */
-    ISA_F_PARTIAL = 1 << 16   /* may be undefined, infinite or no number for operands that are not:
-                                 sources keep values from it (isa_insn_is_partial) */
+    ISA_F_PARTIAL = 1 << 16   /* its result may be undefined, infinite or NaN although the operands are not, so the compiler must not move it out of
+                               * its guard (isa_insn_is_partial) */
 };
 
 enum isa_op {
@@ -249,7 +246,7 @@ struct isa_op_info {
     const char *semantics; /* the table's last column as text, for the manual */
 };
 
-/** The row has operand token @tok. */
+/** Returns true if the row has operand token @tok. */
 static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
 {
     for (unsigned i = 0; i < info->operands.count; i++)
@@ -257,26 +254,25 @@ static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
             return true;
     return false;
 }
-/** Registers of an operand that is @one in some rows and a pair, @two, in others: 1 or 2; 0: the row has
- *  neither. */
+/** Returns the register count of the operand, which is token @one in some rows and the pair @two in others: 1 or 2, or 0 if the row has neither. */
 static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok one, enum isa_tok two)
 {
     return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
 }
 
-/** What X is in a decoded instruction. */
+/** Kind of operand X in a decoded instruction. */
 enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 
 struct isa_control {
     uint8_t stall;       /* 0..15 */
     uint8_t yield;       /* 0..1 */
-    uint8_t write_bar;   /* 0..7, 7 = none; encoded inverted so that zero = none */
-    uint8_t read_bar;    /* the same */
+    uint8_t write_bar;   /* 0..7, 7: none; encoded inverted, so that zero means none */
+    uint8_t read_bar;    /* as write_bar */
     uint8_t wait_mask;   /* 6 bits */
     uint8_t reuse;       /* 3 bits */
 };
 
-/** One decoded instruction. Zero-initialise, then isa_insn_init(). */
+/** One decoded instruction. Callers zero-initialise it, then call isa_insn_init(). */
 struct isa_insn {
     uint16_t op; /* enum isa_op */
     uint8_t guard; /* 0..6, ISA_PT */
@@ -290,7 +286,7 @@ struct isa_insn {
     struct isa_control control;
 };
 
-/** X as a constant-bank reference. */
+/** Offset and bank of X if it refers to a constant bank. */
 static inline unsigned isa_x_offset(uint32_t x)
 {
     return x & 0xffff;
@@ -299,8 +295,7 @@ static inline unsigned isa_x_bank(uint32_t x)
 {
     return x >> 16 & 31;
 }
-/** X register of memory and warp instructions (39:32); its signed 24-bit offset
- *  (63:40); the member mask register (63:56). */
+/** Fields of X in memory and warp instructions: register (39:32), signed 24-bit offset (63:40), member mask register (63:56). */
 static inline unsigned isa_x_reg(uint32_t x)
 {
     return x & 0xff;
@@ -313,13 +308,13 @@ static inline unsigned isa_x_member(uint32_t x)
 {
     return x >> 24;
 }
-/** Texel offset of a texture fetch in dimension @axis (token xo), -8..7. */
+/** Texel offset, -8..7, of a texture fetch in dimension @axis (token xo). */
 static inline int isa_x_texel(uint32_t x, unsigned axis)
 {
     return (int)((x >> (8 + 4 * axis) & 15) ^ 8) - 8;
 }
 
-/** `depbar.le`: dependence barrier (34:32), and the highest count that lets the warp continue (45:40). */
+/** Fields of `depbar.le`: dependence barrier (34:32), and the highest count with which the warp continues (45:40). */
 static inline unsigned isa_x_depbar(uint32_t x)
 {
     return x & 7;
@@ -328,8 +323,8 @@ static inline unsigned isa_x_depbar_most(uint32_t x)
 {
     return x >> 8 & 63;
 }
-/** `waitcnt`: the most that each counter may be at: vector memory (37:32), operands of stores (42:40), scalar and shared
- *  memory (53:48). All ones: it is not waited for. */
+/** Fields of `waitcnt`: the warp waits until each counter is at most the field's value. Counters: vector memory (37:32), operands of stores (42:40),
+ *  scalar and shared memory (53:48). All ones: no wait for that counter. */
 enum { ISA_WAIT_ANY = 63, ISA_WAIT_EXP_ANY = 7 };
 static inline unsigned isa_x_vmcnt(uint32_t x)
 {
@@ -343,7 +338,7 @@ static inline unsigned isa_x_lgkmcnt(uint32_t x)
 {
     return x >> 16 & 63;
 }
-/** Clamp (45:40) and segment mask (51:46) of shuffles when the variant bit is clear. */
+/** Clamp (45:40) and segment mask (51:46) of shuffles whose variant bit is clear. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {
     return x >> 8 & 63;
@@ -398,7 +393,7 @@ static inline bool isa_insn_rb_neg(const struct isa_insn *insn)
 {
     return insn->mod >> 23 & 1;
 }
-/** Source modifiers of A, X, C: bit 0 neg, bit 1 abs (floats) or not (integers). */
+/** Source modifiers of A, X or C: bit 0 is neg, bit 1 is abs (floats) or not (integers). */
 static inline unsigned isa_insn_srcmod(const struct isa_insn *insn, unsigned source)
 {
     return insn->mod >> (2 * source) & 3;
@@ -423,23 +418,23 @@ void isa_insn_set_p(struct isa_insn *insn, unsigned p);
 void isa_insn_set_q(struct isa_insn *insn, unsigned q);
 void isa_insn_set_r(struct isa_insn *insn, unsigned r, bool negate);
 void isa_insn_set_srcmod(struct isa_insn *insn, unsigned source, unsigned bits);
-/** Barrier that a branch or call names (token bo), or -1; setting one sets the variant. */
+/** Barrier that a branch or call names (token bo), or -1. The setter also sets the variant bit. */
 int isa_insn_bo(const struct isa_insn *insn);
 void isa_insn_set_bo(struct isa_insn *insn, unsigned barrier);
 void isa_insn_set_lut(struct isa_insn *insn, unsigned table);
 void isa_insn_set_ra(struct isa_insn *insn, unsigned ra, bool negate);
 void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
 
-/** A fresh instruction: guard pt, unused registers zero, P/Q/R none where the row
- *  has them, modifiers at their defaults, control {stall 0, no barriers}. */
+/** Initialises an instruction: guard pt, unused registers zero, P, Q and R none if the row has them, modifiers at their defaults, control {stall 0,
+ *  no barriers}. */
 void isa_insn_init(struct isa_insn *insn, enum isa_op op);
-/** The same with the first value of each modifier that has no default: it can be encoded. */
+/** Initialises an instruction that can be encoded: as isa_insn_init(), with the first value of each modifier that has no default. */
 void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
-/** By mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
+/** Finds a row by its mnemonic without modifier suffixes; ISA_OP_NONE if there is none. */
 enum isa_op isa_op_find(const char *mnemonic, size_t size);
-/** What the row would do, in words ("texture fetches"), where no emulator of ours executes it:
- *  it can be written, encoded and shown, and a loader refuses it. NULL for all others. */
+/** For a row that our emulator does not execute, describes what it would do ("texture fetches"). Such a row can be assembled, encoded and printed,
+ *  but a loader refuses it. Returns NULL for all other rows. */
 const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
@@ -454,41 +449,39 @@ enum isa_space {
 const char *isa_space_name(enum isa_space space);
 enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
                   ISA_ACCESS_REDUCE };
-/** How and where lanes of a row access memory, from its semantics column; scalar loads: NONE. */
+/** Returns the kind of memory access of the row's lanes and stores its space, both from the semantics column; NONE for scalar loads. */
 enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
 
-/** Order column with ISA_ORDER_ACCESS resolved for this instruction's modifiers:
- *  shared or local -> BLOCK or NONE; reductions of integers -> COMMUTES; etc.
- *  (MACHINE 4). Generic counts as global. */
+/** Returns the order column. ISA_ORDER_ACCESS is resolved with the instruction's modifiers: shared and local accesses are BLOCK or NONE, integer
+ *  reductions COMMUTES, etc. (MACHINE 4). Generic accesses count as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
-/** May the result be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL)? Not
- *  with a constant divisor or shift amount that has a result, and not for a conversion of integers,
- *  except to half precision. Sums and products, which only overflow, do not count. */
+/** Returns true if the result may be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL). A constant divisor or shift amount for
+ *  which the result is defined makes this false, and so does an integer conversion to any type but half precision. Overflow of sums and products does
+ *  not count. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
-/** Flow never continues after it: no guard, and the row says so (ISA_F_ENDS). Calls return. */
+/** Returns true if control never continues after @insn: it has no guard, and its row has ISA_F_ENDS. Calls return, so they do not count. */
 bool isa_insn_ends(const struct isa_insn *insn);
-/** Direct target (token tg) of a branch, a call or a bssy that is instruction @index: the index
- *  of an instruction, which may lie anywhere. False: it has none. */
+/** Finds the direct target (token tg) of a branch, call or bssy at instruction @index. *@target becomes an instruction index, which may be out of
+ *  range. Returns false if there is no direct target. */
 bool isa_insn_target(const struct isa_insn *insn, uint32_t index, int64_t *target);
-/** The same for branches alone: flow may continue there in the same function. */
+/** As isa_insn_target(), for branches only: control may continue at the target in the same function. */
 bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target);
-/** A branch, call or return to where a register pair says. */
+/** Returns true for a branch, call or return whose target is in a register pair. */
 bool isa_op_is_indirect(enum isa_op op);
 
-/** Bytes a lane that a memory instruction moves (1..16; a texture fetch at most 16: the texture
- *  says how many) and registers it takes. */
+/** Bytes that a memory instruction moves for each lane (1 to 16; for a texture fetch the texture determines them, at most 16), and its register
+ *  count. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
-/** NULL, or a clause that says why there is no atomic or reduction with these modifiers: types
- *  that an operation lacks, operands without a place in the word. Neither the encoder nor the
- *  decoder takes one. @insn: of format ISA_FMT_ATOM. Source: PTX ISA 8.5, 9.7.12.13 and 14, and
+/** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction; else a clause with the reason: the operation lacks the type, or
+ *  an operand has no field in the word. Encoder and decoder refuse the invalid ones. Source: PTX ISA 8.5, 9.7.12.13 and 14, and
  *  docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
-/** Bytes of the source in X (register, constant or immediate): 4 or 8; 0: it has none there. */
+/** Bytes of the source in X (register, constant or immediate): 4 or 8; 0 if X is no source. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
 
-/** What an instruction reads and writes, for allocators, scoreboards, lints. */
+/** Registers that an instruction reads and writes, for register allocators, scoreboards and lints. */
 enum isa_reg_class { ISA_REG_V, ISA_REG_S, ISA_REG_P, ISA_REG_SP, ISA_REG_B };
 struct isa_reg_use {
     uint8_t reg_class; /* enum isa_reg_class */
@@ -496,37 +489,35 @@ struct isa_reg_use {
     bool written;
 };
 enum { ISA_MAX_USES = 12 };
-/** Fills @uses (room for ISA_MAX_USES); vz, sz and pt are left out. Returns the count. */
+/** Fills @uses, which has ISA_MAX_USES elements, and returns their count. vz, sz and pt are omitted. */
 unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses);
 
-/** Registers of all classes in one count, below ISA_REG_NUMBERS: the number of a use's first. */
+/** Returns the number of a use's first register in a numbering of the registers of all classes; numbers are below ISA_REG_NUMBERS. */
 enum { ISA_REG_NUMBERS = 448 };
 unsigned isa_reg_number(const struct isa_reg_use *use);
 
-/** Cycles from issue to result by unit, for the control field; where they are variable (an
- *  average then) a dependence barrier signals the end. GPU models of the timing model have
- *  latencies of their own. */
+/** Cycles from issue to result of a unit, for the control field. A variable latency is an average; a dependence barrier signals the end. The GPU
+ *  models of the timing model have their own latencies. */
 struct isa_latency {
     uint8_t cycles;
     bool variable;
 };
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
-/** The same of an instruction: its unit's, a cycle more of f16 and bf16 in unit fp. A fixed result is there a cycle later for a
- *  reader of variable latency, which no bypass reaches.
- *  Source: Huerta et al., MICRO 2025, 5.3. */
+/** Latency of an instruction: its unit's, and one cycle more for f16 and bf16 in unit fp. Instructions of variable latency are not reached by the
+ *  bypass: they read a fixed-latency result one cycle later. Source: Huerta et al., MICRO 2025, 5.3. */
 struct isa_latency isa_op_latency(const struct isa_op_info *info);
-/** Is it of f16 or bf16, in unit fp? */
+/** Returns true for f16 and bf16 instructions of unit fp. */
 bool isa_op_is_half(const struct isa_op_info *info);
 struct isa_object;
-/** Follow the control fields along all paths of each function. LW_EFORMAT with the first place
- *  where a result may not be there, or a source be overwritten before it is read: "k.s:3: k+0x20: ...". */
+/** Checks the control fields along all paths of each function. Returns LW_EFORMAT and the first place where a result may be read before it is
+ *  written, or a source overwritten before it is read: "k.s:3: k+0x20: ...". */
 enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
-/** The same; to *@findings, which is set unless there is no memory, how many instructions there are like that, and to
- *  @out (NULL: nothing) a line for each. */
+/** As isa_control_check(). Stores the number of wrong instructions in *@findings, unless memory is short, and writes a line for each to @out, which
+ *  may be NULL. */
 enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Fill in the control fields of a function, which has none: isa_insn_init's. False: no memory. */
+/** Fills in the control fields of a function that has none (only those of isa_insn_init()). Returns false if memory is short. */
 bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 
 /* ---- words --------------------------------------------------------------- */
@@ -535,24 +526,23 @@ struct isa_word {
     uint64_t lo, hi;
 };
 
-/** False when no row matches, a reserved or unused field is not canonical, or a
- *  modifier has no such value. Never fails on an instruction that encode made. */
+/** Returns false if no row matches, a reserved or unused field is not canonical, or a modifier has an undefined value. Every word from
+ *  isa_insn_encode() can be decoded. */
 bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
-/** Errors: LW_ERANGE with a message when a field does not fit its row. */
+/** Returns LW_ERANGE and a message if a field does not fit its row. */
 enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
                                struct lw_error *err) LW_MUST_CHECK;
 
-/** Names an address in disassembly: writes e.g. "loop" or "saxpy+0x30" into @text and
- *  returns true, or returns false. */
+/** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or returns false. */
 typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
-/** One instruction as text that the assembler reads back. @pc is its guest address;
- *  @symbol may be NULL (targets are then printed as absolute addresses). */
+/** Prints one instruction as text that the assembler reads back. @pc is its guest address. If @symbol is NULL, branch targets are printed as absolute
+ *  addresses. */
 void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                     void *context, struct lw_sink *out);
 
 /* ---- registers ----------------------------------------------------------- */
 
-/** Special registers (isa/specials.def): s2r and s_s2r, debugger names. */
+/** Special registers (isa/specials.def) of s2r and s_s2r; debuggers use the same names. */
 enum isa_special {
 #define SPECIAL(id, name, width, uniform, order, summary) ISA_SR_##id,
 #include "isa/specials.def"
@@ -570,7 +560,7 @@ int isa_special_find(const char *name, size_t size); /* -1: none */
 
 /* ---- objects ------------------------------------------------------------- */
 
-/** VALUE: bits of an unknown type; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
+/** Kinds of kernel parameters. VALUE: bytes of unknown type; INTEGER has 1, 2, 4 or 8 bytes, FLOAT 4 or 8. */
 enum isa_param_kind {
     ISA_PARAM_VALUE,
     ISA_PARAM_POINTER,
@@ -581,33 +571,32 @@ enum isa_param_kind {
 struct isa_param {
     const char *name;
     uint8_t kind;         /* enum isa_param_kind */
-    uint8_t space;        /* of a pointer: enum isa_space */
+    uint8_t space;        /* space that a pointer points to: enum isa_space */
     uint32_t offset, size_bytes, align; /* in constant bank 0 */
 };
 
-/** A kernel or a device function: a contiguous range of instructions. */
+/** Kernel or device function: a contiguous range of instructions. */
 struct isa_function {
     const char *name;
-    uint32_t first, count; /* instructions, index into the text */
+    uint32_t first, count; /* instruction range; `first` is an index into the text */
     bool kernel;
-    uint32_t line; /* of its declaration, 0 unknown; file in `file` */
+    uint32_t line; /* line of its declaration in `file`; 0: unknown */
     uint16_t file;
-    /* kernels only from here */
+    /* the members from here on are used for kernels only */
     struct isa_param *params;
     unsigned param_count;
     uint32_t param_bytes;
-    uint32_t shared_bytes; /* static; dynamic shared starts after it, aligned to 16 */
-    uint32_t local_bytes;  /* per thread, stack included */
-    /* of the whole call tree; sreg_count is also the flag that the kernel uses the scalar unit:
-     * 0 means that it does not */
+    uint32_t shared_bytes; /* static shared memory; dynamic shared memory follows it, aligned to 16 */
+    uint32_t local_bytes;  /* local memory per thread, including the stack */
+    /* register counts of the whole call tree; sreg_count is 0 if the kernel does not use the scalar unit */
     uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* 0: no limit */
-    uint32_t required_block[3]; /* 0: free */
-    uint8_t needs_warp;       /* 0: any width; 32: see MACHINE 1 */
-    bool dynamic_shared;      /* it, or what it calls, names shared memory that its launch sizes */
+    uint32_t required_block[3]; /* block size that a launch must have; 0: any */
+    uint8_t needs_warp;       /* warp width that it needs; 0: any; 32: see MACHINE 1 */
+    bool dynamic_shared;      /* it or a callee uses shared memory whose size the launch determines */
 };
 
-/** A line-table row: instruction index -> source place. Sorted by index. */
+/** Row of the line table: source location from instruction `insn` on. Rows are sorted by instruction. */
 struct isa_line {
     uint32_t insn;
     uint16_t file; /* index into files */
@@ -616,27 +605,25 @@ struct isa_line {
     bool is_stmt, prologue_end;
 };
 
-/** A natural loop of the code: for tools and the timing side; nothing runs by it. */
+/** Natural loop of the code, for tools and the timing model; execution does not use it. */
 struct isa_loop {
-    uint32_t header;       /* its first instruction; loops are sorted by it */
+    uint32_t header;       /* its first instruction; the loops are sorted by it */
     uint32_t depth;        /* 1: outermost */
-    uint32_t parent;       /* index of the loop around it, UINT32_MAX: none */
-    uint16_t file;         /* of the source lines from_line .. to_line; 0: not known */
+    uint32_t parent;       /* index of the loop that contains it, UINT32_MAX: none */
+    uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */
     uint32_t from_line, to_line;
-    uint32_t *latches, *exits; /* last instructions of the blocks that go back, or out; sorted */
+    uint32_t *latches, *exits; /* last instructions of the blocks that jump back, and of those that leave; sorted */
     uint32_t latch_count, exit_count;
 };
 struct isa_object;
 
-/**
- * What a load, store or atomic of translated code stays in if its source is right: its address is
- * made of this one variable and of offsets (docs/reference/object.md).
- */
+/** Kinds of object that a load, store or atomic of translated code must stay inside if the source is correct: the address is the sum of the address
+ *  of this one variable and offsets (docs/reference/object.md). */
 enum isa_bound_kind {
-    ISA_BOUND_VARIABLE, /* @which: of the object */
-    ISA_BOUND_PARAM,    /* @which: parameter of the kernel, a pointer to shared memory: up to the next one */
-    ISA_BOUND_LOCAL,    /* @which: offset in the kernel's local memory, @bytes from there */
-    ISA_BOUND_SOURCE,   /* the source's variable at offset @which of local memory */
+    ISA_BOUND_VARIABLE, /* variable @which of the object */
+    ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; its object ends where the next one begins */
+    ISA_BOUND_LOCAL,    /* @bytes at offset @which of the kernel's local memory */
+    ISA_BOUND_SOURCE,   /* the source variable at offset @which of local memory */
     ISA_BOUND_KIND_COUNT
 };
 struct isa_bound {
@@ -645,19 +632,18 @@ struct isa_bound {
     uint32_t which, bytes;
 };
 
-/** A module variable in global or constant memory (or a static shared one). */
+/** Module variable in global or constant memory, or static shared variable. */
 struct isa_variable {
     const char *name;
-    uint8_t space; /* ISA_SPACE_GLOBAL, CONST (read-only global), SHARED */
+    uint8_t space; /* ISA_SPACE_GLOBAL, ISA_SPACE_CONST (read-only global) or ISA_SPACE_SHARED */
     uint32_t align;
     uint64_t size_bytes;
-    uint32_t shared_offset;     /* ISA_SPACE_SHARED: offset in the block's memory */
-    const uint8_t *init;        /* NULL: zero; else size_bytes */
+    uint32_t shared_offset;     /* ISA_SPACE_SHARED: offset in the block's shared memory */
+    const uint8_t *init;        /* size_bytes of initial data; NULL: zeros */
 };
 
-/** The text holds an address that the loader must fill in: the 32-bit immediate X of
- *  instruction @insn becomes the low or high word of variable/function + addend.
- *  With insn == UINT32_MAX the 8 bytes at @offset of variable @in are filled. */
+/** Relocation: the loader writes the low or high word of a variable's or function's address plus @addend to the 32-bit immediate X of instruction
+ *  @insn. If @insn is UINT32_MAX, it writes the 8 bytes at @offset of variable @in. */
 struct isa_reloc {
     uint32_t insn;
     bool high;
@@ -669,21 +655,21 @@ struct isa_reloc {
 
 /* ---- debug information of the source --------------------------------------- */
 
-/** Where a variable is, for some instructions. */
+/** Kinds of a variable's location for a range of instructions. */
 enum isa_var_location_kind {
-    ISA_LOCATION_ADDRESS,  /* @value: an address of the debugger's space (docs/reference/object.md, windows) */
-    ISA_LOCATION_FRAME,    /* @value: signed offset in local memory from the function's CFA */
+    ISA_LOCATION_ADDRESS,  /* @value: an address in the debugger's address space (docs/reference/object.md, windows) */
+    ISA_LOCATION_FRAME,    /* @value: signed offset from the function's CFA in local memory */
     ISA_LOCATION_VARIABLE, /* @value: offset in the object's variable @variable */
-    ISA_LOCATION_CONSTANT, /* @value itself: the variable is nowhere */
-    ISA_LOCATION_EXPRESSION, /* @variable bytes at offset @value of the object's expressions: its pieces, or a
-                              * value that is computed */
+    ISA_LOCATION_CONSTANT, /* @value is the value of the variable, which has no location */
+    ISA_LOCATION_EXPRESSION, /* the expression of @variable bytes at offset @value of the object's expressions: locations of the pieces, or a computed
+                              * value */
     ISA_LOCATION_KIND_COUNT
 };
 struct isa_var_location {
-    uint32_t from, to; /* instructions [from, to); the only place of all: both 0 */
+    uint32_t from, to; /* instructions [from, to); both 0: valid for all instructions */
     uint8_t kind;      /* enum isa_var_location_kind */
-    bool innermost_only;    /* a register that a call does not keep: not valid for the caller's frame */
-    bool shared_pointer; /* its value is an offset in shared memory, shown as an address */
+    bool innermost_only;    /* in a register that calls do not preserve: invalid in the caller's frame */
+    bool shared_pointer; /* the value is an offset in shared memory that debuggers show as an address */
     uint32_t variable;
     uint64_t value;
 };
@@ -691,17 +677,17 @@ struct isa_span { /* instructions [from, to) */
     uint32_t from, to;
 };
 
-/** What an attribute's value is; its name decides (isa_debug_attr_kind()). */
+/** Kinds of attribute value; the attribute's name determines the kind (isa_debug_attr_kind()). */
 enum isa_attr_kind {
-    ISA_ATTR_NONE,     /* not an attribute that objects keep */
+    ISA_ATTR_NONE,     /* objects do not store this attribute */
     ISA_ATTR_NUMBER,
     ISA_ATTR_SIGNED,
-    ISA_ATTR_FLAG,     /* value 1 */
+    ISA_ATTR_FLAG,     /* value: 1 */
     ISA_ATTR_TEXT,
     ISA_ATTR_DIE,      /* value: index of an entry */
-    ISA_ATTR_LOCATIONS,   /* value: first place, count: how many */
-    ISA_ATTR_SPANS,    /* value: first span, count: how many; sorted, disjoint */
-    ISA_ATTR_FUNCTION  /* value: function of the object */
+    ISA_ATTR_LOCATIONS,   /* value: index of the first location; count: number of locations */
+    ISA_ATTR_SPANS,    /* value: index of the first span; count: number of spans, sorted and disjoint */
+    ISA_ATTR_FUNCTION  /* value: index of a function of the object */
 };
 struct isa_attr {
     uint16_t name; /* enum isa_dw_at */
@@ -709,13 +695,13 @@ struct isa_attr {
     uint64_t value;
     const char *text;
 };
-/** A debugging information entry of DWARF; entries are in preorder. */
+/** DWARF debugging information entry (DIE); entries are in preorder. */
 struct isa_die {
     uint16_t tag; /* enum isa_dw_tag */
-    uint32_t end; /* the first entry after its children */
+    uint32_t end; /* index of the first entry after its children */
     uint32_t first_attr, attr_count;
 };
-/** Types, variables and scopes of the source; roots are the children of the compile unit. */
+/** Types, variables and scopes of the source; the roots are the children of the compile unit. */
 struct isa_debug {
     unsigned language; /* DW_LANG_..., 0: unknown */
     struct isa_die *dies;
@@ -726,14 +712,14 @@ struct isa_debug {
     uint32_t location_count;
     struct isa_span *spans;
     uint32_t span_count;
-    const uint8_t *expressions; /* of DWARF 4, one after the other */
+    const uint8_t *expressions; /* expressions of DWARF 4, stored one after the other */
     uint32_t expression_bytes;
 };
 
 /* ---- expressions for variables (isa_expression.c) --------------------------- */
 
-/** DWARF 4, 7.7.1: the operations that an expression of an object may have. Addresses are those of the
- *  debugger's space; what DW_OP_fbreg adds to is the function's CFA in local memory. */
+/** Operations that expressions of an object may have (DWARF 4, 7.7.1). Addresses are in the debugger's address space; DW_OP_fbreg adds to the
+ *  function's CFA in local memory. */
 enum isa_dw_op {
     ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c,
     ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f, ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22,
@@ -741,28 +727,28 @@ enum isa_dw_op {
     ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
     ISA_OP_STACK_VALUE = 0x9f
 };
-/** A variable of which pieces are known is not larger. In the window of values a location has 512 bytes: a line of
- *  lldb's cache then holds one, and what cannot be read of one is no other's zeros. */
+/** Most bytes of a variable with pieces. Each location has 512 bytes in the window of values, so that a line of lldb's memory cache holds one
+ *  location only: bytes of it that cannot be read must not turn bytes of another one into zeros. */
 enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
-    ISA_PIECE_MISSING, /* it is not known */
-    ISA_PIECE_MEMORY,  /* at @address, from the CFA if @frame; @value: the same with the CFA */
-    ISA_PIECE_VALUE    /* @value */
+    ISA_PIECE_MISSING, /* unknown */
+    ISA_PIECE_MEMORY,  /* in memory: at CFA + @address if @frame, else at @address; @value: the address with the CFA added */
+    ISA_PIECE_VALUE    /* the value is @value */
 };
 struct isa_piece {
-    uint32_t offset, bytes; /* of the variable; bytes UINT32_MAX: the expression is of the whole variable */
+    uint32_t offset, bytes; /* range of the variable; @bytes UINT32_MAX: the expression describes the whole variable */
     uint8_t kind;           /* enum isa_piece_kind */
     bool frame;
     uint64_t address, value;
 };
-/** What an expression asks for: memory (windows count), the CFA. They return false where it is not known. */
+/** Callbacks with which an expression reads memory (including windows) and the CFA. They return false if it is unknown. */
 struct isa_expression_reader {
     bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
     bool (*frame)(void *context, uint64_t *address);
     void *context;
 };
-/** The piece that begins at *@at, which is 0 at first and is moved on; @piece keeps the one before.
- *  @reader: NULL: values are not computed. False: the end, or no expression that is ok. */
+/** Reads the piece at *@at, which is 0 for the first piece, and advances *@at. @piece must hold the previous piece. If @reader is NULL, values are
+ *  not computed. Returns false at the end and for an invalid expression. */
 bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
                          struct isa_piece *piece);
 
@@ -789,38 +775,38 @@ enum isa_dw_at {
     ISA_AT_CALL_FILE = 0x58, ISA_AT_CALL_LINE = 0x59, ISA_AT_DATA_BIT_OFFSET = 0x6b,
     ISA_AT_ENUM_CLASS = 0x6d, ISA_AT_LINKAGE_NAME = 0x6e, ISA_AT_VECTOR = 0x2107
 };
-/** What an object keeps of the attribute @name. */
+/** Returns the kind with which objects store attribute @name. */
 enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
-/** The attribute @name of entry @die, or NULL. */
+/** Returns attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
-/** An entry is named by its index, or there is none: void, or not known. */
+/** Entries are named by their index; this one stands for none: void or unknown. */
 enum { ISA_NO_DIE = -1 };
-/** Its value; @otherwise: there is no such attribute. */
+/** Returns the value of an attribute, or @otherwise if the entry lacks it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
                         uint64_t otherwise);
-/** Of an inlined thing: its origin's. */
+/** Type of an entry; for an inlined entity, that of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
-/** The same; NULL: none. */
+/** Name of an entry or of its abstract origin; NULL: none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
-/** Past names and qualifiers; @is_const, which may be NULL, becomes true where const is among them. */
+/** Strips typedefs and qualifiers; sets *@is_const (may be NULL) to true if const is among them. */
 int64_t isa_type_plain(const struct isa_debug *debug, int64_t type, bool *is_const);
 bool isa_tag_is_pointer(unsigned tag);
-/** Elements of the dimension @nth of an array; 0: it has no such dimension, or no end. */
+/** Element count of dimension @nth of an array; 0 if the dimension is missing or has no bound. */
 uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
 unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
-/** Bytes of a type; of an array without its first @skip dimensions. 0: not known. */
+/** Size of a type in bytes; for an array, without its first @skip dimensions. 0: unknown. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
-/** A kernel of the source that a translator left out, and why. */
+/** Kernel of the source that the translator refused, with the reason. */
 struct isa_refusal {
     const char *name, *message;
 };
 
-/** How the name of a producer ends that kept values of variables of optimised code alive. */
+/** Suffix of the producer's name if the compiler kept variables of optimised code alive. */
 #define ISA_KEEPS_VALUES ", values kept"
 
-/** An object in memory; everything is owned by its arena. */
+/** Object in memory; its arena owns everything. */
 struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;
@@ -833,125 +819,123 @@ struct isa_object {
     unsigned reloc_count;
     struct isa_line *lines;
     unsigned line_count;
-    const char **files; /* index 0 unused: "" */
+    const char **files; /* files[0] is "" */
     unsigned file_count;
-    const char *producer; /* what made it */
+    const char *producer; /* name of the compiler, translator or assembler */
     const char *comp_dir;
-    const uint8_t *const_bank; /* bank 1: 64-bit immediates etc.; may be NULL */
+    const uint8_t *const_bank; /* constant bank 1 (64-bit immediates etc.); may be NULL */
     uint32_t const_bank_bytes;
-    const struct isa_debug *debug; /* of the source; may be NULL */
+    const struct isa_debug *debug; /* debug information of the source; may be NULL */
     struct isa_loop *loops;
     unsigned loop_count;
-    struct isa_bound *bounds; /* by instruction, one each */
+    struct isa_bound *bounds; /* sorted by instruction, at most one per instruction */
     unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
-    struct isa_slices *slices; /* by kernel, if they were made (isa/isa_slice.h) */
+    struct isa_slices *slices; /* by kernel; NULL: not computed (isa/isa_slice.h) */
     unsigned slice_count;
 };
 
-/** Whether @object was compiled to keep values of variables of optimised code (ISA_KEEPS_VALUES). */
+/** Returns true if the compiler kept variables of optimised code alive for @object (ISA_KEEPS_VALUES). */
 bool isa_object_keeps_values(const struct isa_object *object);
 
-/** An empty object (files[0] is ""), to be filled by a translator; its strings and
- *  arrays are allocated in its arena. NULL when memory is short. */
+/** Creates an empty object (files[0] is ""), which a translator fills. Its strings and arrays are allocated in its arena. Returns NULL if memory is
+ *  short. */
 struct isa_object *isa_object_create(void);
-/** Rules that isa_object_write and isa_object_read enforce: functions sorted by `first`,
- *  disjoint and not empty; names not empty and unique among functions and variables;
- *  lines sorted by instruction; every index, size and alignment in range; every word
- *  decodes; a relocated instruction has an immediate X. Errors: LW_EFORMAT. */
+/** Checks the rules that isa_object_write() and isa_object_read() enforce: functions are sorted by `first`, disjoint and not empty; names are not
+ *  empty and unique among functions and variables; lines are sorted by instruction; every index, size and alignment is in range; every word decodes;
+ *  a relocated instruction has an immediate X. Errors: LW_EFORMAT. */
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
-/** Control fields of a function in which no instruction has one, not even an empty one: are they filled in
- *  (isa_control_fill)? In other functions all stay as written. */
+/** Control fields of functions whose text has none, not even an empty one: ISA_ASM_AUTO fills them in (isa_control_fill()), ISA_ASM_KEEP does not.
+ *  Other functions keep their control fields. */
 enum isa_asm_control { ISA_ASM_KEEP, ISA_ASM_AUTO };
-/** Assemble text. Errors are "name:line: message". */
+/** Assembles text. Messages begin with "name:line: ". */
 enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** The same with ISA_ASM_KEEP. */
+/** As isa_assemble_as() with ISA_ASM_KEEP. */
 enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** An object as text that isa_assemble, with or without ISA_ASM_AUTO, turns into an equal one. */
+/** Prints an object as text that the assembler, with either value of isa_asm_control, turns into an equal object. */
 void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
-/** ELF64, our e_machine (0x4C57), text at ISA_CODE_BASE, symbols, metadata, DWARF:
- *  .debug_line, .debug_info, .debug_abbrev, .debug_frame. *@bytes is a heap block. */
+/** Writes an ELF64 file: e_machine 0x4C57 (ours), text at ISA_CODE_BASE, symbols, metadata, DWARF (.debug_line, .debug_info, .debug_abbrev,
+ *  .debug_frame). *@bytes is a heap block. */
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** The same with the addresses of the object's variables, as the loader chose them, in the
- *  symbols and in the debug information (@variables[i]; shared ones are not read). */
+/** As isa_object_write(), with the addresses that the loader chose for the object's variables in symbols and debug information (@variables[i]; those
+ *  of shared variables are not read). */
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
-/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15): where debuggers look for a result. */
+/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15): they determine where debuggers read a function's result. */
 enum {
     ISA_CC_NORMAL = 1,
-    ISA_CC_NOCALL = 3,  /* nowhere */
-    ISA_CC_REALS = 0x4C /* ours: as normal, if the debugger knows floating-point registers */
+    ISA_CC_NOCALL = 3,  /* debuggers read no result */
+    ISA_CC_REALS = 0x4C /* ours: as ISA_CC_NORMAL if the debugger knows floating-point registers */
 };
-/** Every field is checked: hostile bytes give LW_EFORMAT and a message. */
+/** Reads an object file. Checks every field: invalid bytes result in LW_EFORMAT and a message. */
 enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t size,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /* ---- names of C++ ---------------------------------------------------------------- */
 
 enum { ISA_SYMBOL_BYTES = 256 };
 /**
- * A symbol as people write it: its qualified name with the arguments of templates,
- * "ns::reduce<float, 256>"; what is no C++ name that is understood stays as it is, cut off at @room bytes.
+ * Writes a symbol as in the source: its qualified name with template arguments, "ns::reduce<float, 256>".
+ * A symbol that is no C++ name, or that cannot be parsed, is copied, cut off at @room bytes.
  *
- * @base where the last part begins in @out
- * @bare size of the name before its template arguments
+ * @base offset in @out of the last component of the name
+ * @bare size of the name without its template arguments
  */
 void isa_symbol_read(const char *symbol, char *out, size_t room, size_t *base, size_t *bare);
-/** The same for messages: @symbol itself or text in @room, of ISA_SYMBOL_BYTES. */
+/** Returns the readable name for messages: @symbol itself, or text in @room, which has ISA_SYMBOL_BYTES. */
 const char *isa_symbol_text(const char *symbol, char *room);
 
 /** Function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** What @function has done to its frame before its instruction @index (of the object), along any way there:
- *  code of a compiler has the same frame on all of them (docs/reference/abi.md). */
+/** State of a function's frame before one of its instructions. Compiled code has the same frame on every path to the instruction
+ *  (docs/reference/abi.md). */
 struct isa_frame {
-    int32_t added; /* to v2 */
-    bool saved;    /* the return address is at [CFA - 8], CFA being v2 at the function's entry; else in v0:1 */
+    int32_t added; /* change of v2, the stack pointer, since the function's entry */
+    bool saved;    /* the return address is at [CFA - 8], else in v0:1; CFA is the value of v2 at the function's entry */
 };
-/** False: no way leads there, or memory is short. */
+/** Finds the frame before instruction @index of the object. Returns false if no path leads to the instruction, or if memory is short. */
 bool isa_function_frame(const struct isa_object *object, const struct isa_function *function, uint32_t index,
                         struct isa_frame *out);
-/** The entry of a function in the source (a DW_TAG_subprogram that names it), or ISA_NO_DIE. */
+/** Returns the debug entry of a function (the DW_TAG_subprogram that names it), or ISA_NO_DIE. */
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
-/** The entry of parameter @nth of the entry @function, or ISA_NO_DIE. */
+/** Returns the debug entry of parameter @nth of function entry @function, or ISA_NO_DIE. */
 int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
-/** Line row in force at instruction @index, or NULL: rows end with their function, as .debug_line. */
+/** Returns the line row that applies to instruction @index, or NULL. As in .debug_line, rows end with their function. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
-/** The bound of instruction @index, or NULL. */
+/** Returns the bound of instruction @index, or NULL. */
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);
 enum { ISA_ELF_MACHINE = 0x4C57 };
 
-/** What a kernel can observe of the order in which threads run (MACHINE 4). */
+/** Result of the order analysis: how a kernel can observe the order in which threads run (MACHINE 4). */
 struct isa_order_analysis {
     enum isa_order worst; /* NONE: order-free; BLOCK: block-order-free; GRID: neither */
-    uint32_t insn;        /* index of the first instruction that makes it so */
-    bool mixed;           /* it is a reduction, and another one of its size has another operation */
-    bool everything;      /* an indirect branch or call: all of the text counts */
+    uint32_t insn;        /* index of the first instruction with this order */
+    bool mixed;           /* that instruction is a reduction, and another reduction of the same size has a different operation */
+    bool everything;      /* an indirect branch or call exists, so the whole text is analysed */
 };
 /**
- * The analysis of each kernel: over everything that flow from it can reach, which is its function,
- * those it calls, and all of the text where it jumps through registers. Generic accesses count as
- * global. If memory is short, a kernel reaches all of the text.
+ * Analyses each kernel: its function, all functions that it calls, and the whole text if it jumps through
+ * registers. Generic accesses count as global. If memory is short, the whole text is analysed for each kernel.
  *
- * @insn  the object's text decoded, @count instructions
- * @out   a result per function of the object; that of a function that is no kernel is undefined
+ * @insn  the decoded text of the object, @count instructions
+ * @out   one result per function of the object; undefined for functions that are not kernels
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
                        uint32_t count, struct isa_order_analysis *out);
-/** The same for an object whose text is not decoded: the caller frees it. NULL: out of memory. */
+/** As isa_kernel_orders(), but decodes the text itself and returns an array that the caller frees. Returns NULL if memory is short. */
 struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
-/** "order-free", "block-order-free: ..." or "fixed order: ...", with instruction and location. */
+/** Prints "order-free", "block-order-free: ..." or "fixed order: ..." with instruction and source location. */
 void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,
                      struct lw_sink *out);
 
-/** The instruction manual, generated from the table (docs/reference/isa.md). */
+/** Prints the instruction manual (docs/reference/isa.md), generated from the table. */
 void isa_manual_print(struct lw_sink *out);
 
 #include "isa/isa_slice.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Instruction words: packing and unpacking of the fields (MACHINE 7), and the one check
- * that says whether fields fit their row. Encode is normalise, check, pack; decode is
- * unpack, check: so what is accepted is canonical in both directions.
- */
+/* Instruction words: packing and unpacking of the fields (MACHINE 7), and one check that the fields fit their row. Encoding is normalise, check,
+ * pack; decoding is unpack, check. So both accept canonical instructions only. */
 #include "isa/isa_priv.h"
 
 /* ---- implied bits ----------------------------------------------------------- */
@@ -11,7 +8,7 @@
 void isa_insn_normalise(struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    bool kind_free = false; /* some operand reads the X kind */
+    bool kind_free = false; /* some operand determines the X kind */
 
     if (info == NULL)
         return;
@@ -62,7 +59,7 @@ void isa_insn_normalise(struct isa_insn *insn)
 
 /* ---- the check ---------------------------------------------------------------- */
 
-/** What a row uses; the rest must be zero. */
+/** Fields that the row uses; all other fields must be zero. */
 struct used {
     bool d, a, c, a_scalar, c_scalar, variant, xkind;
     uint32_t x, mod;
@@ -73,7 +70,7 @@ static const char *class_name(bool scalar)
     return scalar ? "scalar" : "vector";
 }
 
-/** Register @number with its @regs - 1 followers exists in its file. */
+/** Returns true if registers @number to @number + @regs - 1 exist in their register file. */
 static bool register_exists(bool scalar, unsigned number, unsigned regs)
 {
     if (!scalar)
@@ -88,7 +85,7 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
                                      struct lw_error *err)
 {
     if (number == 255)
-        return LW_OK; /* vz, sz: every register of the group reads zero */
+        return LW_OK; /* vz, sz: every register of the group reads as zero */
     if (number % regs != 0)
         return LW_FAIL(err, LW_ERANGE, "%s: field %s: %u %s registers start at a multiple of %u, "
                        "not at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
@@ -137,8 +134,7 @@ static enum lw_status check_x(const struct isa_insn *insn, const struct isa_op_i
     }
 }
 
-/* Source modifiers: on rows that allow them, on sources that exist and are no
- * immediates; neg and not of one integer source exclude each other. */
+/* Checks the source modifiers: the row permits them, the source exists and is no immediate; an integer source has neg or not, never both. */
 static enum lw_status check_srcmod(const struct isa_insn *insn, const struct isa_op_info *info,
                                    const struct isa_operands *operands, struct used *used,
                                    struct lw_error *err)
@@ -284,7 +280,7 @@ static enum lw_status check_operand(const struct isa_insn *insn, const struct is
     case ISA_TK_ALLP:
         return LW_OK;
     case ISA_TK_ADDR:
-        return LW_OK; /* after the others: a swap value has the first right to C */
+        return LW_OK; /* checked after the other operands, because a swap value uses C first */
     case ISA_TK_CADDR:
         used->a = true;
         used->c = true;
@@ -465,7 +461,7 @@ const char *isa_atomic_refused(const struct isa_insn *insn)
             return "cas has no register left for a scalar base";
         return is_float ? "cas needs an integer or bit type" : NULL;
     default:
-        return NULL; /* exch takes every type */
+        return NULL; /* exch accepts every type */
     }
 }
 
@@ -484,7 +480,7 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
         return LW_FAIL(err, LW_ERANGE, "%s: a value of the control field does not fit",
                        info->mnemonic);
-    status = check_mods(insn, info, &used, err); /* register counts depend on them */
+    status = check_mods(insn, info, &used, err); /* checked first, because register counts depend on them */
     if (status == LW_OK && info->format == ISA_FMT_ATOM && isa_atomic_refused(insn) != NULL)
         return LW_FAIL(err, LW_ERANGE, "%s: %s", info->mnemonic, isa_atomic_refused(insn));
     for (unsigned i = 0; i < info->operands.count && status == LW_OK; i++)
@@ -523,7 +519,7 @@ enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *wor
                put(copy.guard_neg, 15) | put(copy.d, 16) | put(copy.guard_scalar, 24) |
                put(copy.a_scalar, 25) | put(copy.c_scalar, 26) | put(copy.xkind, 28) |
                put(copy.variant, 30) | put(copy.x, 32);
-    /* barriers are stored inverted, so that an all-zero control field means "none" */
+    /* barriers are stored inverted, so that an all-zero control field means "no barrier" */
     word->hi = put(copy.c, 0) | put(copy.a, 8) | put(copy.mod, 16) |
                put(control->stall, 44) | put(control->yield, 48) |
                put(control->write_bar ^ 7u, 49) | put(control->read_bar ^ 7u, 52) |

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One instruction as text. The operand tokens of the row say what is printed and in
- * which order; docs/reference/assembly.md describes the syntax.
- */
+/* Prints one instruction as text. The row's operand tokens determine the operands and their order; docs/reference/assembly.md describes the
+ * syntax. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +9,7 @@
 
 /* ---- pieces ------------------------------------------------------------------- */
 
-/** The text goes out piece by piece, so that names of any length fit. */
+/** Destination of the text, which is written piece by piece so that names of any length fit. */
 struct line {
     struct lw_sink *out;
 };
@@ -72,7 +70,7 @@ static void add_int(struct line *line, int64_t value)
         add(line, "0x%llx", (unsigned long long)value);
 }
 
-/* Shortest digits that give the same value back; always looks like a float. */
+/* Appends the fewest digits that read back as the same value, in the form of a float literal. */
 static void add_double(struct line *line, double value, bool single)
 {
     char text[40];
@@ -124,12 +122,12 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
            info->unit == ISA_UNIT_DP;
 }
 
-/** Where the text of one instruction comes from. */
+/** Address of the instruction, and how its operands are named. */
 struct location {
     uint64_t pc;
     isa_symbol_fn symbol;
     void *context;
-    const char *immediate; /* replaces an immediate X: a relocation */
+    const char *immediate; /* replaces an immediate X that a relocation fills in; else NULL */
 };
 
 static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, unsigned regs,
@@ -155,7 +153,7 @@ static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, 
     }
 }
 
-/* A source with its modifiers: -v1, |v1|, -|v1|, ~v1. */
+/* Opens a source with its modifiers: -v1, |v1|, -|v1|, ~v1. */
 static void open_source(struct line *line, const struct isa_insn *insn, unsigned source)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
@@ -179,7 +177,7 @@ static void close_source(struct line *line, const struct isa_insn *insn, unsigne
 static void add_address(struct line *line, const struct isa_insn *insn)
 {
     unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
-    bool plain = false; /* no register at all */
+    bool plain = false; /* the address has no register */
 
     add(line, "[");
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
@@ -231,7 +229,7 @@ static bool is_predicate(unsigned tok)
     }
 }
 
-/* Optional operands that have their default, where leaving them out is unambiguous. */
+/* Returns true for an optional operand with its default value if the text is unambiguous without it. */
 static bool is_left_out(const struct isa_insn *insn, const struct isa_operands *operands,
                         unsigned index)
 {
@@ -272,7 +270,7 @@ static void add_written_pred(struct line *line, const char *prefix, unsigned num
         add_pred(line, false, prefix, number);
 }
 
-/** Of `waitcnt`, the counters that it waits for; none: one of them with its most. */
+/** Appends the counters that `waitcnt` waits for; if there are none, one counter with its maximum. */
 static void add_counts(struct line *line, uint32_t x)
 {
     const char *space = "";
@@ -299,7 +297,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     enum isa_tok_kind kind = token->kind;
     unsigned regs = isa_operand_regs(operands, index, insn);
 
-    /* b and c are printed in this order, whichever field holds them */
+    /* b and c are printed in this order, independent of the fields that hold them */
     if (insn->variant && isa_operands_swappable(operands)) {
         if (kind == ISA_TK_X)
             kind = ISA_TK_C;

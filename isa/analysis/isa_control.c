@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control field: latencies by unit, and the lint that follows them along all paths (what fills it in is
- * isa_control_fill.c).
- * Values never depend on it (MACHINE 5); the timing side and readers do.
+ * Latencies by unit, and the lint that checks the control fields along all paths. isa_control_fill.c fills them in.
+ * Results of a program never depend on the control field (MACHINE 5); the timing model and readers use it.
  *
- * What is asked of code:
- *   - a result of a unit with fixed latency is read that many cycles later, one more by an instruction of variable
- *     latency: stalls between add up (a stall of 0 counts as 1). It is not written again by one that ends sooner;
- *   - one of a unit with variable latency names a write barrier, and readers and writers of
- *     the register wait for it; its sources are free once its read barrier, or without one
- *     its write barrier, has been waited for;
- *   - a barrier is waited for two cycles after it was set, at the earliest;
- *   - convergence barrier registers need nothing;
- *   - nothing is pending at calls, returns and indirect branches.
+ * Rules for code:
+ *   - A fixed-latency result is read no earlier than its latency after issue, and one cycle later by an instruction of
+ *     variable latency. The stalls in between add up (a stall of 0 counts as 1). No instruction that ends earlier
+ *     overwrites the result.
+ *   - An instruction of variable latency names a write barrier, and readers and writers of its result wait for it. Its
+ *     sources may be overwritten after a wait for its read barrier or, without one, for its write barrier.
+ *   - An instruction waits for a barrier no earlier than two cycles after the barrier was set.
+ *   - Convergence barrier registers have no rule.
+ *   - Nothing is pending at calls, returns and indirect branches.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,24 +56,24 @@ unsigned isa_reg_number(const struct isa_reg_use *use)
 enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 
 struct state {
-    uint64_t written[BARS + 1][WORDS]; /* results that a barrier stands for */
-    uint64_t read[BARS + 1][WORDS];    /* sources; LOST: no barrier does */
-    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a fixed result is there for all; a cycle before for fixed readers */
-    uint8_t fresh;                     /* barriers set in the last cycle */
+    uint64_t written[BARS + 1][WORDS]; /* results that are pending until the barrier is released */
+    uint64_t read[BARS + 1][WORDS];    /* sources that are pending; LOST: no barrier releases them */
+    uint8_t left[ISA_REG_NUMBERS];     /* cycles until an instruction of variable latency can read the fixed result; others can one cycle earlier */
+    uint8_t fresh;                     /* barriers that were set in the last cycle */
 };
 struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
-    uint32_t *location; /* by instruction: 1 + its block's state */
+    uint32_t *location; /* by instruction: 1 + index of its block's state */
     struct state *in;
     uint32_t *work;
     bool *queued;
     uint32_t work_count;
     bool *wrong; /* by instruction */
-    unsigned findings; /* of all functions */
-    struct lw_sink *out; /* a line for each place; NULL: none */
-    struct lw_error *err; /* the first */
+    unsigned findings; /* number of wrong instructions in all functions */
+    struct lw_sink *out; /* receives a line for each wrong instruction; NULL: none */
+    struct lw_error *err; /* receives the first error */
 };
 
 static bool has(const uint64_t *set, unsigned r)
@@ -106,7 +105,7 @@ static bool merge(struct state *into, const struct state *from)
     return changed;
 }
 
-/** Instruction @i has its control field wrong, or one before it has. False: that is known. */
+/** Records that the control field of instruction @i, or of one before it, is wrong. Returns false if that is already recorded. */
 static bool is_new(struct lint *lint, uint32_t i)
 {
     bool counted = lint->wrong[i];
@@ -116,7 +115,7 @@ static bool is_new(struct lint *lint, uint32_t i)
     return !counted;
 }
 
-/** Describes the last place. */
+/** Reports instruction @i with @text. */
 static void describe(struct lint *lint, uint32_t i, const char *text)
 {
     const struct isa_line *row = isa_object_line_at(lint->object, lint->function->first + i);
@@ -147,7 +146,7 @@ static void finding(struct lint *lint, uint32_t i, const char *what, unsigned nu
     describe(lint, i, text);
 }
 
-/* Whether all that is pending must be over: where control goes is not known here. */
+/* Returns true if control leaves the known code here, so that nothing may be pending. */
 static bool leaves(const struct isa_insn *insn)
 {
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||
@@ -192,7 +191,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned all = isa_insn_uses(insn, use), count = 0;
 
     for (unsigned u = 0; u < all; u++) {
-        if (use[u].reg_class != ISA_REG_B) /* these wait for each other themselves */
+        if (use[u].reg_class != ISA_REG_B) /* instructions that use convergence barriers wait for each other without the control field */
             use[count++] = use[u];
     }
     if (control->wait_mask & s->fresh && is_new(lint, i))
@@ -223,7 +222,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
                 if (use[u].written)
                     s->left[r] = latency.cycles + 1u > stall ? (uint8_t)(latency.cycles + 1 - stall) : 0;
             } else if (use[u].written) {
-                s->left[r] = 0; /* its end is later than that of any fixed result */
+                s->left[r] = 0; /* its result is later than that of any fixed-latency instruction */
                 put(s->written[set_w], r);
             } else {
                 put(s->read[set_r], r);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fills in the control field, once the code is final, for the translator and the assembler: what isa_control.c requires. Barriers 0..3 go
- * round the results of units with variable latency, 4 and 5 round sources that are
- * overwritten soon. What each instruction must wait for follows from what may be pending
- * there, by a fixed point over the blocks; stalls are filled block by block, and
- * nothing with fixed latency is pending between blocks.
- */
+/* Fills in the control fields of final code for the translator and the assembler, by the rules of isa_control.c. Barriers 0 to 3 are assigned
+ * round-robin to results of variable latency, barriers 4 and 5 to sources that are overwritten soon. A fixed-point iteration over the basic blocks
+ * finds the results that may be pending at each instruction, and so the barriers to wait for. Stalls are filled in block by block; no fixed-latency
+ * result is pending between blocks. */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
@@ -13,12 +10,12 @@
 enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7 };
 enum { NO_LINE = ISA_NO_BLOCK };
 
-struct pending { /* by barrier: registers whose results and sources it stands for */
+struct pending { /* by barrier: registers of the results and sources that are pending until it is released */
     uint64_t written[BARS][WORDS], read[BARS][WORDS];
 };
 struct line {
     uint32_t first, count;
-    uint32_t next[2]; /* lines, NO_LINE */
+    uint32_t next[2]; /* successor lines; NO_LINE: none */
     bool queued;
     struct pending in;
 };
@@ -31,7 +28,7 @@ struct schedule {
     uint32_t count;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *line_of; /* by instruction: where a line starts, 1 + its number */
+    uint32_t *line_of; /* by instruction: 1 + number of the line that starts there; 0: none */
 };
 
 static struct uses uses_of(const struct isa_insn *insn)
@@ -42,7 +39,7 @@ static struct uses uses_of(const struct isa_insn *insn)
     unsigned n = isa_insn_uses(insn, all);
 
     u.count = 0;
-    for (unsigned k = 0; k < n; k++) { /* convergence barriers wait for each other themselves */
+    for (unsigned k = 0; k < n; k++) { /* instructions that use convergence barriers wait for each other without the control field */
         if (all[k].reg_class != ISA_REG_B)
             u.at[u.count++] = all[k];
     }
@@ -62,7 +59,7 @@ static bool leaves(const struct isa_insn *insn)
 
 /* ---- straight lines ------------------------------------------------------ */
 
-/** False: no memory. */
+/** Splits the code into lines. Returns false if memory is short. */
 static bool find_lines(struct schedule *s)
 {
     struct isa_flow flow;
@@ -158,7 +155,7 @@ static void run_line(struct schedule *s, const struct line *line, struct pending
             for (unsigned w = 0; w < WORDS; w++)
                 wait |= (p->written[b][w] | p->read[b][w]) != 0 ? 1u << b : 0;
         }
-        control->wait_mask |= (uint8_t)wait; /* grows from round to round */
+        control->wait_mask |= (uint8_t)wait; /* grows in each round of the fixed-point iteration */
         for (unsigned b = 0; b < BARS; b++) {
             if (control->wait_mask >> b & 1) {
                 memset(p->written[b], 0, sizeof p->written[b]);
@@ -192,8 +189,7 @@ static bool merge(struct pending *into, const struct pending *from)
     return changed;
 }
 
-/* What may be pending at a line's start only grows, and so do the waits, so this ends, and
- * every line has been run on its final input. */
+/* Iterates to a fixed point. Pending results and waits only grow, so the iteration ends; each line is processed with its final input. */
 static void find_waits(struct schedule *s)
 {
     for (uint32_t l = 0; l < s->line_count; l++)
@@ -230,7 +226,7 @@ static unsigned bars_set(const struct isa_insn *insn)
     return set;
 }
 
-/** May an instruction of variable latency be the first after @line? It reads fixed results a cycle later. */
+/** Returns true if the instruction after @line may be of variable latency: it reads fixed results one cycle later. */
 static bool variable_follows(const struct schedule *s, const struct line *line)
 {
     bool follows = leaves(&s->insn[line->first + line->count - 1]);
@@ -243,7 +239,7 @@ static bool variable_follows(const struct schedule *s, const struct line *line)
 
 static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
 {
-    uint32_t now = 1, latest = 0; /* cycles, from 1: ready is zero for what is there */
+    uint32_t now = 1, latest = 0; /* cycles, counted from 1; ready is 0 for a register that is not pending */
     uint32_t end = line->first + line->count;
 
     for (uint32_t i = line->first; i < end; i++) {
@@ -272,7 +268,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 before->stall = 2;
                 at = now + 1;
             }
-            /* a warp that is about to wait had better let others go first */
+            /* a warp that is about to wait yields to other warps */
             before->yield = insn->control.wait_mask != 0 && before->stall > 1;
         }
         for (unsigned k = 0; k < u.count; k++) {
@@ -288,7 +284,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
         insn->control.stall = 1;
         now = at + 1;
     }
-    /* `now` is a cycle after the last one's issue */
+    /* `now` is one cycle after the issue of the last instruction */
     struct isa_control *last = &s->insn[end - 1].control;
 
     if (latest != 0)
@@ -308,7 +304,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
     }
 }
 
-/* A vector register that the next instruction reads in the same place may stay at the unit. */
+/* Sets the reuse bit of a vector register that the next instruction reads in the same operand position. */
 static void fill_reuse(struct schedule *s, uint32_t i)
 {
     struct isa_insn *insn = &s->insn[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control flow graph of a function: its blocks, and where flow goes from each. */
+/* Control flow graph of a function: basic blocks and their successors. */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frames by the ABI (docs/reference/abi.md): the state of a function's frame is read from its own instructions, what
- * they do to v2 and whether they saved v0:1. */
+/* Stack frames by the ABI (docs/reference/abi.md). The state of a frame is computed from the instructions of its function: their changes of v2, and
+ * whether they saved v0:1. */
 #include "isa/isa_priv.h"
 
 #include <stdlib.h>
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
 
-/* What an instruction adds to v2; false when it writes v2 otherwise. */
+/* Finds the value that an instruction adds to v2. Returns false if it writes v2 in another way. */
 static bool stack_change(const struct isa_insn *insn, int32_t *change)
 {
     struct isa_reg_use uses[ISA_MAX_USES];
@@ -39,7 +39,7 @@ struct way {
     bool known;
 };
 
-/* Follow one edge; the first way that reaches an instruction counts. */
+/* Follows one edge. The first path that reaches an instruction determines its frame. */
 static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit, uint64_t to,
                    const struct way *way)
 {

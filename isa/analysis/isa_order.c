@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a kernel can observe of the order in which threads run (MACHINE 4). */
+/* Order analysis: how a kernel can observe the order in which threads run (MACHINE 4). */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
@@ -10,10 +10,10 @@ struct reach {
     const struct isa_object *object;
     const struct isa_insn *insn;
     uint32_t count;
-    bool *seen;      /* per function */
-    unsigned *found; /* the functions seen, in the order they were */
+    bool *seen;      /* by function */
+    unsigned *found; /* the reached functions, in the order in which they were reached */
     unsigned n_found;
-    bool everything; /* flow may go anywhere */
+    bool everything; /* control may continue anywhere */
 };
 
 static void reach_function(struct reach *r, const struct isa_function *f)
@@ -45,21 +45,21 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 r->everything = true;
         } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
                    (insn->op != ISA_RET || f->kernel)) {
-            r->everything = true; /* a return of a function goes to one of its calls */
+            r->everything = true; /* a return of a function continues after one of its calls */
         }
     }
 }
 
 /* ---- what they do ------------------------------------------------------------------------ */
 
-enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* of 4 and 8 bytes; shared, anywhere else */
+enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* sizes: 4 and 8 bytes; locations: shared memory, other memory */
 
 struct mix {
     unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions so far, 0: none */
 };
 
-/** Reductions commute with their like; another operation on the same place does not. True: so
- *  far there was another. */
+/** Records a reduction. Equal operations commute, different operations on the same location do not. Returns true if a different operation was
+ *  recorded before. */
 static bool mixes(struct mix *mix, const struct isa_insn *insn, bool *shared)
 {
     enum isa_space space;
@@ -95,7 +95,7 @@ static void look(const struct isa_insn *insn, uint32_t index, struct mix *mix,
     out->mixed = mixed;
 }
 
-/** The analysis of a kernel that may go anywhere. */
+/** Analyses the whole text, for a kernel whose control may continue anywhere. */
 static void look_everywhere(const struct isa_insn *insn, uint32_t count,
                             struct isa_order_analysis *out)
 {
@@ -113,7 +113,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Find what flow from @kernel reaches; r->seen is clear before and after it. */
+/** Analyses the code that control from @kernel reaches; r->seen is clear before and afterwards. */
 static void look_from(struct reach *r, const struct isa_function *kernel,
                       struct isa_order_analysis *out)
 {
@@ -129,7 +129,7 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
     if (r->everything)
         return;
     *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
-    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* the first instruction counts */
+    qsort(r->found, r->n_found, sizeof *r->found, by_index); /* so that the first instruction of the text is reported */
     for (unsigned k = 0; k < r->n_found; k++) {
         const struct isa_function *f = &r->object->functions[r->found[k]];
 
@@ -144,7 +144,7 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
     struct isa_order_analysis everywhere;
-    bool known = false; /* the analysis of everything, which all such kernels share */
+    bool known = false; /* the analysis of the whole text, which such kernels share, was made */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);

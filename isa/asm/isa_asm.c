@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The assembler: lines and labels, and what is known only at the end: targets,
- * relocations, register counts of call trees, line rows.
- */
+/* The assembler: lines, labels, and the steps after the last line: branch targets, relocations, register counts of call trees, line rows. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +20,7 @@ static enum lw_status own_row(struct asm_state *as, uint32_t insn)
     return LW_OK;
 }
 
-/* A label: a name and a colon that no register pair explains. */
+/* Returns true at a label: a name and a colon that is not part of a register pair. */
 static bool at_label(struct cursor c)
 {
     cursor_space(&c);
@@ -76,7 +73,7 @@ static enum lw_status one_line(struct asm_state *as, struct cursor *c)
     return status == LW_OK ? own_row(as, index) : status;
 }
 
-/* The comment starts at # or // outside quotes. */
+/* Cuts a comment, which starts at # or // outside quotes. */
 static void cut_comment(char *text)
 {
     bool quoted = false;
@@ -162,8 +159,8 @@ static enum lw_status resolve_targets(struct asm_state *as)
     return LW_OK;
 }
 
-/* Counts of a kernel cover everything it may call: direct calls by their targets, an
- * indirect call by every function. Repeated until nothing grows: cycles are legal. */
+/* Merges a callee's counts into its caller's: a kernel's counts include all functions that it may call, and an indirect call may call every function.
+ * Repeated until no count grows, because calls may be recursive. */
 static bool absorb(struct asm_function *into, const struct asm_function *from)
 {
     struct asm_function before = *into;
@@ -200,7 +197,7 @@ static bool absorb_calls(struct asm_state *as, struct asm_function *function)
         uint32_t index = function->out.first + i;
         struct isa_insn insn;
 
-        /* jumps to other functions count too: a tail call is a plain branch */
+        /* jumps to other functions count as calls: a tail call is a branch */
         if (!isa_insn_decode(as->text[index], &insn) ||
             !(isa_op_info(insn.op)->flags & ISA_F_BRANCH))
             continue;
@@ -241,7 +238,7 @@ static void count_call_trees(struct asm_state *as)
     }
 }
 
-/* Copy an array of the state into the arena; an empty one is NULL. */
+/* Copies an array of the state into the arena; an empty one becomes NULL. */
 static bool keep(struct asm_state *as, void *out, const void *array, size_t count, size_t size)
 {
     void *copy = NULL;
@@ -278,14 +275,14 @@ static enum lw_status finish_relocs(struct asm_state *as)
     return LW_OK;
 }
 
-/** The control fields of a function whose text has none. */
+/** Fills in the control fields of a function whose text has none. */
 static enum lw_status fill_control(struct asm_state *as, const struct isa_function *f)
 {
     struct isa_insn *insn = calloc((size_t)f->count + 1, sizeof *insn);
     bool fine = insn != NULL;
 
     for (uint32_t i = 0; fine && i < f->count; i++)
-        fine = isa_insn_decode(as->text[f->first + i], &insn[i]); /* what was encoded */
+        fine = isa_insn_decode(as->text[f->first + i], &insn[i]); /* cannot fail: the assembler encoded it */
     fine = fine && isa_control_fill(insn, f->count);
     for (uint32_t i = 0; fine && i < f->count; i++)
         fine = isa_insn_encode(&insn[i], &as->text[f->first + i], NULL) == LW_OK;
@@ -320,7 +317,7 @@ static enum lw_status finish(struct asm_state *as)
             return asm_no_memory(as);
     }
     while (row_count > 0 && rows[row_count - 1].insn >= as->text_count)
-        row_count--; /* a .loc after the last instruction */
+        row_count--; /* drops a .loc after the last instruction */
     for (size_t i = 0; i < as->function_count; i++) {
         struct isa_function *function = &as->functions[i].out;
         size_t first = as->functions[i].param_first;
@@ -400,7 +397,7 @@ enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, 
         goto cleanup;
     }
     *slot = "";
-    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark */
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* skips a byte order mark */
         text += 3;
         size -= 3;
     }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Directives of assembly (docs/reference/assembly.md), and the names that they define.
- */
+/* Directives of assembly (docs/reference/assembly.md), and the names that they define. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -90,7 +88,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
     function->out.name = name;
     function->out.first = (uint32_t)as->text_count;
     function->out.kernel = kernel;
-    function->out.line = as->line; /* unless .decl, or foreign lines, say otherwise */
+    function->out.line = as->line; /* default; .decl and .loc replace it */
     function->param_first = as->param_count;
     function->shared_next = as->module_shared;
     as->in_function = true;
@@ -189,7 +187,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
             status = cursor_int(as, c, "the size", 1, ISA_CONST_BANK_BYTES, &value);
             if (status == LW_OK)
                 param.size_bytes = (uint32_t)value;
-            if (param.kind != ISA_PARAM_POINTER) /* no longer the type's own size */
+            if (param.kind != ISA_PARAM_POINTER) /* replaces the size of the type */
                 param.kind = ISA_PARAM_VALUE;
         } else if (cursor_take(c, "align=")) {
             status = cursor_int(as, c, "the alignment", 1, 4096, &value);
@@ -395,7 +393,7 @@ static enum lw_status put_hex(struct asm_state *as, struct cursor *c, struct asm
     return c->p == start ? asm_fail(as, "expected hex bytes, found '%.20s'", c->p) : LW_OK;
 }
 
-/* addr NAME[+N]: eight bytes that the loader fills in */
+/* Parses addr NAME[+N]: eight bytes that the loader fills in. */
 static enum lw_status put_address(struct asm_state *as, struct cursor *c, struct asm_init *init)
 {
     static const uint8_t zero[8];
@@ -426,7 +424,7 @@ struct value_type {
     bool is_signed;
 };
 
-/* The type word at the cursor; without one the type stays as it was. */
+/* Parses the type word at the cursor; without a type word, the previous type remains. */
 static void take_value_type(struct cursor *c, bool addresses, struct value_type *type)
 {
     if (cursor_word(c, "hex")) {
@@ -449,7 +447,7 @@ static void take_value_type(struct cursor *c, bool addresses, struct value_type 
     }
 }
 
-/* TYPE value, value, TYPE value, ...: the bytes go to the end of @init. */
+/* Parses TYPE value, value, TYPE value, ... and appends the bytes to @init. */
 static enum lw_status parse_values(struct asm_state *as, struct cursor *c, struct asm_init *init,
                                    bool addresses)
 {
@@ -502,7 +500,7 @@ static enum lw_status parse_init(struct asm_state *as, struct cursor *c)
     return status;
 }
 
-/* NAME BYTES [ALIGN] */
+/* Parses NAME BYTES [ALIGN]. */
 static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enum isa_space space,
                                      int64_t limit)
 {
@@ -549,7 +547,7 @@ static enum lw_status directive_global(struct asm_state *as, struct cursor *c,
     return status;
 }
 
-/* .shared BYTES, or .shared NAME BYTES [ALIGN] [OFFSET] */
+/* Parses .shared BYTES, or .shared NAME BYTES [ALIGN] [OFFSET]. */
 static enum lw_status directive_shared(struct asm_state *as, struct cursor *c)
 {
     enum lw_status status;
@@ -631,7 +629,7 @@ static enum lw_status directive_file(struct asm_state *as, struct cursor *c)
     return *slot != NULL ? LW_OK : as->status;
 }
 
-/* .loc FILE LINE [COLUMN] [nostmt] [prologue_end] */
+/* Parses .loc FILE LINE [COLUMN] [nostmt] [prologue_end]. */
 static enum lw_status directive_loc(struct asm_state *as, struct cursor *c)
 {
     int64_t file = 0, line = 0, column = 0;
@@ -747,7 +745,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
     case DIR_PRODUCER:
         as->producer_given = true;
         if (cursor_take(c, "\"\""))
-            return LW_OK; /* no declaration says so */
+            return LW_OK; /* the function has no declaration in the source */
         as->object->producer = parse_text(as, c);
         return as->object->producer != NULL ? LW_OK : as->status;
     case DIR_COMPDIR:

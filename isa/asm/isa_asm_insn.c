@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * One instruction of assembly: guard, mnemonic with suffixes, operands by the tokens of
- * the row, control field. Every error begins with the row's name.
- */
+/* Parses one instruction: guard, mnemonic with suffixes, operands by the tokens of the row, control field. Every message begins with the row's
+ * name. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +8,7 @@
 
 /* ---- operands ----------------------------------------------------------------------------- */
 
-/* Does the text look like this optional operand? It is left out if not. */
+/* Returns true if the text can be this optional operand; if not, the operand is omitted. */
 static bool looks_like(struct parse *p, unsigned tok, const char *text)
 {
     struct cursor c = { text };
@@ -128,7 +126,7 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
     return cursor_addend(p->as, c, &p->target_addend);
 }
 
-/* (x), (x,y) or (x,y,z) */
+/* Parses (x), (x,y) or (x,y,z). */
 static enum lw_status parse_texels(struct parse *p, struct cursor *c)
 {
     unsigned axis = 0;
@@ -148,7 +146,7 @@ static enum lw_status parse_texels(struct parse *p, struct cursor *c)
     return LW_OK;
 }
 
-/* b and c of a row with both: which goes to X, which to C? */
+/* Assigns sources b and c of a row that has both to X and C. */
 static enum lw_status assign_sources(struct parse *p, struct source *b, struct source *c)
 {
     bool b_wide = b->kind >= ISA_X_CONST, c_wide = c->kind >= ISA_X_CONST;
@@ -177,7 +175,7 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     return LW_OK;
 }
 
-/** Of `waitcnt`: counters and the most that each may be at; of those left out, any. */
+/** Parses the counters of `waitcnt` with their limits; `waitcnt` does not wait for the counters that are omitted. */
 static enum lw_status parse_counts(struct parse *p, struct cursor *c)
 {
     static const struct {
@@ -251,7 +249,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         }
         return status;
     case ISA_TK_C: {
-        /* what the row says C can be, plus what X could take in its place */
+        /* what C can be in this row, plus what X could be in its place */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 
@@ -375,7 +373,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         return parse_lane(p, c, regs);
     case ISA_TK_MEMBER:
         if (cursor_take(c, "_"))
-            return LW_OK; /* isa_insn_init gave all lanes */
+            return LW_OK; /* isa_insn_init() has set the mask to all lanes */
         status = asm_parse_register(p, c, 1, C_V, &reg);
         insn->x = (insn->x & 0xffffff) | reg.number << 24;
         return status;
@@ -388,7 +386,7 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
     return LW_OK;
 }
 
-/** The second text of an operand that is written as two. */
+/** Parses the second text of an operand that consists of two. */
 static enum lw_status parse_second(struct parse *p, unsigned tok, struct cursor *c)
 {
     enum lw_status status;
@@ -456,7 +454,7 @@ static enum lw_status parse_operands(struct parse *p)
 
         if (texts == 0)
             continue;
-        /* leave an optional operand out when the texts are needed for the others */
+        /* omit an optional operand if the remaining texts are needed for the other operands */
         if (optional && (p->text_count - next <= required || !looks_like(p, tok, p->texts[next])))
             continue;
         if (!optional)
@@ -497,7 +495,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
 
     for (size_t n = size < 60 ? size : 60; n > 0 && near == NULL; n--) {
         if (n != size && word[n] != '.')
-            continue; /* then without suffixes */
+            continue; /* no row of this name: try it without its suffixes */
         snprintf(name, sizeof name, "%.*s", (int)n, word);
         near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));
@@ -507,7 +505,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
                     near ? near : ": docs/reference/isa.md lists those there are", near ? "?)" : "");
 }
 
-/* One suffix: .soft, .alt or a value of a group that is not set yet. */
+/* Parses one suffix: .soft, .alt or a value of a group that is not set yet. */
 static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t *groups_set)
 {
     const char *s = *text;
@@ -579,7 +577,7 @@ static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
     c->p += size;
     p->info = isa_op_info(op);
 
-    /* guard and control were, or will be, set on top of the row's start values */
+    /* guard and control are set separately, on top of the row's initial values */
     isa_insn_init(&p->insn, op);
     p->insn.xkind = ISA_X_VECTOR;
     rest = word + best;
@@ -649,7 +647,7 @@ static enum lw_status parse_control(struct parse *p, struct cursor *c)
 
 /* ---- the whole ---------------------------------------------------------------------------------- */
 
-/* Split @text at commas that are in no bracket and no quotes; the buffer is ours. */
+/* Splits @text, a buffer of ours, at commas outside brackets and quotes. */
 static enum lw_status split_operands(struct parse *p, char *text)
 {
     char *start = text;
@@ -690,7 +688,7 @@ static enum lw_status split_operands(struct parse *p, char *text)
     }
 }
 
-/* The brace of the control field, outside quotes. */
+/* Finds the brace of the control field, outside quotes. */
 static char *find_control(char *text)
 {
     for (char *s = text; *s != '\0'; s++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inside the assembler: an instruction being parsed, and the readers of single operands.
- */
+/* Internals of the assembler: an instruction that is being parsed, and the parsers of single operands. */
 #ifndef ISA_ASM_INSN_PRIV_H
 #define ISA_ASM_INSN_PRIV_H
 
@@ -9,15 +7,14 @@
 
 enum { ASM_MAX_TEXTS = 12 };
 
-/** The instruction being parsed. */
 struct parse {
     struct asm_state *as;
     const struct isa_op_info *info;
     struct isa_insn insn;
-    char *texts[ASM_MAX_TEXTS]; /* operands, split at commas */
+    char *texts[ASM_MAX_TEXTS]; /* texts of the operands, split at commas */
     unsigned text_count;
-    unsigned operand;       /* 1-based, for messages */
-    const char *reloc_name; /* an address in X */
+    unsigned operand;       /* number of the current operand from 1, for messages */
+    const char *reloc_name; /* name of the address in X; NULL: none */
     int64_t reloc_addend;
     bool reloc_high;
     const char *target_name;
@@ -34,10 +31,10 @@ struct parse {
 struct reg {
     bool scalar;
     unsigned number;
-    unsigned span; /* registers as written; 0: vz or sz, any number of them */
+    unsigned span; /* number of registers written; 0: vz or sz, which stand for any number */
 };
 
-/** A source operand before it is known which field takes it. */
+/** Source operand that is not assigned to a field yet. */
 struct source {
     unsigned kind; /* enum isa_xkind */
     uint32_t x;
@@ -45,27 +42,27 @@ struct source {
     unsigned srcmod;
 };
 
-/** p3, !p3, pt; sp0 with @prefix "sp". */
+/** Parses p3, !p3 or pt, or with @prefix "sp" sp0 etc. */
 bool asm_take_predicate(struct cursor *c, const char *prefix, bool may_negate, unsigned *number,
                         bool *negate);
-/** b0..b15 */
+/** Parses b0 to b15. */
 bool asm_take_barrier(struct cursor *c, unsigned *number);
-/** A register that must be there, @regs of them, of @classes (C_V, C_S). */
+/** Parses a required operand of @regs registers of @classes (C_V, C_S). */
 enum lw_status asm_parse_register(struct parse *p, struct cursor *c, unsigned regs,
                                   unsigned classes, struct reg *out);
-/** An integer, or the bits of a float with a suffix, as X. */
+/** Converts an integer, or a float with a suffix, to an immediate X. */
 enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsigned regs,
                                  uint32_t *x);
-/** Register, constant or immediate with its source modifiers, for token @tok. */
+/** Parses a register, constant or immediate with its source modifiers, for token @tok. */
 enum lw_status asm_parse_source(struct parse *p, struct cursor *c, unsigned tok, unsigned regs,
                                 struct source *out);
-/** Put a source into X. */
+/** Stores a source in X. */
 void asm_set_x(struct isa_insn *insn, const struct source *source);
-/** [...] of loads, stores and atomics. */
+/** Parses the address [...] of a load, store or atomic. */
 enum lw_status asm_parse_address(struct parse *p, struct cursor *c);
-/** c[bank][...] of constant loads. */
+/** Parses the address c[bank][...] of a constant load. */
 enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c, unsigned classes);
-/** [pair+register+offset] of scalar loads. */
+/** Parses the address [pair+register+offset] of a scalar load. */
 enum lw_status asm_parse_scalar_address(struct parse *p, struct cursor *c);
 
 #endif

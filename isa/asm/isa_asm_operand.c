@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Single operands of assembly: registers, predicates, sources and addresses.
- */
+/* Parsers of single operands: registers, predicates, sources and addresses. */
 #include <stdio.h>
 
 #include "isa/asm/isa_asm_insn_priv.h"
@@ -28,7 +26,7 @@ static bool take_decimal(const char **p, unsigned *out)
     return true;
 }
 
-/* True, and the cursor moves, when a register is there. */
+/* If a register is next, parses it and returns true. */
 static bool take_register(struct cursor *c, struct reg *out)
 {
     static const struct {
@@ -61,7 +59,7 @@ static bool take_register(struct cursor *c, struct reg *out)
     if (*p == ':') {
         p++;
         if (*p == *c->p)
-            p++; /* v2:v3 is as good as v2:3 */
+            p++; /* v2:v3 is accepted for v2:3 */
         if (!take_decimal(&p, &last) || last < out->number)
             return false;
         out->span = last - out->number + 1;
@@ -91,7 +89,7 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
                             regs, 2 * regs - 1, reg->span);
     }
     if (reg->number == 255 || (reg->scalar && reg->number >= ISA_S_EXEC))
-        return LW_OK; /* by name */
+        return LW_OK; /* registers with a name, not a number */
     if (reg->number + regs > limit)
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
@@ -114,7 +112,6 @@ enum lw_status asm_parse_register(struct parse *p, struct cursor *c, unsigned re
     return fit_register(p, out, regs, classes);
 }
 
-/* p3, !p3, pt; sp0 with @prefix "sp". */
 bool asm_take_predicate(struct cursor *c, const char *prefix, bool may_negate, unsigned *number,
                         bool *negate)
 {
@@ -214,7 +211,7 @@ enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsign
     return LW_OK;
 }
 
-/* lo(name+8), hi(name): an address that the loader fills in, or a shared variable's. */
+/* Parses lo(name+8) or hi(name): an address that the loader fills in, or that of a shared variable. */
 static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x)
 {
     bool high = c->p[0] == 'h';
@@ -244,7 +241,7 @@ static enum lw_status parse_reloc(struct parse *p, struct cursor *c, uint32_t *x
     return LW_OK;
 }
 
-/* [offset] or [name + offset] after "c"; the cursor is at the bracket. */
+/* Parses [offset] or [name + offset] after "c"; the cursor is at the bracket. */
 static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t *x)
 {
     int64_t bank = 0, offset = 0, addend = 0;
@@ -390,12 +387,12 @@ void asm_set_x(struct isa_insn *insn, const struct source *source)
 struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
-    bool is_signed; /* .s after the last register */
-    uint8_t scale;  /* * 2, 4, 8 or 16 after it: 1..4 */
+    bool is_signed; /* .s follows the last register */
+    uint8_t scale;  /* * 2, 4, 8 or 16 follows it: 1 to 4 */
     int64_t disp;
 };
 
-/* Terms of an address up to the closing bracket; @params: names are parameters. */
+/* Parses the terms of an address up to the closing bracket. If @params is true, names are parameters. */
 static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params,
                                   struct address *out)
 {

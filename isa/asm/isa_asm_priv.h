@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inside the assembler: the state, the cursor over one line and the seams between
+ * Internals of the assembler: its state, the cursor over one line, and the interfaces between
  *
  *   isa_lex.c            names, numbers and strings of one line
  *   isa_asm_operand.c    single operands
  *   isa_asm_insn.c       one instruction, by the operand tokens of its row
  *   isa_asm_directive.c  directives
- *   isa_asm.c            lines and labels, what is known at the end
+ *   isa_asm.c            lines, labels, and the steps after the last line
  */
 #ifndef ISA_ASM_PRIV_H
 #define ISA_ASM_PRIV_H
@@ -16,15 +16,15 @@
 /* ---- maps from names to numbers --------------------------------------------- */
 
 struct name_slot {
-    const char *name; /* borrowed; NULL: free */
+    const char *name; /* borrowed; NULL: the slot is free */
     uint32_t value, scope;
 };
 struct name_map {
-    struct name_slot *slots; /* a power of two, at most two thirds full */
+    struct name_slot *slots; /* count is a power of two; at most two thirds are in use */
     size_t capacity, count;
 };
 void name_map_fini(struct name_map *map);
-/** False when memory is short. A name is looked up together with its scope. */
+/** Defines a name in a scope. Returns false if memory is short. */
 bool name_map_put(struct name_map *map, const char *name, uint32_t scope, uint32_t value)
     LW_MUST_CHECK;
 const struct name_slot *name_map_get(const struct name_map *map, const char *name,
@@ -32,30 +32,30 @@ const struct name_slot *name_map_get(const struct name_map *map, const char *nam
 
 /* ---- state --------------------------------------------------------------------- */
 
-/** A use of a name that may be defined later. */
+/** Use of a label or symbol that may be defined later. */
 struct fixup {
     uint32_t insn;
-    uint32_t scope;    /* of labels; 0: not in a function */
+    uint32_t scope;    /* scope of the labels; 0: outside functions */
     uint32_t line;
-    bool quoted;       /* never a label */
+    bool quoted;       /* a quoted name is never a label */
     const char *name;
     int64_t addend;
 };
-/** A relocation whose name may be defined later. */
+/** Relocation whose symbol may be defined later. */
 struct pending_reloc {
-    struct isa_reloc reloc; /* without `to` */
+    struct isa_reloc reloc; /* all but `to` */
     uint32_t line;
     const char *name;
 };
 
-/** A function under construction. */
+/** Function that is being assembled. */
 struct asm_function {
     struct isa_function out;
-    size_t param_first;      /* in params */
+    size_t param_first;      /* index of its first parameter in params */
     bool regs_given, shared_given, params_given, decl_given;
-    bool control_given;      /* an instruction of it has a control field, perhaps an empty one */
-    uint32_t shared_next;    /* after the named variables */
-    uint16_t v, s, b;        /* registers it uses itself */
+    bool control_given;      /* one of its instructions has a control field, perhaps an empty one */
+    uint32_t shared_next;    /* end of the named variables */
+    uint16_t v, s, b;        /* registers that its own instructions use */
 };
 
 struct asm_init {
@@ -67,8 +67,8 @@ struct asm_state {
     const char *name;
     uint32_t line;
     struct lw_error *err;
-    enum lw_status status;     /* of the last failure: what functions that give NULL mean */
-    struct isa_object *object; /* its arena holds every name */
+    enum lw_status status;     /* status of the last failure, for functions that return NULL */
+    struct isa_object *object; /* its arena owns every name */
 
     struct isa_word *text;
     size_t text_count, text_capacity;
@@ -86,20 +86,20 @@ struct asm_state {
     size_t fixup_count, fixup_capacity;
     struct pending_reloc *relocs;
     size_t reloc_count, reloc_capacity;
-    struct asm_init init;     /* of the variable declared last */
+    struct asm_init init;     /* initial data of the variable declared last */
     struct asm_init bank;
-    struct name_map labels, symbols; /* symbols: functions, then variables + VARIABLE */
-    struct name_map param_names;     /* scope: function index + 1 */
+    struct name_map labels, symbols; /* symbols: indices of functions, and VARIABLE + index of variables */
+    struct name_map param_names;     /* the scope is function index + 1 */
 
     bool in_function;
     bool producer_given;
     enum isa_asm_control control;
-    bool own_lines;           /* no .file, .loc or .nolines was seen */
+    bool own_lines;           /* no .file, .loc or .nolines was read */
     uint32_t module_shared;   /* end of the module's shared variables */
 };
 #define ASM_VARIABLE UINT32_C(0x80000000)
 
-/* Grow an array of the state by one and give the new, zeroed element, or NULL. */
+/* Grows an array of the state by one zeroed element and returns it, or NULL. */
 #define ASM_PUSH(array, count, capacity)                                                   \
     (lw_grow(&(array), &(capacity), (count) + 1, sizeof *(array))                          \
          ? memset(&(array)[(count)++], 0, sizeof *(array))                                 \
@@ -114,55 +114,54 @@ struct cursor {
     const char *p; /* terminated by NUL */
 };
 
-/** A number as written. */
+/** A number as written in the text. */
 struct number {
     enum { NUMBER_INT, NUMBER_FLOAT, NUMBER_BITS32, NUMBER_BITS64 } kind;
     bool negative, hex;
-    uint64_t magnitude;  /* of an integer; the bits of 0f... and 0d... */
-    char text[64];       /* of a float */
+    uint64_t magnitude;  /* value of an integer; bits of 0f... and 0d... */
+    char text[64];       /* text of a float */
     char suffix;         /* 'f' or NUL */
 };
 
 void cursor_space(struct cursor *c);
 bool cursor_end(struct cursor *c);
-/** Take @text if it comes next (after space). */
+/** Skips space and then @text if it follows; returns whether it did. */
 bool cursor_take(struct cursor *c, const char *text);
-/** Take @word if it comes next and ends there. */
+/** As cursor_take() for a whole word. */
 bool cursor_word(struct cursor *c, const char *word);
-/** A bare or quoted name, copied into the object's arena; NULL with an error set.
- *  @quoted may be NULL. */
+/** Reads a bare or quoted name into the object's arena. Returns NULL and sets the error if there is none. @quoted may be NULL. */
 const char *cursor_name(struct asm_state *as, struct cursor *c, bool *quoted);
 bool cursor_at_name(struct cursor *c);
-/** "..." with escapes into @out. */
+/** Appends the bytes of a string "...", with escapes replaced, to @out. */
 enum lw_status cursor_string(struct asm_state *as, struct cursor *c, struct asm_init *out);
 bool cursor_at_number(struct cursor *c);
 enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct number *out);
-/** An integer in [low, high]; @what for the message. */
+/** Reads an integer in [low, high]; messages call it @what. */
 enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *what, int64_t low,
                           int64_t high, int64_t *out);
-/** +N or -N if there is one. */
+/** Reads +N or -N if one of them follows. */
 enum lw_status cursor_addend(struct asm_state *as, struct cursor *c, int64_t *addend);
 enum lw_status cursor_finish(struct asm_state *as, struct cursor *c);
 bool asm_init_put(struct asm_init *init, const void *bytes, size_t size) LW_MUST_CHECK;
-/** The float value of @n, rounded once. */
+/** Value of @n as a float, rounded once. */
 float number_f32(const struct number *n);
 double number_f64(const struct number *n);
 
 /* ---- directives ------------------------------------------------------------------ */
 
-/** Run the directive at @c. */
+/** Executes the directive at @c. */
 enum lw_status asm_directive(struct asm_state *as, struct cursor *c);
-/** The open function, or NULL. */
+/** Returns the function that is being assembled, or NULL. */
 struct asm_function *asm_current(struct asm_state *as);
 enum lw_status asm_define_label(struct asm_state *as, const char *name);
-/** Give the initial values read so far to the variable declared last. */
+/** Stores the initial data read so far in the variable declared last. */
 enum lw_status asm_flush_init(struct asm_state *as);
 
 /* ---- one instruction ---------------------------------------------------------------- */
 
-/** Parse the instruction at @c and append it to the text. */
+/** Parses the instruction at @c and appends it to the text. */
 enum lw_status asm_instruction(struct asm_state *as, struct cursor *c);
-/** Offset of a parameter, or of a shared variable, of the current function. */
+/** Finds the offset of a parameter, or of a shared variable, of the current function. */
 bool asm_param_offset(struct asm_state *as, const char *name, uint32_t *offset);
 bool asm_shared_offset(struct asm_state *as, const char *name, uint32_t *offset);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A whole object as text that the assembler turns into an equal object: directives for
- * everything that is not text, labels .L<index> for targets.
- */
+/* Prints a whole object as text that the assembler turns into an equal object: directives for everything but the text, labels .L<index> for branch
+ * targets. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +11,7 @@ static bool is_bare(const char *name)
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$";
     size_t size = strlen(name);
 
-    /* names that start like our labels are quoted: quotes are never labels */
+    /* names that begin like our labels are quoted, because a quoted name is never a label */
     return size != 0 && strchr(first, *name) != NULL && strncmp(name, ".L", 2) != 0 &&
            strspn(name, first) + strspn(name + strspn(name, first),
                                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -40,7 +38,7 @@ void isa_name_print(const char *name, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-/* Quoted whatever it is: file names, producer. */
+/* Prints a file name or the producer, always in quotes. */
 static void put_text(const char *text, struct lw_sink *out)
 {
     if (is_bare(text))
@@ -55,9 +53,9 @@ static void put_text(const char *text, struct lw_sink *out)
 struct disasm {
     const struct isa_object *object;
     struct lw_sink *out;
-    uint8_t *is_target; /* bit per instruction: it has a label; NULL: no memory */
+    uint8_t *is_target; /* bit per instruction: it has a label; NULL: memory is short */
     const struct isa_function *function;
-    struct isa_reloc *relocs; /* a sorted copy */
+    struct isa_reloc *relocs; /* sorted copy of the object's relocations */
     size_t next_reloc, next_line;
     unsigned next_loop;
 };
@@ -123,7 +121,7 @@ static void text_sink_init(struct text_sink *sink, char *text, size_t capacity)
     text[0] = '\0';
 }
 
-/* Labels in the same function; the start of another function by its name. */
+/* Names a label in the same function, or the start of another function. */
 static bool name_target(void *context, uint64_t address, char *text, size_t size)
 {
     const struct disasm *d = context;
@@ -167,7 +165,7 @@ static void put_reloc_name(const struct isa_object *object, const struct isa_rel
         lw_printf(out, "%+lld", (long long)reloc->addend);
 }
 
-/* Initial bytes, with the addresses that the loader fills in between them. */
+/* Prints initial data, and between the bytes the addresses that the loader fills in. */
 static void put_init(struct disasm *d, uint32_t index)
 {
     const struct isa_variable *variable = &d->object->variables[index];
@@ -277,8 +275,8 @@ static void put_function_head(const struct isa_function *function, struct lw_sin
         lw_put(out, ".dynshared\n");
 }
 
-/** Has no instruction of a function a control field? Then an empty one at the first keeps the assembler from
- *  filling them in. */
+/** Returns true if no instruction of a function has a control field. An empty one is then printed at the first instruction, so that the assembler
+ *  does not fill them in. */
 static bool lacks_control(const struct isa_object *object, const struct isa_function *f)
 {
     const struct isa_control none = { .write_bar = 7, .read_bar = 7 };

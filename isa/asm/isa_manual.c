@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The instruction manual in Markdown (docs/reference/isa.md), printed from the tables.
- */
+/* Prints the instruction manual in Markdown (docs/reference/isa.md) from the tables. */
 #include "isa/isa_priv.h"
 
 #include <string.h>
@@ -41,7 +39,7 @@ static const struct {
     [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 
-/* A cell of a table: bars would end it. */
+/* Prints text in a table cell; a bar is escaped, because it would end the cell. */
 static void put_part(const char *text, size_t length, struct lw_sink *out)
 {
     for (; length-- != 0; text++) {
@@ -57,7 +55,7 @@ static void put_cell(const char *text, struct lw_sink *out)
     put_part(text, strlen(text), out);
 }
 
-/* The semantics of an instruction, without what says only how its handlers are compiled. */
+/* Prints the semantics of an instruction without SELDOM(), which only affects how its handlers are compiled. */
 static void put_semantics(const char *text, struct lw_sink *out)
 {
     static const char rare[] = "SELDOM(";
@@ -79,7 +77,7 @@ static const char *order_name(enum isa_order order)
     return names[order];
 }
 
-/* Properties of an instruction, one after the other; of order the names of the machine's rules. */
+/* Prints the properties of an instruction; those of its order have the names of MACHINE 4. */
 static void put_properties(const struct isa_op_info *info, struct lw_sink *out)
 {
     static const struct {

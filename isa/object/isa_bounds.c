@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What memory instructions stay in, and the section .lanewise.bounds that keeps it (docs/reference/object.md). */
+/* The objects that memory accesses must stay inside, and the section .lanewise.bounds that stores them (docs/reference/object.md). */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Debug information of the source in an object: the rules that it obeys, and the section
- * .lanewise.debug that keeps it (docs/reference/object.md). isa_dwarf_info.c makes DWARF of it.
- */
+/* Debug information of the source in an object: its validity rules, and the section .lanewise.debug that stores it (docs/reference/object.md).
+ * isa_dwarf_info.c converts it to DWARF. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t debug_magic[8] = { 'L', 'W', 'D', 'B', 'G', 0, 0, 1 };
@@ -77,7 +75,7 @@ bool isa_debug_tag_known(unsigned tag)
     case ISA_TAG_NAMESPACE:
     case ISA_TAG_UNSPECIFIED_TYPE:
     case ISA_TAG_RVALUE_REFERENCE: return true;
-    default: return false; /* the unit is none: its children are the roots */
+    default: return false; /* the compile unit has no entry: its children are the roots */
     }
 }
 
@@ -260,7 +258,7 @@ void isa_debug_write(const struct isa_object *object, struct isa_bytes *out)
         for (uint32_t k = 0; k < die->attr_count; k++)
             put_attr(out, &debug->attrs[die->first_attr + k]);
     }
-    if (debug->expression_bytes != 0) { /* the last part, so that objects without are as they were */
+    if (debug->expression_bytes != 0) { /* written last, so that objects without expressions keep their format */
         isa_bytes_uleb(out, debug->expression_bytes);
         isa_bytes_put(out, debug->expressions, debug->expression_bytes);
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Debug information of an object, DWARF 4, made for stock gdb (docs/reference/object.md): line
- * table and call frames; isa_dwarf_info.c makes the rest. Numbers and names: DWARF 4 standard, sections 6.2, 6.4 and 7.
- */
+/* DWARF 4 debug information of an object for stock gdb (docs/reference/object.md): line table and call frames. isa_dwarf_info.c writes the other
+ * sections. Source of numbers and names: DWARF 4 standard, sections 6.2, 6.4 and 7. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -79,7 +77,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         line_delta = 0;
     }
     if (pc_delta > (255 - OPCODE_BASE - LINE_RANGE) / LINE_RANGE) {
-        isa_bytes_u8(out, DW_LNS_advance_pc); /* in units of an instruction */
+        isa_bytes_u8(out, DW_LNS_advance_pc); /* in units of one instruction */
         isa_bytes_uleb(out, pc_delta);
         pc_delta = 0;
     }
@@ -88,9 +86,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
                                   true };
 }
 
-/* Instructions that others reach: from another line; back from a later one, or from a jump of the same line
- * that is a line of its own, as the end of a `while` is. nvcc's loops begin in the middle of a statement, where
- * no debugger stops that comes from elsewhere. A byte each. NULL: no memory. */
+/* Returns a byte per instruction, or NULL if memory is short. ENTERED: a jump from another source line leads to the instruction. ENTERED_BACK: the
+ * jump goes backwards, or comes from a row of its own of the same line, as at the end of a `while`. Loops of nvcc begin in the middle of a statement;
+ * no debugger would stop there after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -107,7 +105,7 @@ static uint8_t *find_entered(const struct isa_object *object)
             if (!isa_insn_decode(object->text[i], &insn))
                 continue;
             if (insn.op == ISA_BRX) {
-                memset(entered + f->first, ENTERED, f->count); /* it may go anywhere */
+                memset(entered + f->first, ENTERED, f->count); /* an indirect branch may go to any instruction */
                 break;
             }
             if (!isa_insn_jumps(&insn, i, &target) || target < 0 || target >= object->text_count)
@@ -123,9 +121,8 @@ static uint8_t *find_entered(const struct isa_object *object)
     return entered;
 }
 
-/* A row that continues the line before it changes only the column. gdb takes each row for a line of
- * its own on the way back, and would stop there. Where flow comes in from elsewhere it stays: a step
- * into the middle of a line would not be seen. */
+/* Returns true if the row only changes the column of the line before it. Such a row is omitted: gdb takes each row for a line of its own and would
+ * stop there in reverse execution. A row that jumps lead to is kept, because a step into the middle of a line would not be noticed. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
                     const uint8_t *entered)
 {
@@ -133,7 +130,7 @@ static bool goes_on(const struct isa_line *row, const struct isa_line *before,
            (before->is_stmt || !row->is_stmt) && entered[row->insn] == 0;
 }
 
-/* One sequence a function, so that no function inherits the last line of another. */
+/* Writes one sequence per function, so that no function continues the last line of another. */
 static void make_line(const struct isa_object *object, struct isa_bytes *out)
 {
     static const uint8_t operand_counts[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
@@ -156,7 +153,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_u8(out, LINE_RANGE);
     isa_bytes_u8(out, OPCODE_BASE);
     isa_bytes_put(out, operand_counts, sizeof operand_counts);
-    isa_bytes_u8(out, 0); /* no directories but the compilation's */
+    isa_bytes_u8(out, 0); /* no directory but that of the compilation */
     for (unsigned i = 1; i < object->file_count; i++) {
         isa_bytes_string(out, object->files[i]);
         isa_bytes_uleb(out, 0);
@@ -178,7 +175,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             function = here;
             line_row(out, &state, row);
         }
-        /* gdb stops where a row begins, on the way back too, but not at such a jump: at the head */
+        /* gdb stops at the beginning of a row, also in reverse execution. The target of a jump back needs a row of its own: without it gdb would stop
+         * at the head of the line. */
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {
@@ -198,8 +196,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 
 /* ---- .debug_frame --------------------------------------------------------------------------- */
 
-/* The target architectures' numbers: 7 is the stack pointer (rsp, and by our rule x7), 16 the return
- * address of x86-64, 30 that of aarch64. */
+/* Register numbers of the target architectures: 7 is the stack pointer (rsp of x86-64, x7 by our rule), 16 the return address of x86-64, 30 that of
+ * aarch64. */
 enum { FRAME_SP = 7, FRAME_RA_X86 = 16, FRAME_RA_ARM = 30 };
 
 static size_t open_entry(struct isa_bytes *out, uint32_t id)
@@ -218,12 +216,9 @@ static void close_entry(struct isa_bytes *out, size_t at)
     isa_bytes_patch32(out, at, (uint32_t)(out->size - at - 4));
 }
 
-/*
- * A kernel has a caller by these rules, too: gdb takes all frames of which it reads that they are
- * outermost for the same, and `next` over a call would end where any lane returns. It ends a
- * backtrace at the function of the entry point and at main, which are two kernels (isa_elf.c);
- * below others is what launched them, which is outermost.
- */
+/* By these rules a kernel has a caller, too: gdb takes all frames that are marked outermost for the same frame, and `next` over a call would then end
+ * where any lane returns. gdb ends a backtrace at the function of the entry point and at main, which are two kernels (isa_elf.c). Below other kernels
+ * it shows the launching pseudo-function, which is outermost. */
 static uint32_t make_cie(struct isa_bytes *out)
 {
     size_t at = open_entry(out, UINT32_MAX);
@@ -242,8 +237,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     isa_bytes_uleb(out, 1);
     isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
     isa_bytes_uleb(out, 1);
-    /* last: lldb 19 does not know this one and reads nothing after it; its ABI has the
-     * rule anyway */
+    /* last: lldb 19 ignores this rule and all after it; its ABI plugin has the same rule */
     isa_bytes_u8(out, DW_CFA_val_offset);
     isa_bytes_uleb(out, FRAME_SP);
     isa_bytes_uleb(out, 0);
