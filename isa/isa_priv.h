@@ -83,8 +83,9 @@ unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn);
 /** Register count of operand @index, for rows in which the variant bit exchanges X and C. */
 unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
                           const struct isa_insn *insn);
-/** The row has both an X and a C source, so the variant bit exchanges them. */
+/** Returns true if the row has an X and a C source, which the variant bit exchanges. */
 bool isa_operands_swappable(const struct isa_operands *operands);
+/** Returns the variant bit that the operands imply in a row with exchangeable X and C. */
 bool isa_insn_natural_variant(const struct isa_insn *insn);
 
 /* ---- modifier groups (isa/mods.def) --------------------------------------- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of ptx/: PTX text to an object of our ISA, and compilers for .cl and .cu files. */
+/* Public interface of ptx/: translation of PTX text to an object of our ISA, and compilers for .cl and .cu files. */
 #ifndef PTX_H
 #define PTX_H
 
@@ -7,18 +7,19 @@
 
 struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
-    bool no_scalar;       /* use no scalar unit: for engines that divide warps freely */
-    bool from_source;     /* the text was compiled from the source @name: messages give the file and line of the
-                           * last .loc, then the PTX's line; instructions are not checked against .version and
-                           * .target, which the compiler chose */
-    bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
+    bool no_scalar;       /* do not use the scalar unit, for engines that may divide warps at any instruction */
+    bool from_source;     /* the text was compiled from source @name: messages give file and line of the last .loc, then
+                           * the line of the PTX; instructions are not checked against .version and .target, which the
+                           * compiler chose */
+    bool keep_values;     /* keep registers that hold variables of optimised code live as long as the variables have
                            * their values */
-    bool no_values;       /* neither a debugger nor a check reads variables: for launch/, which compiles */
-    uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is not known; 0: 8,192 */
-    unsigned vector_registers;  /* limit of vector registers for a kernel that makes no calls, at least 16; 0:
-                                 * .maxnreg's, else all */
-    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. For tests of saving them */
-    const char *comp_dir; /* compilation folder for the line table; NULL: as in the source */
+    bool no_values;       /* neither a debugger nor a check reads variables; used by launch/ when it compiles */
+    uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
+    unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
+                                 * limit of .maxnreg, else all registers */
+    unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. Tests use it to cover the saving
+                                 * of barrier registers */
+    const char *comp_dir; /* compilation folder for the line table; NULL: the one in the source's debug information */
     struct lw_sink *notes; /* receives messages about omitted parts; may be NULL */
 };
 void ptx_options_default(struct ptx_options *options);
@@ -57,9 +58,8 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
  * @clang    program to run, NULL: LANEWISE_CLANG from the environment, else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
- * @words    receives all output of a compiler, warnings too (nvcc's where the flags request them: -Wall), at
- *           most
- *           about 64 KiB; may be NULL
+ * @words    receives at most about 64 KiB of the compiler's output, including clang's warnings,
+ *           and nvcc's warnings if the flags request them (-Wall); may be NULL
  * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when no clang or no libclc
  *         is installed (names the Debian packages).
  */
@@ -76,11 +76,11 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option for clang: neither a debugger nor a check reads variables of optimised code, so their values are
- *  omitted. To find them would take a quarter more of clang's time on large kernels. nvcc does not get this
+/** Option with which clang omits the values of variables of optimised code, because neither a debugger nor a check
+ *  reads them. To find them would take a quarter more of clang's time on large kernels. nvcc does not get this
  *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
-/** Returns true if a program's name means nvcc: its last part begins with that. */
+/** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);
 /** Returns true for a file that a compiler translates to PTX: .cl or .cu. */
 bool ptx_is_compiled(const char *path);
@@ -88,13 +88,13 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile() for one of several modules to be linked: everything that another module may refer to is
- *  kept, which nvcc does only with -rdc=true. */
+/** As ptx_compile(), for one of several modules to be linked: keeps everything that another module may refer to. nvcc
+ *  only does this with -rdc=true. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile() for text in memory, which is compiled in a private folder; @name (".cl", ".cu") is used
- *  in messages and in the line table. The user's own headers need an -I. */
+/** As ptx_compile() for text in memory, which is compiled in a private folder. Messages and the line table use @name,
+ *  which ends in ".cl" or ".cu". The user's own headers need an -I option. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,

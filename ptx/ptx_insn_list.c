@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions and virtual registers as the passes make them. */
+/* Instructions and virtual registers as the passes create them. */
 #include "ptx/ptx_priv.h"
 
 void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line)
@@ -49,10 +49,10 @@ bool ptx_op_wide_x(enum isa_op op)
            (isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) != 0 || isa_op_has(info, ISA_TOK_XT));
 }
 
-/* What the translator knows of operations in addition to the rows of isa/insns.def. */
+/* Properties of operations that isa/insns.def does not have. */
 static const struct {
-    bool commutes;   /* A and X may change places (of comparisons: ptx_mi_swap mirrors them) */
-    uint16_t narrow; /* makes the low word of the result from the sources' low words */
+    bool commutes;   /* A and X may be exchanged (ptx_mi_swap() mirrors a comparison) */
+    uint16_t narrow; /* operation that computes the low word of the result from low words of the sources */
 } traits[ISA_OP_COUNT] = {
     /* clang-format off */
     [ISA_V_ADD_U32] = { .commutes = true },     [ISA_V_ADD_U64] = { true, ISA_V_ADD_U32 },
@@ -76,7 +76,7 @@ static const struct {
     [ISA_V_XOR_B32] = { .commutes = true },     [ISA_V_XOR_B64] = { true, ISA_V_XOR_B32 },
     [ISA_V_MOV_B64] = { .narrow = ISA_V_MOV_B32 },
     [ISA_V_NOT_B64] = { .narrow = ISA_V_NOT_B32 },
-    [ISA_V_SHL_B64] = { .narrow = ISA_V_SHL_B32 }, /* both give 0 where all bits leave */
+    [ISA_V_SHL_B64] = { .narrow = ISA_V_SHL_B32 }, /* both return 0 if all bits are shifted out */
     [ISA_V_SELP_B64] = { .narrow = ISA_V_SELP_B32 },
     /* clang-format on */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Entry points of ptx/: one module to one object; the flow graph as text. */
+/* Entry points of ptx/: translation of modules to an object, and the flow graph as text. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static const char *arena_text(struct ptx_job *job, struct isa_object *object, co
     return p;
 }
 
-/* Module-scope shared variables lie at the same offset in every kernel. */
+/* Assigns offsets to module-scope shared variables, which are the same in every kernel. */
 static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_t count)
 {
     uint64_t top = 0;
@@ -81,7 +81,7 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
     }
 }
 
-/* A shared variable that two kernels name needs one place; the first to need it decides. */
+/* Marks shared variables that two kernels use, because they need the same offset in both; the first user decides. */
 static void find_common_shared(struct ptx_module *module)
 {
     uint32_t *user = ptx_new(module->job, module->symbols.count + 1, sizeof *user);
@@ -165,8 +165,8 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
     }
 }
 
-/* Names in an object differ; variables of two functions, or of two braces, may not, nor functions
- * that belong to two modules. */
+/* Makes names in the object unique: variables of two functions or two blocks, and functions of two modules, may have
+ * the same name. */
 static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const char *name)
 {
     uint32_t *used = ptx_map_find(names, name, strlen(name));
@@ -177,7 +177,7 @@ static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const
         ptx_map_put(job, names, name, strlen(name), 0);
         return name;
     }
-    for (n = *used + 1; longer == NULL; n++) { /* the number after the last that was given */
+    for (n = *used + 1; longer == NULL; n++) { /* starts after the last number that was used */
         char text[PTX_NAME_BYTES + 16];
 
         snprintf(text, sizeof text, "%.*s.%u", PTX_NAME_BYTES, name, n);
@@ -196,7 +196,7 @@ static void make_names_unique(struct ptx_job *job, struct isa_object *object)
 {
     struct ptx_map names = { 0 };
 
-    for (unsigned i = 0; i < object->function_count; i++) /* launches name them */
+    for (unsigned i = 0; i < object->function_count; i++) /* launches refer to functions by name */
         if (object->functions[i].kernel)
             ptx_map_put(job, &names, object->functions[i].name,
                         strlen(object->functions[i].name), 0);
@@ -209,7 +209,7 @@ static void make_names_unique(struct ptx_job *job, struct isa_object *object)
             arena_text(job, object, unique_name(job, &names, object->variables[i].name));
 }
 
-/* Shared variables, for debuggers: known once their kernels are done. */
+/* Adds shared variables to the object for debuggers, after their kernels are translated. */
 static void put_shared(struct ptx_job *job, struct ptx_module *module, struct isa_object *object)
 {
     unsigned count = object->variable_count;
@@ -293,10 +293,9 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
     }
 }
 
-/* Where the values of a 64-bit register come from: a parameter (its number + 1), nothing that could be an
- * address (products, widened integers), or an address or sum of which nothing is known. This is for a guess
- * (a launch file to start from); ptx_object_bounds.c has the stricter question, of which a wrong answer would be a
- * false finding: there null and an address do not meet in the address, nor is a product of one a number. */
+/* Origin of the values of a 64-bit register: a parameter (1 + its number), FROM_NOTHING (no address: products, widened
+ * integers), or FROM_ELSEWHERE (an unknown address or sum). It is only a heuristic for launch file templates;
+ * ptx_object_bounds.c has a stricter analysis, because a wrong result there would cause a false finding. */
 enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
 
 static uint32_t either(uint32_t a, uint32_t b)
@@ -318,7 +317,7 @@ static uint32_t origin_of(const struct ptx_operand *o, const uint32_t *from)
     return o->kind == PTX_O_REG ? from[o->reg] : o->kind == PTX_O_IMM ? FROM_NOTHING : FROM_ELSEWHERE;
 }
 
-/* What an instruction writes into its first operand, a register. */
+/* Returns the origin of the register that an instruction writes. */
 static uint32_t origin_written(const struct ptx_function *fn, const struct isa_param *params,
                                const struct ptx_insn *in, const uint32_t *from)
 {
@@ -334,7 +333,7 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     case PTX_CVTA: return in->operand_count == 2 ? origin_of(&o[1], from) : FROM_ELSEWHERE;
     case PTX_ADD:
     case PTX_SUB:
-    case PTX_AND: /* rounded down */
+    case PTX_AND: /* rounds an address down */
     case PTX_OR:
     case PTX_XOR:
     case PTX_MIN:
@@ -345,12 +344,11 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     }
 }
 
-/* Parameters of 64 bits that the text does not call pointers, but uses as such: as a generic address
- * that becomes one of global memory, or in the address of an access, of which it is the only part that
- * may be an address. */
+/* Finds 64-bit parameters that are used as pointers although the text does not declare them so: a generic address that
+ * is converted to a global one, or the only part of an access's address that may be an address. */
 static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
 {
-    enum { PASSES = 3 }; /* round loops; chains as a rule go forward */
+    enum { PASSES = 3 }; /* for loops: within an iteration, chains usually lead forwards */
     const struct ptx_function *fn = unit->function;
     uint32_t *from = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1);
 
@@ -383,7 +381,8 @@ static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
     }
 }
 
-/* What the calls below a kernel add to these numbers is known when all are translated. */
+/* Describes a translated function in the object. What its callees add to the numbers is computed after all are
+ * translated. */
 static void put_function(struct ptx_unit *unit, struct isa_function *out)
 {
     struct ptx_function *fn = unit->function;
@@ -395,7 +394,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
         if (fn->insns.at[i].loc != 0) {
             const struct ptx_loc *loc = &unit->module->locs.at[fn->insns.at[i].loc];
 
-            while (loc->parent != 0) /* out of what was inlined there */
+            while (loc->parent != 0) /* leaves the functions inlined there */
                 loc = &unit->module->locs.at[loc->parent];
             out->line = loc->line;
             out->file = (uint16_t)loc->file;
@@ -424,7 +423,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
     memcpy(out->required_block, fn->required_block, sizeof out->required_block);
 }
 
-/* A function's own memory goes when it is done; nothing of it stays in the module. */
+/* Translates a function with memory of its own, which is freed afterwards; the module refers to none of it. */
 static void translate_function(struct ptx_job *job, struct ptx_module *module,
                                struct ptx_function *fn)
 {
@@ -456,7 +455,7 @@ static void translate_function(struct ptx_job *job, struct ptx_module *module,
     lw_arena_init(&job->module);
 }
 
-/* What is in the object already and calls @fn: one that @fn itself may come back from. */
+/* Returns true if a function that is already in the object, of the same recursive SCC, calls @fn. */
 static bool is_called(const struct ptx_module *module, const struct ptx_function *fn)
 {
     uint32_t number = (uint32_t)(fn - module->functions.at);
@@ -472,7 +471,7 @@ static bool is_called(const struct ptx_module *module, const struct ptx_function
     return false;
 }
 
-/* Functions after @fn move up by one. False: something that is there already needs it. */
+/* Removes @fn, so that later functions move up by one. Returns false if the object already needs it. */
 static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object;
@@ -492,7 +491,8 @@ static bool leave_out(struct ptx_job *job, struct ptx_module *module, struct ptx
     return true;
 }
 
-/* A function that calls, or names, one that is refused is so, too, by the same sentence. */
+/* Returns the message of a callee, or a function whose address is taken, that was refused: @fn is refused for the same
+ * reason. */
 static const char *refusal_below(const struct ptx_module *module, const struct ptx_function *fn)
 {
     for (size_t i = 0; i < fn->calls.callees.count; i++)
@@ -504,8 +504,8 @@ static const char *refusal_below(const struct ptx_module *module, const struct p
     return NULL;
 }
 
-/* A kernel with something that we do not have, in itself or in what it calls, does not keep the others
- * of its file from running: what was put into the object for it goes, and its sentence stays. */
+/* Translates a function. If it, or a callee, contains an unsupported construct, its parts are removed from the object
+ * and the message is stored, so that other kernels of the file can run. */
 static void try_function(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object, before = *object;
@@ -523,7 +523,7 @@ static void try_function(struct ptx_job *job, struct ptx_module *module, struct 
     job->stop = outer;
     if (job->status != LW_EUNSUPP)
         longjmp(*outer, 1);
-    if (fn->refusal == NULL) { /* the arena is the function's; the module's waits */
+    if (fn->refusal == NULL) { /* frees the function's arena and continues with the module's */
         lw_arena_fini(&job->arena);
         job->arena = job->module;
         lw_arena_init(&job->module);
@@ -545,7 +545,7 @@ static void try_function(struct ptx_job *job, struct ptx_module *module, struct 
     refusal->message = fn->refusal;
 }
 
-/* Where no kernel is left, the first one's refusal is the file's. */
+/* Translates all functions. If every kernel is refused, the message of the first becomes the error. */
 static void translate_functions(struct ptx_job *job, struct ptx_module *module)
 {
     struct isa_object *object = job->object;
@@ -598,7 +598,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- entry points ----------------------------------------------------------------------- */
 
-/* What a job is for; ptx_fail() ends @body from wherever it is. */
+/* Arguments of a job's @body, which ptx_fail() may end at any point. */
 struct work {
     const struct ptx_source *sources;
     size_t count;

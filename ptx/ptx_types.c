@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names and types of PTX, and the job's arena and maps. */
+/* Names and types of PTX, and the arena and maps of a job. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
@@ -17,7 +17,7 @@ void *ptx_new(struct ptx_job *job, size_t count, size_t size)
     return p;
 }
 
-/* Twice the capacity of @array, and at least @need, zeroed past what was there. */
+/* Grows @array to twice its capacity and at least @need elements, with zeros after the old ones. */
 static void *grow(struct ptx_job *job, struct lw_arena *arena, void *array, size_t *capacity,
                   size_t need, size_t size)
 {
@@ -203,7 +203,7 @@ enum ptx_type ptx_type_find(const char *text, size_t size)
 
 int ptx_special_find(const char *name, size_t size)
 {
-    /* names that PTX and our machine spell differently; %envregN: docs/explanation/compilers.md */
+    /* names that differ between PTX and our ISA; %envregN: docs/explanation/compilers.md */
     static const struct {
         const char *ptx;
         enum isa_special sr;
@@ -226,7 +226,7 @@ int ptx_special_find(const char *name, size_t size)
     }
     int sr = isa_special_find(name, size);
 
-    /* these are ours alone: PTX has no such names */
+    /* PTX has no names for these registers of our ISA */
     if (sr == ISA_SR_OFFSET_X || sr == ISA_SR_OFFSET_Y || sr == ISA_SR_OFFSET_Z ||
         sr == ISA_SR_WORKDIM || sr == ISA_SR_WARPWIDTH || sr == ISA_SR_ACTIVEMASK ||
         sr == ISA_SR_DYN_SHARED || sr == ISA_SR_TOTAL_SHARED)

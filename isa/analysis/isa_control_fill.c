@@ -255,7 +255,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 uint32_t from = ready[r] == 0        ? 0
                                 : !u.at[k].written   ? ready[r] + latency.variable
                                 : latency.variable   ? 0
-                                                     : ready[r] + 1 - latency.cycles; /* it ends later */
+                                                     : ready[r] + 1 - latency.cycles; /* the later write must also end later */
 
                 at = from > at ? from : at;
             }

@@ -195,7 +195,7 @@ static enum lw_status parse_counts(struct parse *p, struct cursor *c)
         if (i == LW_COUNT_OF(counters) || !cursor_take(c, "("))
             return OPERAND_FAIL(p, "expected vmcnt(N), expcnt(N) or lgkmcnt(N), found '%.40s'", c->p);
         if (seen >> i & 1)
-            return OPERAND_FAIL(p, "%s is there twice", counters[i].name);
+            return OPERAND_FAIL(p, "%s occurs twice", counters[i].name);
         enum lw_status status = cursor_int(p->as, c, "the count", 0, counters[i].most, &value);
         if (status != LW_OK)
             return status;

@@ -497,7 +497,7 @@ enum lw_status asm_parse_address(struct parse *p, struct cursor *c)
         if (status == LW_OK)
             status = fit_register(p, &address.regs[1], 1, C_V);
         if (p->info->format == ISA_FMT_ATOM && isa_mod_get(insn, ISA_MOD_AOP) == ISA_AOP_CAS)
-            return OPERAND_FAIL(p, "a compare-and-swap has no room for a scalar base");
+            return OPERAND_FAIL(p, "a compare-and-swap cannot have a scalar base address");
         insn->c = (uint8_t)reg->number;
         insn->a = (uint8_t)address.regs[1].number;
     }

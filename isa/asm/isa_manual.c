@@ -8,14 +8,13 @@ static const struct {
     const char *title, *text;
 } formats[ISA_FMT_COUNT] = {
     [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
-                      "Rows of the scalar unit run once a warp and ignore `exec`." },
+                      "Rows of the scalar unit execute once a warp and ignore `exec`." },
     [ISA_FMT_FLT] = { "Floats", "A result that is NaN is the canonical one." },
-    [ISA_FMT_FUN] = { "Functions of floats", "Rounded to nearest even; docs/reference/fp.md has the bounds." },
+    [ISA_FMT_FUN] = { "Functions of floats", "The result is rounded to nearest even; docs/reference/fp.md has the error bounds." },
     [ISA_FMT_MNM] = { "Minimum and maximum of floats",
-                      "A NaN gives way to the other operand, -0 is below +0." },
-    [ISA_FMT_HLF] = { "16-bit floats", "Rounded to nearest even; of a register, bits 15:0 count, "
-                                       "and 31:16 of a result are zero. `x2` rows work on both "
-                                       "halves." },
+                      "If one operand is NaN, the result is the other operand. -0 is less than +0." },
+    [ISA_FMT_HLF] = { "16-bit floats", "Results are rounded to nearest even. A source is in bits 15:0 of its register; bits "
+                                       "31:16 of a result are zero. `x2` rows compute on both halves." },
     [ISA_FMT_CMP] = { "Comparisons", "P = a cmp b, Q = its complement, combined with R." },
     [ISA_FMT_CVT] = { "Conversions", "Written `v_cvt.TO.FROM`." },
     [ISA_FMT_LUT] = { "Three-input logic", "" },
@@ -23,19 +22,19 @@ static const struct {
     [ISA_FMT_PLUT] = { "Predicate logic", "" },
     [ISA_FMT_MEM] = { "Loads and stores", "" },
     [ISA_FMT_ATOM] = { "Atomics and reductions",
-                       "`.add`, `.min` and `.max` need a number type, `.inc` and `.dec` `.u32` or "
-                       "`.u64`, `.and`, `.or` and `.xor` integers or bits, `.cas` no float; of 16 "
-                       "bits there are `.exch`, `.cas` and the float operations." },
+                       "`.add`, `.min` and `.max` require a number type, `.inc` and `.dec` require `.u32` or `.u64`, `.and`, `.or` "
+                       "and `.xor` require an integer or bit type, `.cas` any type but a float. Of 16-bit types there are `.exch`, "
+                       "`.cas` and the float operations." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
-    [ISA_FMT_BAR] = { "CTA barriers", "The suffix is what a fence flag of OpenCL C's `barrier` says; nothing but the race checker reads it." },
+    [ISA_FMT_BAR] = { "CTA barriers", "The suffix is the fence flag of OpenCL C's `barrier`. Only the race checker reads it." },
     [ISA_FMT_FNC] = { "Fences", "" },
     [ISA_FMT_TEX] = { "Texture fetches", "" },
     [ISA_FMT_TLD] = { "Texture gathers", "" },
     [ISA_FMT_MMA] = { "Matrix multiplication",
                       "Each lane holds a part of the four matrices, as PTX lays them out." },
-    [ISA_FMT_SMEM] = { "Scalar loads", "Once a warp, into aligned scalar registers; read-only "
-                                       "memory is meant, but any may be named." },
+    [ISA_FMT_SMEM] = { "Scalar loads", "A scalar load executes once a warp and writes aligned scalar registers. "
+                                       "It is intended for read-only memory, but may load from any memory." },
     [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 

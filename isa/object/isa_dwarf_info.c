@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * .debug_info and what belongs to it: the entries of the source (object->debug), with
- * locations in the debug windows; the built-in variables; and, for what the source's debug information lacks,
- * functions, kernel parameters and shared variables of the object. Numbers and names:
- * DWARF 4 standard, section 7.
- */
+/* Writes .debug_info and the sections that it refers to: the debug entries of the source (object->debug) with locations in the debug windows; the
+ * built-in variables; and the object's functions, kernel parameters and shared variables for which the source has no entries. Source of numbers and
+ * names: DWARF 4 standard, section 7. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,16 +28,15 @@ enum {
     DW_ATE_signed = 0x05, DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c, DW_LANG_OPENCL = 0x15
 };
 
-/* Windows of the debugger's address space: the focus lane's registers and built-ins, and the
- * constant banks, where kernel parameters are. */
+/* Windows (address ranges of the debugger's address space): the focus lane's registers and built-in variables, and the constant banks, which hold
+ * kernel parameters. */
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 #define WINDOW_FOCUS_BUILTIN (UINT64_C(0xf5) << 56)
 
-/* Those that hold a warp and a lane in the address: call stack, local memory, registers, and frames
- * in local memory. What belongs to a lane has such an address, so that no debugger takes what it
- * has read of one lane for another's. */
+/* Windows whose addresses contain a warp and a lane: call stack, local memory, registers, frames in local memory, built-in variables and values of
+ * variables. State of a lane has such addresses, so that a debugger's cache never returns one lane's bytes for another lane. */
 #define WINDOW_STACK (UINT64_C(0xf4) << 56)
 #define WINDOW_LOCAL (UINT64_C(0xf7) << 56)
 #define WINDOW_REGISTERS (UINT64_C(0xf8) << 56)
@@ -54,21 +50,21 @@ static uint64_t address_of(uint32_t insn)
     return ISA_CODE_BASE + (uint64_t)insn * ISA_WORD_BYTES;
 }
 
-/** Offsets of our own types in the unit, for references. */
+/** Offsets in the unit of the types that we define, for references to them. */
 struct types {
     uint32_t u8, u16, u32, u64, i32, dim3, pointer;
 };
 struct maker {
     const struct isa_object *object;
     const struct isa_debug *debug; /* may be NULL */
-    const uint64_t *variables;     /* where the object's variables lie, NULL: not placed */
+    const uint64_t *variables;     /* addresses of the object's variables; NULL: they are not loaded yet */
     struct isa_dwarf *to;
     struct isa_bytes *out; /* .debug_info */
     struct types types;
     uint32_t *offset;   /* by entry of debug: its offset in the unit */
-    uint32_t *code;     /* by entry of debug: its abbreviation */
-    bool *covered;      /* by function: an entry of debug stands for it */
-    uint32_t *calls;    /* instructions that call, ascending */
+    uint32_t *code;     /* by entry of debug: number of its abbreviation */
+    bool *covered;      /* by function: debug has an entry for it */
+    uint32_t *calls;    /* instructions that call functions, ascending */
     uint32_t call_count;
 };
 
@@ -83,7 +79,7 @@ enum abbrev {
 
 struct abbrev_row {
     uint8_t tag, children;
-    uint8_t attributes[10][2]; /* ended by zero */
+    uint8_t attributes[10][2]; /* ends with a zero pair */
 };
 
 static const struct abbrev_row abbrevs[ABBREV_COUNT] = {
@@ -148,13 +144,14 @@ static void make_own_abbrevs(struct isa_bytes *out)
 
 /* ---- abbreviations of the source's entries ----------------------------------------------- */
 
-/* A place for some instructions only is a list even if it is alone. */
+/* Returns true if the attribute needs a location list: it has several locations, or one that is valid for some instructions only. */
 static bool is_list(const struct isa_debug *debug, const struct isa_attr *attr)
 {
     return attr->count > 1 || debug->locations[attr->value].to != 0;
 }
 
-/** The forms of an attribute: one, two for a pair of addresses, three with a frame base. */
+/** Returns the number of DWARF attributes that the attribute becomes, with their names and forms: usually one, two for a pair of addresses, three
+ *  with a frame base. */
 static unsigned forms_of(const struct isa_debug *debug, const struct isa_attr *attr,
                          uint16_t rows[3][2])
 {
@@ -199,7 +196,7 @@ static bool has_params(const struct isa_debug *debug, uint32_t die)
     return false;
 }
 
-/* The kernel whose parameters the source does not name, or NULL: ours stand for them. */
+/* Returns the kernel of entry @die if the source does not name its parameters, else NULL. We then write entries for them. */
 static const struct isa_function *nameless_params(const struct maker *mk, uint32_t die)
 {
     const struct isa_attr *pc = isa_die_attr(mk->debug, die, ISA_AT_LOW_PC);
@@ -210,8 +207,8 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
                ? function : NULL;
 }
 
-/* A scope with nothing in it, as a copy of code is (ptx_node_split.c). gdb drops those, and with them
- * the breakpoints of the lines that they repeat: a label keeps it. */
+/* Returns true for a scope without content, such as a duplicated block (ptx_node_split.c). gdb drops empty scopes, and with them the breakpoints on
+ * their lines, so we put a label into the scope. */
 static bool is_bare(const struct maker *mk, uint32_t die)
 {
     return mk->debug->dies[die].tag == ISA_TAG_BLOCK && mk->debug->dies[die].end == die + 1 &&
@@ -237,7 +234,7 @@ static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *ou
     isa_bytes_u16(out, 0);
 }
 
-/* One abbreviation for all entries of a shape, found by hashing its bytes. */
+/* Assigns abbreviations: all entries of the same shape share one, found by a hash of its bytes. */
 static bool make_shapes(struct maker *mk)
 {
     uint32_t count = mk->debug->die_count, next = ABBREV_COUNT;
@@ -323,8 +320,7 @@ static void make_types(struct isa_bytes *out, struct types *types)
     isa_bytes_u8(out, 0);
 }
 
-/* The focus lane's part of a window that holds warp and lane in its addresses: they are those of
- * the CFA. */
+/* Appends the address of the focus lane's part of a window: warp and lane are copied from the CFA. */
 static void put_lane_window(struct isa_bytes *out, uint64_t window)
 {
     isa_bytes_uleb(out, 17);
@@ -352,7 +348,7 @@ static void put_location(struct isa_bytes *out, uint64_t address)
     isa_bytes_u64(out, address);
 }
 
-/* All of a variable but its location, which the caller appends. */
+/* Writes a variable; the caller appends its location. */
 static void put_variable(struct isa_bytes *out, const char *name, uint32_t type)
 {
     isa_bytes_uleb(out, ABBREV_VARIABLE);
@@ -378,7 +374,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
 {
     static const struct {
         const char *name;
-        uint8_t offset, bytes; /* docs/reference/object.md has this layout */
+        uint8_t offset, bytes; /* docs/reference/object.md documents this layout */
     } rows[] = {
         { "threadIdx", 0, 12 },  { "blockIdx", 16, 12 },     { "blockDim", 32, 12 },
         { "gridDim", 48, 12 },   { "laneid", 64, 4 },        { "warpid", 68, 4 },
@@ -392,13 +388,13 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
         put_variable(out, rows[i].name,
                      rows[i].bytes == 12  ? types->dim3
                      : rows[i].bytes == 8 ? types->u64
-                     : rows[i].bytes == 0 ? types->i32 /* as CUDA has it */
+                     : rows[i].bytes == 0 ? types->i32 /* the type that CUDA defines for it */
                                           : types->u32);
         put_lane_window(out, WINDOW_BUILTIN + rows[i].offset);
     }
 }
 
-/* Some entry of the source has that location already. */
+/* Returns true if some entry of the source already has that location. */
 static bool location_known(const struct isa_debug *debug, uint64_t address)
 {
     for (uint32_t i = 0; debug != NULL && i < debug->location_count; i++) {
@@ -424,7 +420,7 @@ static void make_shared(struct maker *mk)
     }
 }
 
-/** Types that a function's parameters need and that cannot be inside it. */
+/** Writes the types that a function's parameters need and that must be outside of its entry. */
 static void put_params(struct maker *mk, const struct isa_function *function)
 {
     const struct types *types = &mk->types;
@@ -453,8 +449,8 @@ static void put_extent(struct isa_bytes *out, const struct isa_function *functio
     isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
 }
 
-/* A function without debug information: _Z3addii is add, _ZN4tool4workEi is work, as gdb
- * itself shows symbols. What is not understood stays as it is. */
+/* Writes the readable name of a function without debug information, as gdb derives it from a symbol: _Z3addii is add, _ZN4tool4workEi is work. Other
+ * symbols are written unchanged. */
 static void put_plain_name(struct isa_bytes *out, const char *symbol)
 {
     const char *at = symbol + 2, *name = symbol;
@@ -510,7 +506,7 @@ static void put_of_lane(struct isa_bytes *out, uint64_t offset)
     isa_bytes_sleb(out, (int64_t)offset);
 }
 
-/* An address that is the focus lane's: the same place in a window that holds warp and lane. */
+/* Appends an address. An address that belongs to the focus lane is converted to the window with warp and lane in its addresses. */
 static void put_address(struct isa_bytes *out, uint64_t address)
 {
     uint64_t offset = address & lw_mask(56);
@@ -529,7 +525,7 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
-/* CFAs are in the stack window; what they are as generic addresses, in another one. */
+/* Appends an offset from the CFA. The CFA is in the stack window, so it is converted to the window of frames. */
 static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 {
     isa_bytes_u8(out, DW_OP_call_frame_cfa);
@@ -541,8 +537,8 @@ static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
     isa_bytes_u8(out, DW_OP_plus);
 }
 
-/* A window shows the variable as memory, pieces side by side and computed values, too: debuggers need to
- * compute nothing. Where pieces are missing, the expression says which. */
+/* A window shows the variable as contiguous memory, with its pieces in order and computed values included, so that debuggers evaluate no expression.
+ * If pieces are missing, the DWARF expression lists them. */
 static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
 {
     const uint8_t *ops = debug->expressions + location->value;
@@ -586,7 +582,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         if (mk->variables == NULL && !shared)
-            break; /* nowhere, until the loader places it */
+            break; /* the variable has no address before it is loaded */
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, location->value +
                                (shared ? ISA_SHARED_BASE + variable->shared_offset
@@ -599,7 +595,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
     }
-    if (location->shared_pointer && out->size != start) { /* so that debuggers can follow it */
+    if (location->shared_pointer && out->size != start) { /* so that debuggers can dereference it */
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, ISA_SHARED_BASE);
@@ -608,7 +604,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
     }
 }
 
-/* Offsets of a list count from the unit's low_pc, the start of the text. */
+/* Writes an entry of a location list. Its offsets count from the unit's low_pc, the start of the text. */
 static void put_list_entry(const struct maker *mk, const struct isa_var_location *location, uint64_t from,
                            uint64_t to, struct isa_bytes *out)
 {
@@ -642,7 +638,7 @@ static void put_list(const struct maker *mk, const struct isa_attr *attr, struct
             else
                 high = middle;
         }
-        /* debuggers look up a caller's frame inside its call instruction: not there */
+        /* debuggers look up a caller's variables at the call instruction, where this location is invalid */
         for (; location->innermost_only && low < mk->call_count && mk->calls[low] < location->to; low++) {
             uint64_t call = (uint64_t)mk->calls[low] * ISA_WORD_BYTES;
 
@@ -662,7 +658,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
 
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: isa_bytes_string(out, attr->text); break;
-    case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break; /* patched later */
+    case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break; /* a placeholder; patch_references() writes the offset */
     case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
     case ISA_ATTR_FLAG: break;
     case ISA_ATTR_LOCATIONS:
@@ -704,7 +700,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
     }
 }
 
-/* References, now that every entry has its offset; @where has their places, in order. */
+/* Writes the references after every entry has its offset; @where has their places in order. */
 static void patch_references(struct maker *mk, const uint32_t *where)
 {
     uint32_t n = 0;
@@ -758,7 +754,7 @@ static void make_source(struct maker *mk)
             isa_bytes_u8(mk->out, 0);
         }
         if (die->end > i + 1)
-            ends[depth++] = die->end; /* isa_debug_check() bounds the depth */
+            ends[depth++] = die->end; /* isa_debug_check() limits the depth */
         else if (nameless != NULL)
             isa_bytes_u8(mk->out, 0);
     }
@@ -770,8 +766,7 @@ static void make_source(struct maker *mk)
 
 /* ---- the unit ------------------------------------------------------------------------------ */
 
-/* gdb makes no conditions for the target of OpenCL C, and misjudges some itself; as C they
- * all work. */
+/* For OpenCL C gdb compiles no agent expressions for conditions, and evaluates some of them wrongly; for C it does neither. */
 static unsigned language_of(const struct isa_debug *debug)
 {
     return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||
@@ -779,13 +774,13 @@ static unsigned language_of(const struct isa_debug *debug)
                ? DW_LANG_C99 : debug->language;
 }
 
-/* OpenCL's functions of threads as macros of the built-in variables: debuggers that expand macros evaluate
- * `get_global_id(0)`, also in conditions that they hand over. CUDA's sources may have functions of the names. */
+/* Writes OpenCL's work-item functions as macros of the built-in variables, so that debuggers that expand macros evaluate `get_global_id(0)`, also in
+ * conditions that they send to the stub. CUDA has no such macros, because its sources may define functions with these names. */
 static void make_macros(const struct maker *mk)
 {
     enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
     static const struct {
-        const char *function, *variable, *beyond; /* its value for dimensions past the third */
+        const char *function, *variable, *beyond; /* @beyond: value for dimensions past the third */
     } dimensions[] = {
         {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
         {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
@@ -809,7 +804,7 @@ static void make_macros(const struct maker *mk)
             snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
                      dimensions[i].function, name, name, name, dimensions[i].beyond);
             isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0); /* as of the command line */
+            isa_bytes_uleb(out, 0); /* line 0: defined on the command line */
             isa_bytes_string(out, text);
         }
         for (size_t i = 0; i < LW_COUNT_OF(others); i++) {
@@ -835,10 +830,10 @@ static void make_info(struct maker *mk)
 
     isa_bytes_u32(out, 0);
     isa_bytes_u16(out, 4);
-    isa_bytes_u32(out, 0); /* .debug_abbrev */
+    isa_bytes_u32(out, 0); /* offset in .debug_abbrev */
     isa_bytes_u8(out, 8);
     isa_bytes_uleb(out, dir != NULL ? ABBREV_UNIT_DIR : ABBREV_UNIT);
-    /* x86 gdb finds the end of a prologue by line rows only for producers named clang */
+    /* for x86 code gdb uses line rows to find the end of a prologue only if the producer's name begins with clang */
     if (strncmp(producer, "clang ", 6) != 0)
         isa_bytes_put(out, "clang compatible: ", 18);
     isa_bytes_string(out, producer);
@@ -846,8 +841,8 @@ static void make_info(struct maker *mk)
     isa_bytes_string(out, object->file_count > 1 ? object->files[1] : "");
     isa_bytes_u64(out, ISA_CODE_BASE);
     isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
-    isa_bytes_u32(out, 0); /* .debug_line */
-    isa_bytes_u32(out, 0); /* .debug_macinfo */
+    isa_bytes_u32(out, 0); /* offset in .debug_line */
+    isa_bytes_u32(out, 0); /* offset in .debug_macinfo */
     if (dir != NULL)
         isa_bytes_string(out, dir);
     make_macros(mk);

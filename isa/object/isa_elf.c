@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Object files: ELF64 by libelf (docs/reference/object.md). The sections .text and .lanewise are
- * Object files: ELF64 by libelf (docs/reference/object.md). The sections .text and .lanewise... are
- */
+/* Object files: ELF64 by libelf (docs/reference/object.md). The reader uses .text and the .lanewise sections; all other sections are for other
+ * tools. */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -28,7 +26,7 @@ static void put_symbol(struct isa_bytes *symbols, struct isa_bytes *strings, con
     isa_bytes_put(symbols, &symbol, sizeof symbol);
 }
 
-/* The @index-th kernel of the file; NULL: there are fewer. */
+/* Returns the kernel number @index of the file, or NULL if there are fewer. */
 static const struct isa_function *kernel_at(const struct isa_object *object, unsigned index)
 {
     for (unsigned i = 0; i < object->function_count; i++) {
@@ -38,8 +36,7 @@ static const struct isa_function *kernel_at(const struct isa_object *object, uns
     return NULL;
 }
 
-/* A program that is debugged has a main, the first kernel: gdb ends backtraces there, `start` and
- * `list` begin there. */
+/* Writes the symbols. The first kernel also gets the name main: gdb ends backtraces there, and `start` and `list` begin there. */
 static void make_symbols(const struct isa_object *object, const uint64_t *variables,
                          unsigned text_section, unsigned launch_section,
                          struct isa_bytes *symbols, struct isa_bytes *strings)
@@ -65,7 +62,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
         const struct isa_variable *variable = &object->variables[i];
         bool shared = variable->space == ISA_SPACE_SHARED;
 
-        /* the loader places global ones: undefined until then */
+        /* the loader places global variables; in an object that is not loaded they are undefined */
         put_symbol(symbols, strings, variable->name, STT_OBJECT,
                    shared || variables != NULL ? SHN_ABS : SHN_UNDEF,
                    shared              ? ISA_SHARED_BASE + variable->shared_offset
@@ -77,7 +74,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/** Sections in file order; the null section comes first in the file. The last is for debuggers alone. */
+/** Sections in file order, after the null section. The last one is only for debuggers. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
     SECTION_SLICES,
@@ -127,7 +124,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     data->d_buf = content->data;
     data->d_size = id == SECTION_LAUNCH ? ISA_LAUNCH_BYTES : content->size;
     data->d_align = sections[id].align;
-    data->d_type = ELF_T_BYTE; /* contents are little-endian already */
+    data->d_type = ELF_T_BYTE; /* no conversion: the contents are little-endian */
     data->d_version = EV_CURRENT;
     header->sh_name = name;
     header->sh_type = sections[id].type;
@@ -139,12 +136,12 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
                                              : 0;
     if (id == SECTION_SYMTAB) {
         header->sh_link = SECTION_STRTAB + 1;
-        header->sh_info = 1; /* the first global symbol */
+        header->sh_info = 1; /* index of the first global symbol */
     }
     return LW_OK;
 }
 
-/* A loadable segment over the text, once libelf has placed it. */
+/* Adds a loadable segment for the text after libelf has placed it. */
 static enum lw_status put_segment(Elf *elf, size_t text_bytes, struct lw_error *err)
 {
     Elf64_Phdr *segment;
@@ -168,8 +165,8 @@ static enum lw_status put_segment(Elf *elf, size_t text_bytes, struct lw_error *
     return LW_OK;
 }
 
-/* gdb ends backtraces at the function of the entry point and at main, which is the first kernel: so
- * this is another one. */
+/* Returns the address of the second kernel, or of the only one: gdb ends backtraces at main, which is the first kernel, and at the function of the
+ * entry point. */
 static uint64_t entry_point(const struct isa_object *object)
 {
     const struct isa_function *entry = kernel_at(object, kernel_at(object, 1) != NULL ? 1 : 0);
@@ -235,7 +232,7 @@ static enum lw_status read_back(int fd, uint8_t **bytes, size_t *size, struct lw
     return LW_OK;
 }
 
-/* Relocated immediates are zero in the file: the loader gives them their values. */
+/* Writes the text. Relocated immediates are zero in the file; the loader sets them. */
 static void make_text(const struct isa_object *object, struct isa_bytes *out)
 {
     isa_bytes_put(out, object->text, (size_t)object->text_count * ISA_WORD_BYTES);
@@ -292,7 +289,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         status = elf_fail(err);
         goto cleanup;
     }
-    fd = memfd_create("object", MFD_CLOEXEC); /* libelf writes to files only */
+    fd = memfd_create("object", MFD_CLOEXEC); /* libelf only writes to files */
     if (fd < 0) {
         status = LW_FAIL(err, LW_EIO, "object file: %s", strerror(errno));
         goto cleanup;
@@ -305,19 +302,19 @@ cleanup:
     if (fd >= 0)
         close(fd);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
-        isa_bytes_fini(&contents[id]); /* the DWARF sections too: moved above */
+        isa_bytes_fini(&contents[id]); /* the bytes of the DWARF sections, too, which were moved here */
     return status;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/** A section's place in the file, checked against the file's size. */
+/** Data of a section in the file, checked against the file's size. */
 struct extent {
     const uint8_t *data;
     size_t size;
 };
 
-/* Sections that are read; the others are for other tools. */
+/* Returns true for sections that the reader uses; the others are for other tools. */
 static bool is_read(unsigned id)
 {
     return id <= SECTION_SLICES;
@@ -347,7 +344,7 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
             return LW_FAIL(err, LW_EFORMAT, "there are two sections %s", name);
         if (header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_COMPRESSED) ||
             header.sh_offset > size || header.sh_size > size - header.sh_offset)
-            return LW_FAIL(err, LW_EFORMAT, "section %s does not lie in the file", name);
+            return LW_FAIL(err, LW_EFORMAT, "section %s is not inside the file", name);
         if (id == SECTION_TEXT &&
             (header.sh_addr != ISA_CODE_BASE || header.sh_size % ISA_WORD_BYTES != 0))
             return LW_FAIL(err, LW_EFORMAT, "section .text has address 0x%llx and %llu bytes",
@@ -378,7 +375,7 @@ static enum lw_status check_header(Elf *elf, struct lw_error *err)
     return LW_OK;
 }
 
-/* libelf would say less: a header without its section table is "no such section" to it. */
+/* Checks that the section table is within the file, for a clearer message: libelf would only report "no such section". */
 static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_error *err)
 {
     Elf64_Ehdr header;
@@ -388,9 +385,9 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
-        return LW_OK; /* check_header has more to say */
+        return LW_OK; /* check_header() reports a better error */
     if (end > size)
-        return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header speaks of %llu "
+        return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header promises %llu "
                                         "bytes, found %zu; make it again",
                        (unsigned long long)end, size);
     return LW_OK;
@@ -399,7 +396,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    /* objects may be stripped of the later ones; the order is that of what the checks of each ask for */
+    /* files may lack the later sections (stripped); each check relies on the sections read before it */
     static const struct {
         unsigned id;
         enum lw_status (*read)(const uint8_t *, size_t, struct isa_object *, struct lw_error *);
@@ -422,7 +419,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     status = check_whole(bytes, size, err);
     if (status != LW_OK)
         return status;
-    copy = malloc(size); /* libelf wants aligned memory that it may write */
+    copy = malloc(size); /* libelf needs aligned and writable memory */
     if (copy == NULL)
         return LW_FAIL(err, LW_ENOMEM, "object of %zu bytes", size);
     memcpy(copy, bytes, size);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inside the object file: growing bytes and the makers of section contents.
- */
+/* Internals of the object file: growing byte arrays, and the writers and readers of sections. */
 #ifndef ISA_ELF_PRIV_H
 #define ISA_ELF_PRIV_H
 
 #include "isa/isa_priv.h"
 
-/** Growing bytes; after a failed allocation `failed` stays set and writes do nothing. */
+/** Growing byte array. After a failed allocation `failed` stays true and further writes do nothing. */
 struct isa_bytes {
     uint8_t *data;
     size_t size, capacity;
@@ -20,16 +18,13 @@ void isa_bytes_u32(struct isa_bytes *bytes, uint32_t value);
 void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
-void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its NUL */
-/** Overwrite four bytes at @at: a length that is known later. */
+void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* including its NUL */
+/** Overwrites the four bytes at @at, such as a length that was not known before. */
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
-/**
- * What called the kernels, for debuggers: a function without code below the text, 0xffffffe0 to
- * 0xffffffff, of which the frame rules say that it has no caller. Kernels return to its middle
- * (docs/reference/object.md).
- */
+/** Pseudo-function that debuggers show as the caller of kernels. It has no code; its addresses, 0xffffffe0 to 0xffffffff, are below the text, and its
+ *  frame rules say that it has no caller. Kernels return to its middle (docs/reference/object.md). */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 #define ISA_LAUNCH_BASE (ISA_CODE_BASE - ISA_LAUNCH_BYTES)
@@ -38,56 +33,56 @@ enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 struct isa_dwarf {
     struct isa_bytes line, info, abbrev, frame, loc, ranges, macros;
 };
-/** @variables: addresses of the object's variables, or NULL when they are not placed yet. */
+/** Writes all DWARF sections. @variables: addresses of the object's variables, or NULL if they are not loaded yet. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
-/** Sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
+/** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
 void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variables,
                          struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);
 
-/** The section .lanewise: everything but the text (isa_meta.c). */
+/** Writes the section .lanewise: everything but the text (isa_meta.c). */
 void isa_meta_write(const struct isa_object *object, struct isa_bytes *out);
-/** Fills all of @object but the text. Errors: LW_EFORMAT, LW_ENOMEM. */
+/** Reads all of @object but the text. Errors: LW_EFORMAT, LW_ENOMEM. */
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err) LW_MUST_CHECK;
-/** The section .lanewise.debug (isa_debug.c): object->debug, which may be NULL. */
+/** Section .lanewise.debug (isa_debug.c): object->debug, which may be NULL. */
 void isa_debug_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_debug_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Whether it is one: operations that are known, a stack that holds, pieces within ISA_EXPRESSION_BYTES. */
+/** Returns true if the expression is valid: known operations, no stack underflow or overflow, pieces within ISA_EXPRESSION_BYTES. */
 bool isa_expression_ok(const uint8_t *ops, uint32_t size);
 
-/** The section .lanewise.loops (isa_loops.c); empty without loops. */
+/** Section .lanewise.loops (isa_loops.c); empty if there are no loops. */
 void isa_loops_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_loops_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** The section .lanewise.bounds (isa_bounds.c); empty without bounds. */
+/** Section .lanewise.bounds (isa_bounds.c); empty if there are no bounds. */
 void isa_bounds_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_bounds_read(const uint8_t *data, size_t size, struct isa_object *object,
                                struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** The section .lanewise.refusals (isa_refusals.c); empty without refusals. */
+/** Section .lanewise.refusals (isa_refusals.c); empty if there are no refusals. */
 void isa_refusals_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_refusals_read(const uint8_t *data, size_t size, struct isa_object *object,
                                  struct lw_error *err) LW_MUST_CHECK;
 
-/** The section .lanewise.slices (isa_slices.c); empty without slices. */
+/** Section .lanewise.slices (isa_slices.c); empty if there are no slices. */
 void isa_slices_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_slices_read(const uint8_t *data, size_t size, struct isa_object *object,
                                struct lw_error *err) LW_MUST_CHECK;
 enum lw_status isa_slices_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A stream that is read; the first failure stays and then every read gives zero. */
+/** Reader of a section. After the first failure its status stays set and every read returns zero. */
 struct isa_reader {
     const char *section;
     const uint8_t *p, *end;
@@ -95,18 +90,18 @@ struct isa_reader {
     enum lw_status status;
     struct lw_error *err;
 };
-/** At the beginning of a section, after its @magic. */
+/** Starts reading a section after its @magic. */
 struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
                                    size_t size, struct isa_object *object, struct lw_error *err);
-/** Nothing is left but what was read; @last is what ended it. */
+/** Checks that the section has no more bytes after its last part, which messages call @last. */
 enum lw_status isa_reader_end(struct isa_reader *r, const char *last) LW_MUST_CHECK;
 void isa_reader_bad(struct isa_reader *r, const char *what);
-/** A number in its shortest form and at most @limit. */
+/** Reads a number, which must be in its shortest encoding and at most @limit. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);
 int64_t isa_reader_signed(struct isa_reader *r, const char *what);
-/** A count of things that take at least @each bytes of what is left. */
+/** Reads a count of elements that take at least @each of the remaining bytes. */
 size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
-/** Zeroed memory of the object; NULL for none of them. */
+/** Allocates zeroed memory in the object; returns NULL if @count is 0. */
 void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size);
 const char *isa_reader_text(struct isa_reader *r, const char *what);
 

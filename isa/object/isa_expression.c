@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where the pieces of a variable are, or what their values are: expressions of DWARF 4 (2.5, 2.6)
- * that objects keep for variables of optimised code. Addresses are those of the debugger's space
- * (docs/reference/object.md, windows), so that registers are read as memory.
- */
+/* Evaluates DWARF 4 expressions (2.5, 2.6) that objects store for variables of optimised code: the locations or values of the pieces. Addresses are
+ * in the debugger's address space (docs/reference/object.md, windows), so registers are read as memory. */
 #include "isa/object/isa_elf_priv.h"
 
 enum { MAX_STACK = 16 };
 
-/* Operands and effect of each operation that we know. */
+/* Form of the operand of each operation, and its effect on the stack. */
 enum form { FORM_NONE, FORM_ADDRESS, FORM_ULEB, FORM_SLEB, FORM_BYTE, FORM_UNKNOWN };
 
 static enum form form_of(unsigned op)
@@ -50,7 +47,7 @@ static bool get_leb(struct cursor *c, bool is_signed, uint64_t *value)
     return true;
 }
 
-/* The next operation and its operand; false: the end, or nothing that we know. */
+/* Reads the next operation and its operand; returns false at the end and for an unknown operation. */
 static bool get_op(struct cursor *c, unsigned *op, uint64_t *operand)
 {
     if (c->at == c->size)
@@ -102,17 +99,17 @@ static bool compute(unsigned op, uint64_t x, uint64_t y, uint64_t *out)
     return true;
 }
 
-/* An expression while it is evaluated. */
+/* State of the evaluation of an expression. */
 struct state {
     const struct isa_expression_reader *reader; /* NULL: values are not computed */
     uint64_t stack[MAX_STACK];
     unsigned depth;
-    bool is_known;   /* all that was read could be */
-    bool is_address; /* what is on top is an address that the expression has itself */
-    bool is_value;   /* DW_OP_stack_value was there */
+    bool is_known;   /* all reads have succeeded */
+    bool is_address; /* the top of the stack is an address from the expression itself */
+    bool is_value;   /* DW_OP_stack_value was executed */
 };
 
-/* False: the stack is empty, or full. */
+/* Executes an operation that pushes a value. Returns false if the stack is full. */
 static bool push(struct state *st, unsigned op, uint64_t operand, struct isa_piece *piece)
 {
     if (st->depth == MAX_STACK)
@@ -145,7 +142,7 @@ static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_pi
 {
     uint64_t *top;
 
-    if (st->is_value) /* only a DW_OP_piece follows */
+    if (st->is_value) /* only DW_OP_piece may follow */
         return false;
     if (op == ISA_OP_ADDR || op == ISA_OP_CONSTU || op == ISA_OP_FBREG)
         return push(st, op, operand, piece);
@@ -172,7 +169,7 @@ static bool apply(struct state *st, unsigned op, uint64_t operand, struct isa_pi
     }
 }
 
-/* One piece, up to and with its DW_OP_piece or the end. */
+/* Evaluates one piece, up to its DW_OP_piece or to the end. */
 static bool evaluate(struct cursor *c, const struct isa_expression_reader *reader, struct isa_piece *piece)
 {
     struct state st = {.reader = reader, .is_known = true};
@@ -194,9 +191,9 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
             return false;
     }
     if (st.depth == 0 || !st.is_known)
-        return true; /* missing */
+        return true; /* the piece is unknown */
     if (st.is_value ? piece->bytes != UINT32_MAX && piece->bytes > 8 : st.depth != 1 || !st.is_address)
-        return false; /* addresses are not computed */
+        return false; /* the expression may not compute an address */
     piece->kind = st.is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;
     piece->value = st.stack[st.depth - 1];
     return true;

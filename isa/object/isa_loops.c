@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop table of an object, and the section .lanewise.loops that keeps it (docs/reference/object.md). */
+/* The loop table of an object, and the section .lanewise.loops that stores it (docs/reference/object.md). */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t loops_magic[8] = { 'L', 'W', 'L', 'P', 'S', 0, 0, 1 };
@@ -100,7 +100,7 @@ enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error 
         if ((loop->parent != UINT32_MAX && parent == NULL) ||
             loop->depth != (parent == NULL ? 1 : parent->depth + 1) ||
             (parent != NULL && isa_object_function_at(object, parent->header) != function))
-            return LW_FAIL(err, LW_EFORMAT, "loop %u: depth %u does not fit its parent", i,
+            return LW_FAIL(err, LW_EFORMAT, "loop %u: depth %u does not match its parent's", i,
                            loop->depth);
         if (loop->latch_count == 0)
             return LW_FAIL(err, LW_EFORMAT, "loop %u has no latch", i);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations,
- * line rows and files of an object as a stream of LEB128 numbers and counted strings.
- */
+/* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line rows and files of an object as a stream of LEB128
+ * numbers and counted strings. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,7 +97,7 @@ static void put_counted(struct isa_bytes *out, const char *text)
 
 static void put_optional(struct isa_bytes *out, const char *text)
 {
-    put_counted(out, text != NULL ? text : ""); /* no valid one is empty */
+    put_counted(out, text != NULL ? text : ""); /* no valid string is empty */
 }
 
 static void put_kernel(struct isa_bytes *out, const struct isa_function *function)
@@ -229,7 +227,7 @@ struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], 
     struct isa_reader r = { section, data, data + size, object, LW_OK, err };
 
     if (size < 8 || memcmp(data, magic, 8) != 0)
-        r.status = LW_FAIL(err, LW_EFORMAT, "%s: not of this version", section);
+        r.status = LW_FAIL(err, LW_EFORMAT, "%s: the version is not supported", section);
     else
         r.p += 8;
     return r;
@@ -252,7 +250,6 @@ void isa_reader_bad(struct isa_reader *r, const char *what)
                             (size_t)(r->end - r->p));
 }
 
-/* Numbers are in their shortest form and at most @limit. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what)
 {
     uint64_t value = 0;
@@ -302,11 +299,10 @@ int64_t isa_reader_signed(struct isa_reader *r, const char *what)
         value |= ~UINT64_C(0) << shift;
     }
     if (shift > 7 && ((byte == 0 && !(last & 0x40)) || (byte == 0x7f && (last & 0x40))))
-        isa_reader_bad(r, what); /* not the shortest form */
+        isa_reader_bad(r, what); /* not the shortest encoding */
     return (int64_t)value;
 }
 
-/* A count of things that take at least @each bytes of what is left. */
 size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what)
 {
     return (size_t)isa_reader_number(r, (uint64_t)(r->end - r->p) / each, what);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Objects in memory: life, the rules that every object obeys, look-ups by instruction.
- */
+/* Objects in memory: creation and destruction, the rules that every object obeys, look-ups by instruction. */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"
@@ -43,7 +41,7 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 {
     unsigned low = 0, high = object->function_count;
 
-    while (low < high) { /* sorted by first, see isa_object_check() */
+    while (low < high) { /* isa_object_check() ensures that they are sorted by `first` */
         unsigned middle = low + (high - low) / 2;
 
         if (object->functions[middle].first <= index)
@@ -204,7 +202,7 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
         if (!name_ok(variable->name))
             return LW_FAIL(err, LW_EFORMAT, "variable %u has a bad name", i);
         if (variable->space != ISA_SPACE_GLOBAL && variable->space != ISA_SPACE_CONST && !shared)
-            return LW_FAIL(err, LW_EFORMAT, "variable %s cannot lie in space %u",
+            return LW_FAIL(err, LW_EFORMAT, "variable %s cannot be in space %u",
                            variable->name, variable->space);
         if (!align_ok(variable->align) || variable->size_bytes > MAX_VARIABLE_BYTES)
             return LW_FAIL(err, LW_EFORMAT,
@@ -223,7 +221,7 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
     return LW_OK;
 }
 
-/* Sorted pointers make the test for duplicates n log n. */
+/* Sorting the pointers finds duplicates in O(n log n). */
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -308,7 +306,7 @@ static enum lw_status check_relocs(const struct isa_object *object, struct lw_er
     return LW_OK;
 }
 
-/* No two relocations fill the same bytes. */
+/* Checks that no two relocations fill the same bytes. */
 static enum lw_status check_reloc_overlap(const struct isa_object *object, struct lw_error *err)
 {
     size_t count = object->reloc_count;
@@ -337,7 +335,7 @@ static enum lw_status check_lines(const struct isa_object *object, struct lw_err
     uint32_t last = 0;
 
     if (object->file_count == 0 || object->file_count > MAX_FILES)
-        return LW_FAIL(err, LW_EFORMAT, "%u source files are not possible", object->file_count);
+        return LW_FAIL(err, LW_EFORMAT, "%u source files are too many or too few", object->file_count);
     for (unsigned i = 1; i < object->file_count; i++) {
         if (!name_ok(object->files[i]))
             return LW_FAIL(err, LW_EFORMAT, "source file %u has a bad name", i);
@@ -374,7 +372,7 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
                            (unsigned long long)object->text[i].hi,
                            (unsigned long long)object->text[i].lo);
     }
-    status = check_lines(object, err); /* files first: functions refer to them */
+    status = check_lines(object, err); /* files first, because functions refer to them */
     if (status == LW_OK)
         status = check_functions(object, err);
     if (status == LW_OK)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Slices of kernels in an object, the section .lanewise.slices that keeps them (docs/reference/object.md), and which
- * rows of the instruction table a slice may be made of: all of integers that compute a lane's result from its own
- * operands alone, as their semantics say.
- */
+/* Address slices in an object: the section .lanewise.slices that stores them (docs/reference/object.md), and the rows of the instruction table that
+ * may be nodes of a slice. These are the integer rows that compute a lane's result from the lane's own operands, by their semantics. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t slices_magic[8] = { 'L', 'W', 'S', 'L', 'C', 0, 0, 1 };
@@ -67,7 +64,7 @@ unsigned isa_slice_sources(enum isa_op op)
     default:
         if (info == NULL || !is_integer[op] || info->flags & (ISA_F_FLOAT | ISA_F_HALF) || info->unit == ISA_UNIT_FP ||
             info->unit == ISA_UNIT_DP)
-            return 0; /* signs of floats change as integers, but their immediates are written otherwise */
+            return 0; /* float instructions that change a sign have integer semantics, but their immediates have another form */
     }
     unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) | isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
     unsigned b = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) | isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);
@@ -78,7 +75,7 @@ unsigned isa_slice_sources(enum isa_op op)
            (r ? ISA_SLICE_R : 0);
 }
 
-/** Bits of an integer type of a conversion in a register; 0: it is of floats. */
+/** Returns the register bits of an integer type of a conversion, or 0 for a float type. */
 static unsigned type_bits(unsigned type)
 {
     return type > ISA_DT_S64 ? 0 : type >= ISA_DT_U64 ? 64 : 32;
@@ -112,7 +109,6 @@ const char *isa_slice_reject_name(unsigned reject)
     return reject < ISA_SLICE_REJECT_COUNT ? names[reject] : "?";
 }
 
-/** Bit k: a node of @kind, or of a row, has source a, b, c, r. */
 unsigned isa_slice_links(const struct isa_slice_node *n)
 {
     switch (n->kind) {
@@ -391,7 +387,7 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
         return LW_FAIL(err, LW_EFORMAT, "slices of %s: %u values, %u loops", f->name, s->node_count, s->loop_count);
     for (uint32_t i = 0; i < s->node_count; i++)
         if (!node_ok(object, s, i))
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: value %u is not possible", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "slices of %s: value %u is invalid", f->name, i);
     for (uint32_t i = 0; i < s->loop_count; i++) {
         const struct isa_slice_loop *l = &s->loops[i];
         bool ok = in_function(f, l->header) && (l->outer == UINT32_MAX || l->outer < i) &&
@@ -400,7 +396,7 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
         for (uint32_t k = 0; k < l->latch_count; k++)
             ok &= in_function(f, l->latches[k]) && (k == 0 || l->latches[k] > l->latches[k - 1]);
         if (!ok)
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: loop %u is not possible", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "slices of %s: loop %u is invalid", f->name, i);
     }
     for (uint32_t i = 0; i < s->array_count; i++)
         if (s->arrays[i].which >= (s->arrays[i].variable ? object->variable_count : f->param_count))
@@ -413,7 +409,7 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
             (accepted ? at->node >= s->node_count || s->nodes[at->node].bits != 64 || at->array >= s->array_count ||
                             (at->loops & ~loops) != 0 || (at->after & ~at->loops) != 0
                       : at->culprit != UINT32_MAX && !in_function(f, at->culprit)))
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: site %u is not possible", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "slices of %s: site %u is invalid", f->name, i);
     }
     return LW_OK;
 }

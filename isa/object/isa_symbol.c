@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Functions and variables by the names that people write: C++ compilers call saxpy _Z5saxpyifPfS_. Names,
- * scopes and arguments of templates are read as the Itanium C++ ABI (5.1) writes them, as far as
- * kernels have them; the types of parameters are left out.
- */
+/* Readable names of functions and variables: C++ compilers turn saxpy into _Z5saxpyifPfS_. The parser reads the names, scopes and template arguments
+ * that kernels have (Itanium C++ ABI 5.1), and omits the parameter types. */
 #include "isa/isa.h"
 
 #include <stdio.h>
@@ -27,7 +24,7 @@ static void put(struct reader *r, const char *text, size_t size)
     r->out[r->size] = '\0';
 }
 
-/** <source-name>: its length, then the characters. */
+/** Parses <source-name>: a length, then the characters. */
 static bool source_name(struct reader *r)
 {
     size_t size = 0;
@@ -44,7 +41,7 @@ static bool source_name(struct reader *r)
     return true;
 }
 
-/** A builtin type, or a class by its plain name; pointers and const are accepted. */
+/** Parses a builtin type, or a class by its unqualified name; pointers and const are accepted. */
 static bool type(struct reader *r)
 {
     static const struct {
@@ -83,7 +80,7 @@ static bool type(struct reader *r)
     return false;
 }
 
-/** L type value E */
+/** Parses a literal: L type value E. */
 static bool literal(struct reader *r)
 {
     char kind = r->at[1];
@@ -136,7 +133,7 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
         r.at += *r.at == 'L';
         nested = *r.at == 'N';
         r.at += nested;
-        while (nested && (*r.at == 'K' || *r.at == 'V' || *r.at == 'r')) /* of a member function */
+        while (nested && (*r.at == 'K' || *r.at == 'V' || *r.at == 'r')) /* qualifiers of a member function */
             r.at++;
         for (unsigned part = 0; understood && !r.failed; part++) {
             if (part != 0 && (!nested || *r.at == 'E'))
@@ -149,7 +146,7 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
             if (understood && *r.at == 'I') {
                 r.at++;
                 if (!template_arguments(&r)) {
-                    /* The name alone still serves. */
+                    /* The name without its template arguments is used. */
                     r.size = *bare;
                     out[r.size] = '\0';
                     return;
@@ -171,5 +168,5 @@ const char *isa_symbol_text(const char *name, char *room)
     if (strncmp(name, "_Z", 2) != 0)
         return name;
     isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
-    return strncmp(room, "_Z", 2) != 0 ? room : name; /* a long one was cut off */
+    return strncmp(room, "_Z", 2) != 0 ? room : name; /* the long name was cut off */
 }

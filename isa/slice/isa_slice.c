@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The slices of an object's kernels: sites, the arrays that they belong to, the loops that they are in.
- * Source: docs/explanation/address-slices.md.
- */
+/* Computes the address slices of an object's kernels: sites, their arrays, and the loops around them. Source: docs/explanation/address-slices.md. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -13,7 +10,7 @@ struct found {
     uint32_t which;
 };
 
-/** A load or store of global memory; what goes through the constant cache is none. */
+/** Returns true for a global load or store; a load through the constant cache is not a site. */
 static bool is_site(const struct isa_insn *insn)
 {
     switch (insn->op) {
@@ -47,7 +44,7 @@ static struct slice_roots param_root(const struct slice_builder *b, const struct
     return (struct slice_roots){ 0 };
 }
 
-/** Those sources of a node that its pointers may be in. */
+/** Returns the sources of a node that a pointer may be added through. */
 static unsigned additive(const struct isa_slice_node *n)
 {
     if (n->kind == ISA_SLICE_INDUCTION || n->kind == ISA_SLICE_SELECT)
@@ -63,7 +60,7 @@ static unsigned additive(const struct isa_slice_node *n)
     }
 }
 
-/** Of a node whose sources have theirs. */
+/** Returns the pointers that a node depends on; those of its sources are known. */
 static struct slice_roots roots_of(const struct slice_builder *b, const struct isa_slice_node *n)
 {
     const uint32_t link[3] = { n->a, n->b, n->c };
@@ -106,7 +103,7 @@ static bool jumps_by_register(const struct slice_builder *b)
     return false;
 }
 
-/** Do all loops of @loops contain @block? */
+/** Returns true if all loops of @loops contain @block. */
 static bool inside(const struct slice_builder *b, uint64_t loops, uint32_t block)
 {
     for (unsigned l = 0; l < b->loop_count; l++)
@@ -141,12 +138,12 @@ static void make_site(struct slice_builder *b, uint32_t insn, enum isa_slice_rej
     out->by_variable = roots.variable;
     out->which = roots.which;
     if (!inside(b, site->loops, b->block_of[insn]))
-        site->reject = ISA_SLICE_MERGE; /* a loop's last value */
+        site->reject = ISA_SLICE_MERGE; /* uses the last value of a loop that it is not in */
     else if (roots.count != 1)
         site->reject = ISA_SLICE_ARRAY;
 }
 
-/** The number of a site's array among @count; @count: it is not there. */
+/** Returns the index of a site's array among @count arrays, or @count. */
 static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, const struct found *site)
 {
     uint32_t k = 0;
@@ -156,7 +153,7 @@ static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, cons
     return k;
 }
 
-/** The arrays with most sites; of equals the one that comes first. */
+/** Chooses the arrays with most sites; of equal ones, the first. */
 static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct found *found)
 {
     uint32_t most = b->function->param_count + b->object->variable_count, count = 0;
@@ -194,12 +191,12 @@ static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct 
 /* ---- loops ------------------------------------------------------------------------------ */
 
 struct test {
-    uint32_t insn; /* of the function; SLICE_NONE: none was found */
+    uint32_t insn; /* index in the function; SLICE_NONE: the loop has no test */
     uint32_t node;
     bool ends, only;
 };
 
-/** Which value of the guard of instruction @i, of @block, takes a thread out of the loop? False: none does. */
+/** Finds the value *@ends of the guard of instruction @i, of @block, with which a thread leaves the loop. Returns false if @i never leaves it. */
 static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *loop, uint32_t block, uint32_t i, bool *ends)
 {
     const struct isa_block *at = &b->flow.block[block];
@@ -217,7 +214,7 @@ static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *
     return out[0] || out[1];
 }
 
-/** The first test that each iteration makes and that a slice can be made of. */
+/** Finds the first exit test that every iteration executes and whose guard has a slice. */
 static struct test find_test(struct slice_builder *b, unsigned l)
 {
     struct test test = { .insn = SLICE_NONE };
@@ -266,14 +263,14 @@ static uint32_t *find_latches(struct slice_builder *b, struct isa_object *object
         if (slice_loop_has(&b->loop[l], from))
             out[(*count)++] = b->function->first + last;
     }
-    return out; /* predecessors are in the order of the code */
+    return out; /* ascending, because predecessors are in code order */
 }
 
 static void put_loops(struct slice_builder *b, struct isa_object *object, struct isa_slices *s, struct found *found)
 {
     struct isa_slice_loop loops[ISA_SLICE_LOOPS] = { 0 };
 
-    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* tests may use further loops */
+    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* a test may depend on further loops */
         struct test test = find_test(b, l);
 
         loops[l] = (struct isa_slice_loop){ .header = b->function->first + b->flow.block[b->loop[l].header].first,
@@ -288,7 +285,7 @@ static void put_loops(struct slice_builder *b, struct isa_object *object, struct
                 found[i].site.after |= UINT64_C(1) << l;
         }
     }
-    for (unsigned l = 0; l < b->loop_count; l++) { /* the smallest loop around it */
+    for (unsigned l = 0; l < b->loop_count; l++) { /* finds the smallest loop around it */
         for (unsigned k = 0; k < b->loop_count; k++) {
             if (k == l || !slice_loop_has(&b->loop[k], b->loop[l].header))
                 continue;
@@ -305,7 +302,7 @@ static void put_loops(struct slice_builder *b, struct isa_object *object, struct
 
 /* ---- what is kept -------------------------------------------------------------------------- */
 
-/** Keep the loops and nodes that accepted sites are made of, and renumber them: outer loops come first. */
+/** Stores the loops and nodes that accepted sites depend on, and renumbers them so that outer loops come first. */
 static void put_nodes(struct slice_builder *b, struct isa_object *object, struct isa_slices *s, struct found *found)
 {
     uint32_t *number = calloc(b->node_count + 1, sizeof *number), loop_number[ISA_SLICE_LOOPS], loops = 0;
@@ -319,7 +316,7 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
     for (uint32_t i = 0; i < s->site_count; i++)
         if (found[i].site.reject == ISA_SLICE_ACCEPTED)
             number[found[i].site.node] = 1;
-    while (more) { /* a node that is kept may need a loop, whose test needs nodes */
+    while (more) { /* a stored node may need a loop, whose test needs further nodes */
         more = false;
         for (size_t i = b->node_count; i-- > 0;) {
             const struct isa_slice_node *n = &b->node[i];
@@ -338,7 +335,7 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
             }
         }
     }
-    for (uint32_t l = 0; l < s->loop_count; l++) /* a loop that is not used stands for nothing */
+    for (uint32_t l = 0; l < s->loop_count; l++) /* an unused loop is skipped as outer loop */
         while (s->loops[l].outer != UINT32_MAX && !used[s->loops[l].outer])
             s->loops[l].outer = s->loops[s->loops[l].outer].outer;
     for (uint32_t depth = 0, left = 1; left != 0; depth++) {
@@ -424,7 +421,7 @@ static bool slice_kernel(struct isa_object *object, const struct isa_reloc *relo
         room += is_site(&b->insn[i]);
     found = calloc((size_t)room + 1, sizeof *found);
     s->sites = lw_arena_alloc(&object->arena, ((size_t)room + 1) * sizeof *s->sites);
-    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* value 0, which stands for those that found no memory */
+    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* value 0 is the result of functions that run out of memory */
     if (found == NULL || s->sites == NULL || b->no_memory)
         goto cleanup;
     enum isa_slice_reject all = writes_exec(b) ? ISA_SLICE_EXEC : jumps_by_register(b) ? ISA_SLICE_FLOW

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From values to nodes of the slices. A PHI at the header of a loop becomes an induction variable if each iteration adds
- * the same to it; one where the two ways of a branch meet becomes a choice by the branch's condition. Others are
- * rejected.
- */
+/* Converts values to nodes of the slices. A PHI at a loop header becomes an induction variable if each iteration adds the same amount. A PHI at the
+ * join of a branch becomes a choice by the branch's condition. All other PHIs are rejected. */
 #include "isa/slice/isa_slice_priv.h"
 
 static uint32_t finish(struct slice_builder *b, uint32_t value);
@@ -28,7 +25,7 @@ static uint32_t arithmetic(struct slice_builder *b, enum isa_op narrow, enum isa
                                .c = SLICE_NONE, .r = SLICE_NONE, .op = (uint16_t)(bits == 64 ? wide : narrow) });
 }
 
-/** What @value is more than @phi, by sums and differences; SLICE_NONE: it is not made of it so. */
+/** Returns the difference of @value and @phi if @value is @phi plus or minus other values, else SLICE_NONE. */
 static uint32_t step_from(struct slice_builder *b, uint32_t value, uint32_t phi, unsigned depth)
 {
     enum { MOST = 16 };
@@ -65,7 +62,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
         uint32_t one = slice_resolve(b, operand[k]), *which = back ? &next : &init;
 
         if (k < count && b->dom_first[b->pred[b->pred_at[block] + k]] == 0)
-            continue; /* flow never comes from there */
+            continue; /* control never enters from there */
         if (*which != SLICE_NONE && *which != one)
             return reject_phi(b, phi);
         *which = one;
@@ -79,7 +76,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
             return one;
     }
     uint32_t step = step_from(b, next, phi, 0);
-    if (step == SLICE_NONE) { /* what does it depend on? */
+    if (step == SLICE_NONE) { /* if @next itself is rejected, its reason is the reason */
         uint32_t of = finish(b, next);
 
         return of != 0 || b->no_memory ? reject_phi(b, phi) : next;
@@ -90,7 +87,7 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
 
 /* ---- choices ----------------------------------------------------------------------------- */
 
-/** From @block's branch, is @from reached by jumping (1) or by falling through (0)? -1: not by one of them alone. */
+/** Returns 1 if @from is reached only by the jump at the end of @block, 0 if only by falling through, else -1. */
 static int side_of(const struct slice_builder *b, uint32_t block, uint32_t join, uint32_t from)
 {
     for (int k = 0; k < 2; k++) {
@@ -144,7 +141,7 @@ static uint32_t put(struct slice_builder *b, uint32_t value, struct isa_slice_no
     return b->value[value].out = (uint32_t)b->node_count;
 }
 
-/** @value is rejected, as @like is. */
+/** Rejects @value for the reason of @like. */
 static uint32_t as_rejected(struct slice_builder *b, uint32_t value, uint32_t like)
 {
     like = slice_resolve(b, like);
@@ -169,7 +166,7 @@ static uint32_t finish_phi(struct slice_builder *b, uint32_t phi)
     if (b->no_memory || slice_is_reject(b, as))
         return as_rejected(b, phi, as);
     struct isa_slice_node n = b->value[as].node;
-    if (header) { /* what is added is the same in all iterations */
+    if (header) { /* the step is the same in all iterations */
         uint32_t start = finish(b, n.a), step = start != 0 ? finish(b, n.b) : 0;
 
         if (step == 0)

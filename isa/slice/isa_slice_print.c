@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices in words, for `lanewise dis --slices`. */
+/* Prints slices for `lanewise dis --slices`. */
 #include "isa/slice/isa_slice_priv.h"
 
 struct printer {
@@ -41,7 +41,7 @@ static void put_param(const struct printer *p, const struct isa_slice_node *n)
               : n->part == 144 ? ".s16" : "");
 }
 
-/** A value where it is read: what is short itself, else its number. */
+/** Prints an operand: short values in full, others by their number. */
 static void put_value(const struct printer *p, uint32_t number)
 {
     const struct isa_slice_node *n = &p->slices->nodes[number];
@@ -72,7 +72,7 @@ static void put_value(const struct printer *p, uint32_t number)
     }
 }
 
-/** As the assembler writes the row's modifiers. */
+/** Prints a row with its modifiers as the assembler writes them. */
 static void put_row(const struct printer *p, const struct isa_slice_node *n)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)n->op);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one instruction gives, as a value: its row, and the values that it reads. */
+/* Result of one instruction as a value: its row, and the values of its sources. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -47,7 +47,7 @@ static uint32_t read_constant(struct slice_builder *b, uint32_t insn, unsigned b
     return slice_immediate(b, value, bytes == 8 ? 64 : 32);
 }
 
-/** The relocation of an instruction's immediate, or NULL. */
+/** Returns the relocation of an instruction's immediate, or NULL. */
 static const struct isa_reloc *reloc_of(const struct slice_builder *b, uint32_t insn)
 {
     uint32_t low = 0, high = b->object->reloc_count, want = b->function->first + insn;
@@ -78,7 +78,7 @@ static uint32_t read_immediate(struct slice_builder *b, uint32_t insn, unsigned 
     return slice_word(b, whole, reloc->high);
 }
 
-/** X, or its low word if @words is 1 and the row reads two. */
+/** Reads X; only its low word if @words is 1 and the row reads two. */
 static uint32_t read_x(struct slice_builder *b, uint32_t insn, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -113,7 +113,7 @@ static uint32_t modified(struct slice_builder *b, uint32_t value, unsigned mods,
     return s.b;
 }
 
-/** The sources of a row, in the order of its text. @narrow: low words alone. */
+/** Reads the sources of a row in the order of its text. @narrow: only the low words. */
 static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool narrow)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -162,7 +162,7 @@ static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool 
 
 /* ---- results --------------------------------------------------------------------------- */
 
-/** The row that gives the low word of one of 64 bits from the low words of its sources. */
+/** Returns the row that computes the low word of a 64-bit result from the low words of its sources. */
 static enum isa_op narrow_op(enum isa_op op)
 {
     static const struct {
@@ -192,7 +192,7 @@ static bool widens_u32(const struct isa_insn *in)
            (to == ISA_DT_U64 || (to == ISA_DT_S64 && isa_mod_get(in, ISA_MOD_CSAT) == ISA_CSAT_OFF));
 }
 
-/** Is the second source of an `and` of 64 bits a number without a high word? */
+/** Returns true if the second source of a 64-bit `and` is a constant whose high word is 0. */
 static bool clears_high(struct slice_builder *b, uint32_t insn, uint32_t *mask)
 {
     if (b->insn[insn].op != ISA_V_AND_B64 && b->insn[insn].op != ISA_S_AND_B64)
@@ -226,7 +226,7 @@ static uint32_t special(struct slice_builder *b, uint32_t insn)
     return slice_value_new(b, (struct isa_slice_node){ .kind = ISA_SLICE_SPECIAL, .bits = 32, .value = number });
 }
 
-/** Constant memory at an address that is in the instruction; anything else that memory gives. */
+/** Result of a load: known for constant memory at an address in the instruction, else rejected. */
 static uint32_t loaded(struct slice_builder *b, uint32_t insn, unsigned word, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -264,7 +264,7 @@ uint32_t slice_result(struct slice_builder *b, uint32_t insn, unsigned reg, unsi
     const struct isa_insn *in = &b->insn[insn];
     enum isa_op op = (enum isa_op)in->op;
     const struct isa_op_info *info = isa_op_info(op);
-    unsigned word = (reg & 255) - in->d; /* of D */
+    unsigned word = (reg & 255) - in->d; /* word of D */
     uint32_t mask, mod = in->mod & 0xffff0000;
 
     if (info->flags & (ISA_F_CALL | ISA_F_CROSS))

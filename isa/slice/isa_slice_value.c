@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of registers, backwards from where they are read, and what is simpler about some of them. */
+/* Values of registers, found backwards from their uses, and their simplifications. */
 #include "isa/slice/isa_slice_priv.h"
 
 uint32_t slice_value_new(struct slice_builder *b, struct isa_slice_node node)
@@ -33,10 +33,10 @@ bool slice_is_reject(const struct slice_builder *b, uint32_t value)
     return node_of(b, value)->kind == SLICE_REJECT;
 }
 
-/** @level: PHIs of which this one is an operand. A PHI is looked at again only after another one has changed. */
+/** Resolves a value; @level counts the PHIs around it. The operands of a PHI are compared again only after another PHI has changed. */
 static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
 {
-    enum { DEEPEST = 32 }; /* nests of loops are not deeper */
+    enum { DEEPEST = 32 }; /* loops are never nested deeper */
     uint32_t same = SLICE_NONE;
     bool several = false;
 
@@ -54,7 +54,7 @@ static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
         same = one != value ? one : same;
     }
     b->value[value].visiting = false;
-    if (several || same == SLICE_NONE) /* none: a loop that nothing enters */
+    if (several || same == SLICE_NONE) /* SLICE_NONE: control never enters the loop */
         return value;
     b->value[value].node = (struct isa_slice_node){ .kind = SLICE_SAME, .a = same };
     b->changes++;
@@ -68,7 +68,7 @@ uint32_t slice_resolve(struct slice_builder *b, uint32_t value)
 
 /* ---- words and predicates ---------------------------------------------------------- */
 
-/** Are they the same value, or short ones of equal content? */
+/** Returns true if both are the same value, or constants of equal content. */
 static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
 {
     const struct isa_slice_node *n = node_of(b, x), *m = node_of(b, y);
@@ -77,7 +77,7 @@ static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
                       n->op == m->op && n->value == m->value);
 }
 
-/** Two words that a carry joins are one sum or difference of 64 bits: its row, or ISA_OP_NONE. */
+/** Recognises two words that are joined by a carry as one 64-bit sum or difference: returns its row, or ISA_OP_NONE. */
 static enum isa_op carried(const struct slice_builder *b, const struct isa_slice_node *l, const struct isa_slice_node *h)
 {
     bool minus = l->op == ISA_V_SUBC_U32;
@@ -179,7 +179,7 @@ struct memo {
     uint32_t value;
 };
 
-/** What was found for it before; SLICE_NONE. */
+/** Returns the value that was stored for @key, or SLICE_NONE. */
 static uint32_t recall(const struct slice_builder *b, uint64_t key)
 {
     const struct memo *m = lw_table_find(&b->memo, sizeof *m, key);
@@ -217,7 +217,7 @@ uint32_t slice_guard(struct slice_builder *b, uint32_t insn)
     return in->guard_neg ? slice_not(b, value) : value;
 }
 
-/** Does @insn write all of the registers as one operand? */
+/** Returns true if @insn writes all of the registers as one operand. */
 static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -232,7 +232,7 @@ static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** After instruction @insn of @block, which writes one of the registers at least. */
+/** Returns the value after instruction @insn of @block, which writes at least one of the registers. */
 static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block, uint32_t insn)
 {
     uint64_t key = key_of(insn, false, reg, words);
@@ -259,7 +259,7 @@ static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, 
     return keep(b, key, value);
 }
 
-/** At the start of a block to which several lead, or none. */
+/** Returns the value at the start of a block with several predecessors, or none. */
 static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block)
 {
     uint64_t key = key_of(block, true, reg, words);
@@ -269,7 +269,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
     if (phi != SLICE_NONE)
         return phi;
-    if (first == end) /* the function begins */
+    if (first == end) /* the entry of the function */
         return keep(b, key, b->function->kernel ? slice_immediate(b, 0, bits)
                                                 : slice_reject(b, ISA_SLICE_START, SLICE_NONE));
     if (b->depth >= SLICE_DEPTH)
@@ -292,10 +292,10 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
             operand[count++] = value;
         } else {
-            operand[count++] = phi; /* flow never comes from there */
+            operand[count++] = phi; /* control never comes from there */
         }
     }
-    if (block == 0) /* the function begins at a loop */
+    if (block == 0) /* the entry of the function is a loop header */
         operand[count++] = b->function->kernel ? slice_immediate(b, 0, bits)
                                                : slice_reject(b, ISA_SLICE_START, SLICE_NONE);
     b->value[phi].operand = operand;

@@ -438,7 +438,7 @@ static void errors_name_location_thing_and_cure(void **state)
         { "exit v1", "t.s:1: exit: expected 0 operands, found 1" },
         { "bar.sync", "t.s:1: bar.sync: expected 1 to 2 operands, found 0" },
         { "waitcnt 3", "t.s:1: waitcnt: operand 1: expected vmcnt(N), expcnt(N) or lgkmcnt(N), found '3'" },
-        { "waitcnt vmcnt(1) vmcnt(2)", "t.s:1: waitcnt: operand 1: vmcnt is there twice" },
+        { "waitcnt vmcnt(1) vmcnt(2)", "t.s:1: waitcnt: operand 1: vmcnt occurs twice" },
         { "waitcnt vmcnt(1", "t.s:1: waitcnt: operand 1: expected ')' after the count, found ''" },
         { "v_ad_u32 v1, v2, v3",
           "t.s:1: v_ad_u32: there is no such instruction (did you mean v_add_u32?)" },
@@ -506,7 +506,7 @@ static void errors_name_location_thing_and_cure(void **state)
           "t.s:1: ld.global: operand 2: the base of two registers must be a scalar pair such as "
           "s4:5" },
         { "atom.global.cas.b32 v1, [s2:3+v4], v5, v6",
-          "t.s:1: atom.global: operand 2: a compare-and-swap has no room for a scalar base" },
+          "t.s:1: atom.global: operand 2: a compare-and-swap cannot have a scalar base address" },
         { "red.global.cas.b32 [v2], v5",
           "t.s:1: red.global: a reduction cannot compare and swap: use atom" },
         { "atom.global.inc.f32 v1, [v2], v5",

@@ -484,7 +484,7 @@ static void every_truncation_is_refused(void **state)
             char message[120];
 
             snprintf(message, sizeof message, "cut.lwo: the object is truncated: its header "
-                     "speaks of %zu bytes, found %zu; make it again", size, n);
+                     "promises %zu bytes, found %zu; make it again", size, n);
             assert_string_equal(err.text, message);
         }
         free(exact);

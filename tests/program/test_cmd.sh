@@ -249,7 +249,7 @@ for file in "$src"/kernels/*.s "$src"/tests/kernels/*.s; do
     fi
 done
 head -c 200 k.lwo >cut.lwo
-refuse 'cut.lwo: the object is truncated: its header speaks of [0-9]* bytes, found 200' dis cut.lwo
+refuse 'cut.lwo: the object is truncated: its header promises [0-9]* bytes, found 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo
 refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
 refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx

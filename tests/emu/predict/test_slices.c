@@ -79,22 +79,22 @@ static void what_does_not_fit_is_refused(void **state)
         is_refused(object, what);                                                                \
         (place) = old;                                                                           \
     } while (0)
-    WITH(n->a, row, "is not possible"); /* it would depend on itself */
-    WITH(n->bits, 64, "is not possible");
-    WITH(n->op, ISA_V_ADD_F32, "is not possible");
-    WITH(n->part, ISA_SLICE_P, "is not possible");
-    WITH(n->kind, ISA_SLICE_KIND_COUNT, "is not possible");
-    WITH(i->value, s->loop_count, "is not possible");
-    WITH(s->loops[1].outer, 1, "loop 1 is not possible");
-    WITH(s->loops[0].header, 100000, "loop 0 is not possible");
-    WITH(s->loops[0].test, s->sites[0].node, "loop 0 is not possible");
+    WITH(n->a, row, "is invalid"); /* it would depend on itself */
+    WITH(n->bits, 64, "is invalid");
+    WITH(n->op, ISA_V_ADD_F32, "is invalid");
+    WITH(n->part, ISA_SLICE_P, "is invalid");
+    WITH(n->kind, ISA_SLICE_KIND_COUNT, "is invalid");
+    WITH(i->value, s->loop_count, "is invalid");
+    WITH(s->loops[1].outer, 1, "loop 1 is invalid");
+    WITH(s->loops[0].header, 100000, "loop 0 is invalid");
+    WITH(s->loops[0].test, s->sites[0].node, "loop 0 is invalid");
     WITH(s->arrays[0].which, 77, "there is no array 0");
-    WITH(site->insn, 100000, "site 0 is not possible");
-    WITH(site->node, s->node_count, "site 0 is not possible");
-    WITH(site->node, 0, "site 0 is not possible");
-    WITH(site->loops, UINT64_C(1) << 63, "site 0 is not possible");
-    WITH(site->array, ISA_SLICE_ARRAYS - 1, "site 0 is not possible");
-    WITH(site->bytes, 0, "site 0 is not possible");
+    WITH(site->insn, 100000, "site 0 is invalid");
+    WITH(site->node, s->node_count, "site 0 is invalid");
+    WITH(site->node, 0, "site 0 is invalid");
+    WITH(site->loops, UINT64_C(1) << 63, "site 0 is invalid");
+    WITH(site->array, ISA_SLICE_ARRAYS - 1, "site 0 is invalid");
+    WITH(site->bytes, 0, "site 0 is invalid");
     WITH(s->function, 9, "is no kernel");
     WITH(object->slices[1].function, 0, "out of order");
     assert_int_equal(isa_object_check(object, &err), LW_OK);
