@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How values differ between the lanes of a warp. A value is
- *   uniform   the same in all lanes that execute its definition together, in the same rounds of
+ *   uniform   equal in all lanes that execute its definition together, in the same iterations of
  *             all loops;
- *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane, with base and
- *             strides uniform; a stride is known, or only known to be uniform;
+ *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane; base and strides
+ *             are uniform, and a stride is either known or only known to be uniform;
  *   varying   anything else.
- * Sums, products with literals, shifts and the like follow the strides modulo the width of the
- * register; which rule a row has is the table's column `tag`. A 32-bit value keeps its strides in
- * 64 bits if it is in a range that shows that no lane wraps; if that is not known, what comes of it
- * says so (`assumed`), and nothing but a reader may rely on it.
+ * Sums, products with literals, shifts etc. compute with strides modulo the width of the register;
+ * column `tag` of the instruction table determines the rule of a row. A 32-bit value keeps its strides
+ * when it is extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values
+ * that depend on it are marked `assumed`; only printed output uses them.
  *
- * A register with several definitions has what they have in common: the same known strides, or
- * unknown ones. Where lanes come together that have executed different definitions, or left a loop in
- * different rounds, it is varying: ptx_divergence notes these registers (unit->mixed).
+ * A register with several definitions has their common properties: strides that are equal remain
+ * known, others become unknown. A register is varying where lanes join that have executed different
+ * definitions, or have left a loop in different iterations; ptx_divergence() marks these registers
+ * (unit->mixed).
  */
 #include "ptx/ptx_priv.h"
 
-enum { FULL_AFTER = 2 }; /* a range that grows so often is given up: loops end */
+enum { FULL_AFTER = 2 }; /* a range that has grown this often becomes the full range, so that the iteration ends */
 #define U32_TOP UINT64_C(0xffffffff)
 
 static struct ptx_affine constant(uint64_t value)
@@ -49,7 +50,7 @@ static bool same_strides(const struct ptx_affine *a, const struct ptx_affine *b)
     return memcmp(a->stride, b->stride, sizeof a->stride) == 0 && a->some == 0 && b->some == 0;
 }
 
-/* What two definitions have in common; the ranges of both. */
+/* Combines two definitions: their common strides, and the union of their ranges. */
 static struct ptx_affine meet(const struct ptx_affine *a, const struct ptx_affine *b)
 {
     struct ptx_affine out = *a;
@@ -88,7 +89,7 @@ static void set_range(struct ptx_affine *out, uint64_t low, uint64_t high)
     out->high = known ? high : UINT64_MAX;
 }
 
-/* a + k * b, k = 1 or -1 */
+/* Returns a + k * b; k is 1 or -1. */
 static struct ptx_affine sum(const struct ptx_affine *a, const struct ptx_affine *b, uint64_t k,
                              unsigned rows)
 {
@@ -112,7 +113,7 @@ static bool is_constant(const struct ptx_affine *a, uint64_t *value)
     return ptx_affine_is_uniform(a) && a->low == a->high;
 }
 
-/* One of them is uniform: the strides of the other times it. */
+/* Returns the product if one factor is uniform: the strides of the other factor times that factor. */
 static struct ptx_affine product(const struct ptx_affine *a, const struct ptx_affine *b,
                                  unsigned rows)
 {
@@ -141,7 +142,7 @@ static struct ptx_affine product(const struct ptx_affine *a, const struct ptx_af
     return out;
 }
 
-/* 32 bits in 64: each stride as it is if no lane wraps. */
+/* Extends 32 bits to 64: the strides remain if no lane wraps. */
 static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 {
     struct ptx_affine out = *a;
@@ -150,7 +151,7 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
         if (is_signed && a->high > U32_TOP >> 1)
             set_range(&out, 0, UINT64_MAX);
         if (a->high <= U32_TOP)
-            return out; /* nothing was subtracted: strides are what they look like */
+            return out; /* nothing was subtracted, so the strides are not negative */
     }
     out.assumed = out.assumed || !ptx_affine_is_uniform(a);
     for (unsigned d = 0; d < PTX_LANE_DIMS; d++)
@@ -164,10 +165,10 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 struct affine {
     struct ptx_unit *unit;
     struct ptx_affine *at; /* by vreg */
-    uint8_t *grown;        /* by vreg: how often its range did */
+    uint8_t *grown;        /* by vreg: how often its range has grown */
 };
 
-/* What a slot reads: rows of a register, a literal, a constant. */
+/* Returns the value that a slot reads: rows of a register, a literal or a constant. */
 static struct ptx_affine read_ref(const struct affine *f, ptx_ref ref, unsigned rows)
 {
     const struct ptx_vreg *v;
@@ -184,7 +185,7 @@ static struct ptx_affine read_ref(const struct affine *f, ptx_ref ref, unsigned 
     }
     if (v->rows != 2 || rows != 1 || ptx_ref_row(ref) != 0)
         return varying();
-    for (unsigned d = 0; d < PTX_LANE_DIMS; d++) /* the low word: the strides modulo 2^32 */
+    for (unsigned d = 0; d < PTX_LANE_DIMS; d++) /* for a low word, strides modulo 2^32 */
         a.stride[d] = (uint32_t)a.stride[d];
     return a;
 }
@@ -204,7 +205,7 @@ static struct ptx_affine read_slot(const struct affine *f, const struct ptx_mi *
     return read_ref(f, mi->ref[slot], rows);
 }
 
-/* Negated, inverted: bits as isa_insn_srcmod. */
+/* Applies negation or complement; the bits are those of isa_insn_srcmod(). */
 static struct ptx_affine modified(struct ptx_affine a, unsigned mods, unsigned rows)
 {
     struct ptx_affine zero = constant(0);
@@ -220,7 +221,7 @@ static struct ptx_affine special(const struct ptx_mi *mi)
 {
     static const struct {
         uint16_t special;
-        uint8_t dim; /* PTX_LANE_DIMS: uniform, in this range */
+        uint8_t dim; /* PTX_LANE_DIMS: the register is uniform, with this range */
         uint32_t low, high;
     } known[] = {
         { ISA_SR_TID_X, PTX_LANE_X, 0, 1023 }, { ISA_SR_TID_Y, PTX_LANE_Y, 0, 1023 },
@@ -241,7 +242,7 @@ static struct ptx_affine special(const struct ptx_mi *mi)
     return ptx_diverges_itself(mi) ? varying() : out;
 }
 
-/* A comparison of what differs by the same in both lanes, unless less and greater are asked. */
+/* Returns true if a test for (in)equality has the same result in all lanes: both operands have the same strides. */
 static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a,
                              const struct ptx_affine *b)
 {
@@ -251,7 +252,7 @@ static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a
            !b->assumed;
 }
 
-/* What the row's rule makes of its sources, none of which is varying; @all_uniform. */
+/* Applies the row's rule to sources none of which is varying. @all_uniform: all of them are uniform. */
 static struct ptx_affine by_rule(const struct affine *f, const struct ptx_mi *mi, bool all_uniform)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
@@ -310,7 +311,7 @@ static struct ptx_affine by_rule(const struct affine *f, const struct ptx_mi *mi
             return widen(&x, from == ISA_ST_S32);
         return none;
     }
-    case ISA_TAG_SELECT: /* all lanes take the same side */
+    case ISA_TAG_SELECT: /* all lanes select the same source */
         b = read_ref(f, mi->ref[PTX_S_R], 0);
         return ptx_affine_is_uniform(&b) ? meet(&a, &x) : none;
     case ISA_TAG_CMP: case ISA_TAG_CMP_S:
@@ -338,7 +339,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
             continue;
         a = f->at[ptx_ref_vreg(mi->ref[slot])];
         if (a.kind == PTX_LANES_UNKNOWN)
-            return a; /* not before it is known */
+            return a; /* wait until it is known */
         all_uniform = all_uniform && ptx_affine_is_uniform(&a);
         any_varying |= a.kind == PTX_LANES_VARYING;
         assumed |= a.assumed;
@@ -354,7 +355,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
     return out;
 }
 
-/* True: it is not what it was. */
+/* Stores a value; returns true if it has changed. */
 static bool write_value(struct affine *f, uint32_t v, struct ptx_affine value)
 {
     struct ptx_affine old = f->at[v], now;
@@ -389,7 +390,7 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
             value = result(f, mi);
         have = true;
         own = value;
-        /* a part of a register: uniform if all of it is */
+        /* part of a register: uniform only if the whole register is */
         if (slot == PTX_S_D && mi->rows[PTX_S_D] != unit->vregs.at[v].rows &&
             own.kind != PTX_LANES_UNKNOWN)
             own = ptx_affine_is_uniform(&own) ? uniform() : varying();
@@ -399,7 +400,7 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
     return changed;
 }
 
-/* By vreg: something writes it. */
+/* Returns by vreg whether an instruction writes it. */
 static uint8_t *find_defined(const struct ptx_unit *unit)
 {
     uint8_t *defined = PTX_ARRAY(unit->job, uint8_t, unit->vregs.count + 1);
@@ -428,13 +429,13 @@ void ptx_affine(struct ptx_unit *unit)
     struct ptx_affine start = unit->function->kernel ? uniform() : varying();
 
     for (uint32_t v = 0; v < n; v++) {
-        if (!defined[v]) /* a kernel's registers are zero; bases are parameters */
+        if (!defined[v]) /* a kernel's registers start at zero; bases are parameters */
             f.at[v] = start;
     }
     for (size_t i = 0; i < unit->live_in[unit->entry].count; i++) {
         uint32_t v = unit->live_in[unit->entry].at[i];
 
-        f.at[v] = start; /* perhaps read before it is written */
+        f.at[v] = start; /* may be read before it is written */
     }
     for (bool changed = true; changed;) {
         changed = false;

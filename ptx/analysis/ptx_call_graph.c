@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The graph of calls. Functions are translated callees first, so that a caller knows which
- * registers and barriers the functions below it use; functions that reach each other (an "scc")
- * know the worst of one another. A call through a register may go to every function whose
- * address is taken somewhere: one more node of the graph, number functions.count.
+ * The call graph. Callees are translated before their callers, so that a caller knows which registers
+ * and barriers they use. Mutually recursive functions (a strongly connected component, "scc") assume
+ * the worst of each other. A call through a register may call every function whose address is taken; a
+ * further node of the graph, number functions.count, stands for these functions.
  *
- * When all are translated, the words of calls get their targets, kernels their sums (stack,
- * registers, shared memory), and the bsyncs of functions below a soft kernel become soft.
+ * After all functions are translated, calls get their targets, kernels get their totals (stack,
+ * registers, shared memory), and the bsyncs of functions that a soft kernel calls become soft.
  */
 #include "ptx/ptx_priv.h"
 
 enum {
-    RECURSION_BYTES = 8192, /* of stack for recursive functions */
-    BARRIERS_PRESERVED = 8       /* a function that leaves fewer than 16 - 8 to its callers saves all */
+    RECURSION_BYTES = 8192, /* bytes of stack for recursive functions */
+    BARRIERS_PRESERVED = 8       /* a function that uses more barrier registers than this saves all of them, so that its
+                                  * callers have enough */
 };
 
 static const struct ptx_clobber anything = {
@@ -50,7 +51,7 @@ static void reach(struct graph *g, uint32_t function)
     *PTX_PUSH(g->job, g->work) = function;
 }
 
-/* @by: the function that does, NULL: an initialiser. */
+/* Records that @by, or an initialiser if it is NULL, takes the address of @symbol. */
 static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx_symbol *symbol)
 {
     const struct ptx_function *fn;
@@ -126,7 +127,7 @@ static uint32_t scc_of(struct graph *g, uint32_t node)
 }
 
 struct tarjan {
-    uint32_t *number, *low, *next, *stack, *path; /* by node; number 0: not seen */
+    uint32_t *number, *low, *next, *stack, *path; /* by node; number 0: not visited */
     uint8_t *waiting;
     uint32_t count, depth, stacked;
 };
@@ -203,8 +204,8 @@ static void visit(struct graph *g, struct tarjan *t, uint32_t root)
     }
 }
 
-/* Static shared variables that a function names have one place in every kernel; so have all of
- * the module where a function names dynamic shared memory, which begins after them. */
+/* Finds static shared variables that a function refers to: their offset is the same in every kernel. If a function
+ * refers to dynamic shared memory, which begins after the static variables, this holds for all of the module's. */
 static void find_shared(struct graph *g)
 {
     struct ptx_module *module = g->module;
@@ -267,7 +268,7 @@ void ptx_calls_find(struct ptx_job *job, struct ptx_module *module)
     }
     while (g.work.count != 0)
         look_at_function(&g, g.work.at[--g.work.count]);
-    /* what only an initialiser names is first, then every kernel after what it needs */
+    /* functions that only an initialiser refers to come first, then each kernel after its callees */
     for (size_t i = 0; i < g.taken.count; i++)
         visit(&g, &t, g.taken.at[i]);
     for (uint32_t f = 0; f < module->functions.count; f++) {
@@ -310,8 +311,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         unit->breg_base = unit->module->sccs.at[callee->scc].barriers;
 }
 
-/* Functions that reach each other leave free what any of them calls outside their SCC: else a
- * region around a call of another one would lose its lanes' number there. They save their own. */
+/* Returns the number of barrier registers that callees outside the SCC need. All functions of the SCC leave them free:
+ * otherwise a region around a call of another function of the SCC would lose its barrier there. */
 static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
     struct ptx_tree *recursion = &module->sccs.at[scc];
@@ -362,7 +363,7 @@ void ptx_calls_begin(struct ptx_unit *unit)
     if (calls->tree.below_bytes > 1u << 22)
         ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
                  "'%s' needs more than 4 MiB of stack", unit->function->name);
-    if (unit->function->kernel) { /* what the functions below have is theirs as long as the block runs */
+    if (unit->function->kernel) { /* the memory of the functions below is allocated for the whole run of the block */
         unit->frame_base = unit->local_bytes = (uint32_t)calls->tree.below_bytes;
         unit->shared_bytes = unit->shared_below;
     }
@@ -377,8 +378,8 @@ static bool saves_all(const struct ptx_unit *unit)
     return !unit->function->kernel && unit->breg_count > available;
 }
 
-/* What other functions of its scc use is saved by them; it saves its own. One with many in its
- * tree saves them all, so that its callers have some left. */
+/* Returns the first barrier register that the function saves. Functions of an SCC each save the registers that they
+ * use. A function that uses many registers saves all, so that its callers have some left. */
 static unsigned first_saved(const struct ptx_unit *unit)
 {
     if (unit->function->kernel)
@@ -430,7 +431,7 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
         struct ptx_block *b = &unit->blocks.at[end == 0 ? unit->entry : unit->final_block];
         uint32_t from = b->first, old = b->count;
 
-        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* before the last block's code */
+        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* before the code of the last block */
 
         b->first = (uint32_t)unit->code.count;
         for (uint32_t i = 0; i <= old; i++) {
@@ -449,7 +450,7 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
     }
 }
 
-/* After the allocator: which rows calls of this function change. */
+/* Finds the registers that a call of this function changes, after register allocation. */
 static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
 {
     *out = unit->clobber;
@@ -469,7 +470,7 @@ static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
     out->v[0] &= ~UINT64_C(0xc);
 }
 
-/* The depth of recursive functions is not known. */
+/* Adds up the stack; the recursion depth of a recursive function is unknown. */
 static void add_stack(struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;
@@ -536,7 +537,7 @@ static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
         into->shared_bytes = from->shared_bytes;
 }
 
-/* Callers come later in the order, so the last function of an scc leaves its sum. */
+/* Adds up the totals of each SCC, which are complete after its last function; callers follow later in the order. */
 static void sum_up(struct graph *g)
 {
     struct ptx_module *module = g->module;
@@ -553,7 +554,7 @@ static void sum_up(struct graph *g)
     }
 }
 
-/* A function below a soft kernel has soft barriers only (MACHINE 2). */
+/* Makes all barriers of functions that a soft kernel calls soft (MACHINE 2). */
 static void spread_soft(struct graph *g)
 {
     struct ptx_module *module = g->module;
@@ -588,7 +589,7 @@ static void patch_function(struct ptx_job *job, const struct ptx_module *module,
 
         if (!isa_insn_decode(object->text[i], &in))
             ptx_fail(job, 0, LW_ESTATE, "internal error: word %u cannot be read", i);
-        if (in.op == ISA_CALL) { /* ptx_emit left the function's number */
+        if (in.op == ISA_CALL) { /* ptx_emit() stored the function's number as target */
             const struct ptx_calls *to = &module->functions.at[in.x].calls;
 
             in.x = object->functions[to->index].first - (i + 1);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The control-flow graph: order, dominators, post-dominators, natural loops with a
- * preheader of their own. Loops by walking back from the latches, inner ones first.
- */
+/* The control-flow graph: order of blocks, dominators, post-dominators, natural loops with preheaders. Loops are found
+ * backwards from their latches, inner loops first. */
 #include "ptx/ptx_priv.h"
 
 /* ---- order --------------------------------------------------------------- */
@@ -74,9 +72,10 @@ static void find_preds(struct ptx_unit *unit)
 static void find_dominators(struct ptx_unit *unit)
 {
     uint32_t n = unit->rpo_count, depth = 0;
-    uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n + 1); /* in numbers of the order */
+    uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n + 1); /* indexed by reverse post order */
     uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* by place in the order: + 1 */
+    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + number in the depth-first traversal, indexed
+                                                                     * by reverse post order */
     uint32_t *location = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint8_t *next = PTX_ARRAY(unit->job, uint8_t, n + 1);
@@ -111,8 +110,8 @@ static void find_dominators(struct ptx_unit *unit)
     ptx_dominators_find(d);
     for (uint32_t i = 0; i < n; i++)
         idom[location[i]] = location[d->idom[i]];
-    /* intervals: a parent is before its children in the order, so sizes add up from
-     * the back and places are handed out from the front */
+    /* Intervals: parents precede their children in the order, so sizes are summed backwards and intervals assigned
+     * forwards. */
     for (uint32_t i = n; i-- > 0;) {
         size[i]++;
         if (i != 0)
@@ -146,14 +145,14 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT) /* a function continues after its return */
+        if (b->end != PTX_END_NEXT) /* after a function's return the caller continues */
             return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
     return false;
 }
 
-/* A jump to the kernel's end that is a line of its own, in code for debuggers, and nothing else. */
+/* Returns true for a block that only jumps to the kernel's end, with a line of its own, in code for debuggers. */
 static bool is_return(const struct ptx_unit *unit, uint32_t block)
 {
     const struct ptx_block *b = &unit->blocks.at[block];
@@ -162,8 +161,8 @@ static bool is_return(const struct ptx_unit *unit, uint32_t block)
            b->end == PTX_END_NEXT && ptx_just_ends(unit, b->succ[0]);
 }
 
-/* A branch to the kernel's end is a guarded exit. Paths that end in exit do not count for
- * post-dominance; but where such an edge is the only way to the end it must. */
+/* Marks branches to the kernel's end, which become guarded exits. Such edges are ignored for post-dominators, unless
+ * they are the only way to the end. */
 static void find_exit_sides(struct ptx_unit *unit)
 {
     size_t n = unit->blocks.count;
@@ -182,7 +181,7 @@ static void find_exit_sides(struct ptx_unit *unit)
                 b->exit_side = (uint8_t)(k + 1);
         }
     }
-    /* what reaches the end without such an edge */
+    /* find the blocks that reach the end without such an edge */
     work[count++] = unit->final_block;
     ends[unit->final_block] = 1;
     while (count != 0) {
@@ -205,7 +204,7 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* a side that has an instruction is a block that exits, or goes to the end where that counts */
+    /* an exit side with an instruction becomes a block that exits; if its edge counts, it goes to the end */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -235,7 +234,7 @@ static void find_exit_sides(struct ptx_unit *unit)
     }
 }
 
-/* Paths that end in exit do not count (MACHINE 3), unless there is no other end. */
+/* Finds post-dominators. Paths that end in exit are ignored (MACHINE 3), unless the kernel has no other end. */
 static void find_postdominators(struct ptx_unit *unit)
 {
     uint32_t n = (uint32_t)unit->blocks.count, depth = 0;
@@ -245,7 +244,7 @@ static void find_postdominators(struct ptx_unit *unit)
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint8_t *is_end = PTX_ARRAY(unit->job, uint8_t, n + 1);
-    /* backwards from the ends, which follow a node of their own: number 0 */
+    /* Traverse the graph backwards from its ends, which become successors of an extra node, number 0. */
     struct ptx_dominators *d = ptx_dominators_new(unit->job, n + 1, 3 * (size_t)n);
 
     for (uint32_t i = 0; i < n; i++) {
@@ -310,7 +309,7 @@ static uint32_t outermost(const struct ptx_unit *unit, uint32_t loop)
     return loop;
 }
 
-/* Intervals of the tree of loops: as of dominators. Children have lower numbers than parents. */
+/* Assigns intervals in the tree of loops, as for dominators. Children have lower numbers than their parents. */
 static void number_loops(struct ptx_unit *unit)
 {
     uint32_t n = (uint32_t)unit->loops.count, roots = 0;
@@ -332,7 +331,7 @@ static void number_loops(struct ptx_unit *unit)
     }
 }
 
-/* The line of the text where a block, or what follows it alone, begins. */
+/* Returns the line of the text where a block begins, or its only successor if it is empty. */
 static unsigned line_of(const struct ptx_unit *unit, uint32_t block)
 {
     for (size_t steps = 0; steps < unit->blocks.count; steps++) {
@@ -349,7 +348,7 @@ static unsigned line_of(const struct ptx_unit *unit, uint32_t block)
     return unit->function->line;
 }
 
-/* False: a loop is entered elsewhere than at its header. */
+/* Finds natural loops. Returns false if a loop has a second entry. */
 static bool find_loops(struct ptx_unit *unit)
 {
     PTX_LIST(uint32_t) work = { 0 };
@@ -406,7 +405,7 @@ static bool find_loops(struct ptx_unit *unit)
             }
         }
     }
-    /* parents have higher numbers than their children: they were found later */
+    /* parents have higher numbers than their children, because they were found later */
     for (size_t i = unit->loops.count; i-- > 0;) {
         struct ptx_loop *l = &unit->loops.at[i];
 
@@ -433,10 +432,10 @@ bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop)
     return outer->nest_in <= inner->nest_in && inner->nest_in < outer->nest_out;
 }
 
-/* A block in front of each header through which alone the loop is entered. */
+/* Creates a preheader for each loop: a block before the header that is the only entry of the loop. */
 static bool make_preheaders(struct ptx_unit *unit)
 {
-    uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* + 1 */
+    uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* 1 + block */
     size_t old = unit->order.count, fill;
     bool synthetic = false;
 
@@ -481,7 +480,7 @@ static bool make_preheaders(struct ptx_unit *unit)
         before[h] = fresh + 1;
         (void)PTX_PUSH(unit->job, unit->order);
     }
-    /* in the layout it is just before its header: widen from the back */
+    /* place each preheader just before its header, moving blocks from the back */
     fill = unit->order.count;
     for (size_t i = old; i-- > 0;) {
         uint32_t b = unit->order.at[i];
@@ -514,7 +513,7 @@ static void build(struct ptx_unit *unit)
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)
-            (void)make_preheaders(unit); /* finds them; there is nothing left to make */
+            (void)make_preheaders(unit); /* finds the existing preheaders; no new one is needed */
     }
 }
 

@@ -1,37 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which values may differ between the lanes of a split, and so which branches may part
- * them. A value is divergent when
- *   - it comes from the lane (tid, laneid), from memory that may change, an atomic or
- *     another lane;
+ * Finds values that may differ between the lanes of a split, and so branches that may diverge. A value
+ * is divergent if
+ *   - it comes from the lane (tid, laneid), from memory that may change, an atomic or another lane;
  *   - an operand or the guard of its instruction is divergent;
- *   - it is assigned inside the region of a divergent branch (from the branch to its
- *     immediate post-dominator) and lives into that post-dominator, or into a block that
- *     both sides of the branch reach: the lanes come together with different values;
- *   - it is assigned in a loop that a divergent branch leaves, and lives into a block
- *     after the loop: the lanes leave in different iterations (MACHINE 3).
- * Everything else (parameters, block and grid indices, literals and what is computed from
- * them) is uniform.
+ *   - it is assigned inside the region of a divergent branch (from the branch to its immediate
+ *     post-dominator) and is live into that post-dominator, or into a block that both sides of the
+ *     branch reach: lanes with different values join there;
+ *   - it is assigned in a loop that a divergent branch leaves, and is live into a block after the
+ *     loop: the lanes leave in different iterations (MACHINE 3).
+ * All other values (parameters, block and grid indices, literals and values computed from them) are
+ * uniform.
  */
 #include "ptx/ptx_priv.h"
 
 struct divergence {
     struct ptx_unit *unit;
-    PTX_LIST(uint32_t) values;   /* vregs found divergent, to be spread */
-    uint64_t *branches;          /* blocks with a divergent branch, to be spread: bits by rpo */
-    uint32_t branch_words;       /* words up to the last bit */
-    uint32_t *use_first, *use;   /* by vreg: instructions, or code.count + block */
-    uint32_t *def_first, *def;   /* by vreg: blocks with a definition */
+    PTX_LIST(uint32_t) values;   /* worklist of divergent vregs */
+    uint64_t *branches;          /* worklist of blocks with a divergent branch: bits by rpo */
+    uint32_t branch_words;       /* number of words up to the last set bit */
+    uint32_t *use_first, *use;   /* by vreg: instructions that use it, or code.count + block for a branch */
+    uint32_t *def_first, *def;   /* by vreg: blocks that define it */
     uint32_t *block_of;
-    uint32_t *mark;              /* by block: in the region at hand */
-    uint8_t *sides;              /* by block: reached from which side */
+    uint32_t *mark;              /* by block: equal to `stamp` if it is in the current region */
+    uint8_t *sides;              /* by block: sides of the branch that reach it, as bits */
     uint32_t stamp;
-    /* Regions that are entered by their branch only are walked once: further out their branch
-     * stands for them. By block: */
-    uint8_t *closed;             /* its branch is spread, and its region is such a one */
-    uint32_t *owner;             /* 1 + the branch whose closed region it is in, the innermost */
-    uint32_t *enclosing_loop;              /* of a closed one: depth of the innermost loop that it keeps to */
-    PTX_LIST(uint32_t) work, region, exits; /* of the branch or loop at hand */
+    /* A region whose only entry is its branch (a closed region) is traversed once; outer regions then include its
+     * branch only. By block: */
+    uint8_t *closed;             /* its branch was processed, and its region is closed */
+    uint32_t *owner;             /* 1 + branch of the innermost closed region that contains it, 0: none */
+    uint32_t *enclosing_loop;              /* of a closed region: depth of the innermost loop that it does not leave */
+    PTX_LIST(uint32_t) work, region, exits; /* of the current branch or loop */
 };
 
 static void value_diverges(struct divergence *d, uint32_t vreg)
@@ -58,13 +57,13 @@ bool ptx_diverges_itself(const struct ptx_mi *mi)
         return !isa_special_info((enum isa_special)mi->in.x)->uniform ||
                isa_special_info((enum isa_special)mi->in.x)->order != ISA_ORDER_NONE;
     if (mi->in.op == ISA_LD_CONST || mi->flags & PTX_MI_READONLY)
-        return false; /* as its address */
+        return false; /* divergent only if its address is */
     if (mi->flags & PTX_MI_PIN)
-        return true; /* what a call passes */
+        return true; /* a value passed to or from a call */
     return (info->flags & (ISA_F_MEMORY | ISA_F_CROSS)) != 0;
 }
 
-/* Lists of uses and definitions, counted and then filled. */
+/* Lists the uses and definitions of each register. The first call counts them, the second (@fill) stores them. */
 static void index_code(struct divergence *d, bool fill)
 {
     struct ptx_unit *unit = d->unit;
@@ -104,7 +103,7 @@ static void index_code(struct divergence *d, bool fill)
     }
 }
 
-/* Whether a block, or a closed region that it is in, is marked. */
+/* Returns true if a block, or with @regions a closed region that contains it, is marked. */
 static bool is_marked(const struct divergence *d, uint32_t block, bool regions)
 {
     while (d->mark[block] != d->stamp) {
@@ -172,13 +171,13 @@ static void loop_exits_diverge(struct divergence *d, uint32_t loop)
         join_diverges(d, d->exits.at[i], false);
 }
 
-/* Whether a walk from @x that reaches @y continues after its region. */
+/* Returns true if a traversal from @x skips the region of branch @y and continues after it. */
 static bool passes_by(const struct divergence *d, uint32_t x, uint32_t y)
 {
     return d->closed[y] && y != x && ptx_dominates(d->unit, x, y);
 }
 
-/* The walk from @x: its region without closed regions, but with their branches. */
+/* Traverses the region of branch @x; of the closed regions inside it only their branches are included. */
 static void find_region(struct divergence *d, uint32_t x)
 {
     const struct ptx_unit *unit = d->unit;
@@ -217,9 +216,9 @@ static void find_region(struct divergence *d, uint32_t x)
     }
 }
 
-/* Nothing but @x leads into its region: what is defined and joins in it is known for good. A
- * block whose region was closed earlier is in that one, too, which must be found through it:
- * then this one stays open. */
+/* Marks the region of @x as closed if @x is its only entry: its definitions and joins are then completely known. A
+ * region that contains blocks of another closed region stays open, because that region must be reached through these
+ * blocks. */
 static void close_region(struct divergence *d, uint32_t x, uint32_t enclosing_loop)
 {
     const struct ptx_unit *unit = d->unit;
@@ -240,7 +239,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
 {
     struct ptx_unit *unit = d->unit;
     const struct ptx_block *from = &unit->blocks.at[x];
-    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* the innermost loop that is not left */
+    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* innermost loop that the region does not leave */
 
     find_region(d, x);
     for (size_t i = 0; i < d->region.count; i++)
@@ -256,7 +255,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
             break;
         loop_exits_diverge(d, l);
     }
-    /* sides that leave an outer loop further on leave it in different iterations, too */
+    /* A side that leaves an outer loop later also leaves it in different iterations. */
     for (size_t i = 0; i < d->region.count; i++) {
         const struct ptx_block *b = &unit->blocks.at[d->region.at[i]];
 
@@ -275,7 +274,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
     close_region(d, x, enclosing_loop);
 }
 
-/* The last one in reverse post order: inner branches come before those around them. */
+/* Finds the last branch in reverse post order, so that inner branches precede outer ones. */
 static bool next_branch(struct divergence *d, uint32_t *block)
 {
     for (; d->branch_words != 0; d->branch_words--) {
@@ -332,7 +331,7 @@ void ptx_divergence(struct ptx_unit *unit)
     }
     d.use = PTX_ARRAY(unit->job, uint32_t, d.use_first[n] + 1);
     d.def = PTX_ARRAY(unit->job, uint32_t, d.def_first[n] + 1);
-    index_code(&d, true); /* afterwards the list of v ends at first[v], starts at first[v-1] */
+    index_code(&d, true); /* afterwards the list of v begins at first[v - 1] and ends at first[v] */
     for (size_t v = 0; v < n; v++)
         unit->vregs.at[v].divergent = false;
     for (size_t i = 0; i < unit->code.count; i++) {

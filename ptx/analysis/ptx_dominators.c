@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Dominators of any graph that somebody walked depth first, in nearly linear time: the "semi-NCA"
- * way of Georgiadis. A node's semidominator is the lowest node from which a path leads to it
- * through nodes above it only; its immediate dominator is the first node on its parent's chain of
- * dominators that does not lie above that.
- */
+/* Dominators of any graph that was traversed depth first, in nearly linear time: Georgiadis' "semi-NCA" algorithm. The
+ * semidominator of a node is the lowest node with a path to it through higher nodes only. The immediate dominator is
+ * the first node on the chain of dominators of its parent that is not higher than its semidominator. */
 #include "ptx/ptx_priv.h"
 
 struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges)
@@ -22,8 +19,8 @@ struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, siz
     return d;
 }
 
-/* The node with the lowest semidominator from @v up to, without it, the first one below @linked;
- * what was passed then leads there directly. */
+/* Returns the node with the lowest semidominator on the path from @v up to the first node below @linked, excluding that
+ * one. Compresses the path. */
 static uint32_t lowest_above(struct ptx_dominators *d, uint32_t v, uint32_t linked)
 {
     uint32_t depth = 0, best;

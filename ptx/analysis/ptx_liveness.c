@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which virtual registers live into which blocks: from each use that its block does not
- * define, back through predecessors to the definitions. The cost is the size of the
- * answer, not registers times blocks.
- */
+/* Liveness: for each use without an earlier definition in its block, follows predecessors back to the definitions. The
+ * time is proportional to the size of the result, not to registers times blocks. */
 #include "ptx/ptx_priv.h"
 
 struct walk {
     struct ptx_unit *unit;
-    uint32_t *use_first, *use_block; /* by vreg: blocks with an exposed use */
-    uint32_t *def_first, *def_block; /* by vreg: blocks with a definition */
+    uint32_t *use_first, *use_block; /* by vreg: blocks that use it before they define it */
+    uint32_t *def_first, *def_block; /* by vreg: blocks that define it */
 };
 
-/* Two passes over the code: count, then fill. */
+/* Lists uses and definitions. The first call counts them, the second (@fill) stores them. */
 static void scan(struct walk *walk, uint32_t *defined, uint32_t *exposed, bool fill)
 {
     struct ptx_unit *unit = walk->unit;
@@ -77,7 +74,7 @@ void ptx_liveness(struct ptx_unit *unit)
     walk.use_block = PTX_ARRAY(unit->job, uint32_t, walk.use_first[n] + 1);
     walk.def_block = PTX_ARRAY(unit->job, uint32_t, walk.def_first[n] + 1);
     scan(&walk, defined, exposed, true);
-    /* filling moved each start to the next one's */
+    /* the second call has moved the start of each list to that of the next */
     unit->live_in = ptx_new(unit->job, blocks + 1, sizeof *unit->live_in);
     for (uint32_t v = 0; v < n; v++) {
         uint32_t use = v == 0 ? 0 : walk.use_first[v - 1], def = v == 0 ? 0 : walk.def_first[v - 1];

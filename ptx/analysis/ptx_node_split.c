@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A loop that is entered in several places (a switch or a goto into it) has no header, and no
- * place for a bssy. Here one of its entries becomes the header, and what the others reach before
- * they meet it is written twice: once for those who come from outside, once for the loop. Then what
- * is left of both without the header, until no loop has two entries.
- *
- * Source: node splitting (Cocke and Miller 1969), of whole parts of a strongly connected component
- * instead of single nodes (Janssen and Corporaal 1997).
- */
+/* Node splitting. A loop with several entries (a switch or a goto leads into it) has no header, and so no place for a
+ * bssy. One of its entries is chosen as the header. The blocks that the other entries reach before the header are
+ * duplicated: one copy for paths from outside, one for the loop. The step is repeated for the rest of both, without the
+ * header, until every loop has one entry. Source: node splitting (Cocke and Miller 1969), applied to parts of a
+ * strongly connected component instead of single nodes (Janssen and Corporaal 1997). */
 #include "ptx/ptx_priv.h"
 
 enum {
-    MOST_TIMES = 8,      /* so many times the function's own code, */
-    MOST_MORE = 4000,    /* and so many instructions more */
-    MOST_HEADERS = 16,   /* entries that are tried as the header */
+    MOST_TIMES = 8,      /* limit of the function's size: this many times its own code, */
+    MOST_MORE = 4000,    /* plus this many instructions */
+    MOST_HEADERS = 16,   /* number of entries that are tried as header */
     MOST_VISITS = 1 << 24
 };
 
 struct node {
-    uint32_t set, number, low; /* of the search for components */
-    uint32_t part;             /* stamp of the component at hand */
-    uint32_t seen;             /* stamp of a walk in it */
-    uint32_t copy;             /* + 1; 0: none */
+    uint32_t set, number, low; /* used to find strongly connected components */
+    uint32_t part;             /* stamp of its component */
+    uint32_t seen;             /* stamp of the traversal that reached it */
+    uint32_t copy;             /* 1 + its duplicate, 0: none */
     bool waiting, entry;
 };
 struct slice {
-    uint32_t first, count; /* of struct work's members */
+    uint32_t first, count; /* range of the members of struct work */
 };
 struct work {
     struct ptx_unit *unit;
     PTX_LIST(struct node) nodes;      /* by block */
     PTX_LIST(uint32_t) members, path, stack, order;
     PTX_LIST(struct slice) sets, parts;
-    PTX_LIST(uint32_t) fresh;         /* copies, in the order they were made */
-    uint32_t copies;                  /* of parts of the code */
-    uint32_t loc, new_loc;            /* the place that was copied last, and its copy */
-    uint32_t stamp, *home;            /* by virtual register: 1 + its only block, or SEVERAL */
+    PTX_LIST(uint32_t) fresh;         /* duplicates in the order of their creation */
+    uint32_t copies;                  /* number of duplicated parts */
+    uint32_t loc, new_loc;            /* location that was copied last, and its copy */
+    uint32_t stamp, *home;            /* by virtual register: 1 + the only block that uses it, or SEVERAL */
     uint32_t home_count;
     size_t room, visits;
 };
@@ -80,7 +76,7 @@ static void push_set(struct work *w, uint32_t first)
 
 /* ---- components --------------------------------------------------------------------- */
 
-/* The strongly connected components of more than one block in a set. */
+/* Finds the strongly connected components of more than one block in a set. */
 static void find_parts(struct work *w, struct slice set)
 {
     struct ptx_unit *unit = w->unit;
@@ -153,8 +149,8 @@ static void find_parts(struct work *w, struct slice set)
 
 /* ---- splitting ---------------------------------------------------------------------- */
 
-/* What the entries other than @header reach in the part before they meet it, in w->path; its
- * instructions. */
+/* Finds the blocks that the entries other than @header reach before @header, and stores them in w->path. Returns their
+ * instruction count. */
 static size_t reach_past(struct work *w, struct slice part, uint32_t header)
 {
     struct ptx_unit *unit = w->unit;
@@ -187,7 +183,8 @@ static size_t reach_past(struct work *w, struct slice part, uint32_t header)
     return size;
 }
 
-/* Temporaries of one block stay so in its copy: what has one definition is improved more. */
+/* Finds temporaries that only one block uses. A duplicate gets temporaries of its own, because registers with one
+ * definition are optimised better. */
 static void find_homes(struct work *w)
 {
     const struct ptx_unit *unit = w->unit;
@@ -205,7 +202,7 @@ static void find_homes(struct work *w)
 
                 if (v == PTX_NONE)
                     continue;
-                /* one that is read first may have its value from another round */
+                /* a register that is read first may have its value from another iteration */
                 if (w->home[v] == 0)
                     w->home[v] = ptx_mi_writes(mi, (enum ptx_slot)s) ? i + 1 : SEVERAL;
                 else if (w->home[v] != i + 1)
@@ -232,7 +229,7 @@ static ptx_ref renamed(struct work *w, ptx_ref ref, uint32_t block, uint32_t fir
     return ptx_ref_of(names[v], ptx_ref_row(ref));
 }
 
-/* In the module's memory: it stays when the function is done. */
+/* Appends a location in the memory of the module, which outlives that of the function. */
 static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
 {
     struct ptx_module *module = unit->module;
@@ -251,7 +248,7 @@ static void push_loc(struct ptx_unit *unit, const struct ptx_loc *loc)
     module->locs.at[module->locs.count++] = *loc;
 }
 
-/* The place of a copied instruction, which stays with it through all that follows. */
+/* Returns the location of a duplicated instruction, which it keeps in all later passes. */
 static uint32_t copied_loc(struct work *w, uint32_t loc)
 {
     struct ptx_module *module = w->unit->module;
@@ -296,7 +293,7 @@ static void copy_block(struct work *w, uint32_t from, uint32_t *names)
     *PTX_PUSH(unit->job, w->fresh) = to;
 }
 
-/* Who comes from outside goes to the copies of what w->path has. */
+/* Duplicates the blocks of w->path, and redirects the edges from outside to the duplicates. */
 static void split(struct work *w, uint32_t header, uint32_t *names)
 {
     struct ptx_unit *unit = w->unit;
@@ -410,11 +407,11 @@ void ptx_reduce(struct ptx_unit *unit)
 
         find_parts(&w, set);
         visit(&w, set.count, w.members.at[set.first]);
-        /* parts that wait are few: what they become follows them */
+        /* resulting parts are appended; few parts wait */
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }
-    /* in the layout they are before the end */
+    /* in the layout the duplicates precede the end */
     for (size_t i = 0; i < w.fresh.count; i++) {
         uint32_t last = unit->order.at[unit->order.count - 1];
 

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which variable an address is made of: a memory instruction whose address is one variable's plus
- * offsets stays in that variable if its source is right (struct isa_bound). Compilers keep it so:
- * other variables may lie anywhere.
- *
- * A register's value is the meet of all its definitions, wherever they are. What comes from memory,
- * from a call or from a parameter is a number, and so is what comes of numbers; what is made of a
- * variable's address in another way than by adding to it, or of two addresses, may be anything, and
- * nothing is said of what is made with it.
- */
+/* Finds the variable that an address depends on. If a memory address is the address of one variable plus offsets, the
+ * access stays inside the variable if the source is correct (struct isa_bound). Compilers preserve this, because the
+ * order of variables in memory is unspecified. The value of a register is the meet of all its definitions, regardless
+ * of control flow. Values from memory, calls or parameters are numbers, and so are values computed from numbers. A
+ * value computed from an address in another way than by an addition, or from two addresses, is unknown, and accesses
+ * with it get no bound. */
 #include "ptx/ptx_priv.h"
 
-enum { MAX_ROUNDS = 24 }; /* cycles of registers converge in two or three */
+enum { MAX_ROUNDS = 24 }; /* cycles of registers converge in two or three rounds */
 
 enum state { UNSEEN, NUMBER, ADDRESS, ANYTHING };
 struct value {
-    uint8_t state; /* enum state; it only grows */
-    bool exact;    /* ADDRESS: @symbol + @at; else + something: @at is what was added before that */
+    uint8_t state; /* enum state; never decreases */
+    bool exact;    /* the ADDRESS is @symbol + @at; else it is that plus an unknown number */
     bool at_known;
     uint32_t symbol;
     int64_t at;
@@ -34,7 +30,7 @@ static bool is_bounded(const struct ptx_bounds *b, const struct ptx_symbol *s)
     if (s->kind != PTX_SYM_VARIABLE || s->external || s->texture || s->size_bytes == 0 ||
         s->size_bytes > UINT32_MAX)
         return false;
-    if (s->space == PTX_SP_LOCAL) /* elsewhere it is relative to the stack pointer */
+    if (s->space == PTX_SP_LOCAL) /* other local addresses are relative to the stack pointer */
         return b->unit->function->kernel;
     return s->space == PTX_SP_SHARED || s->space == PTX_SP_GLOBAL || s->space == PTX_SP_CONST;
 }
@@ -76,7 +72,7 @@ static bool literal_of(const struct ptx_bounds *b, const struct ptx_operand *o, 
     return true;
 }
 
-/* What @o adds to an address: a number, known or not. */
+/* Adds the number @o, a literal or unknown, to an address. */
 static struct value add_number(const struct ptx_bounds *b, struct value address,
                                const struct ptx_operand *o, bool minus)
 {
@@ -117,7 +113,7 @@ static struct value difference(const struct ptx_bounds *b, const struct ptx_oper
     return a.state == ADDRESS && c.state == ADDRESS && a.symbol == c.symbol ? number : anything;
 }
 
-/* Numbers give a number; of an address in an operation that does not add to it nothing is known. */
+/* Result of another operation: a number if all operands are, else unknown. */
 static struct value other(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     struct value worst = number;
@@ -148,7 +144,7 @@ static struct value meet(struct value a, struct value b)
     return a;
 }
 
-/* A kernel's pointer to shared memory, as it is loaded; else a number. */
+/* Result of a load: a kernel's pointer to shared memory, else a number. */
 static struct value loaded(const struct ptx_bounds *b, const struct ptx_insn *in)
 {
     const struct ptx_operand *o = &in->operand[1];
@@ -183,7 +179,7 @@ static struct value result_of(const struct ptx_bounds *b, const struct ptx_insn 
         return in->operand_count == 2 && is_word(in, 0) && is_word(in, 1) ? value_of(b, &o[1])
                                                                          : other(b, in);
     case PTX_ADD:
-    case PTX_OR: /* the address is aligned, and the number is less than that */
+    case PTX_OR: /* the address is aligned, and the number is less than the alignment */
         return in->operand_count == 3 && is_word(in, 0) && !ptx_has(in, PTX_W_CC) ? sum(b, &o[1], &o[2])
                                                                                   : other(b, in);
     case PTX_SUB:
@@ -210,14 +206,14 @@ static struct value result_of(const struct ptx_bounds *b, const struct ptx_insn 
         return in->operand_count >= 2 ? loaded(b, in) : number;
     case PTX_LDU: case PTX_ATOM: case PTX_CALL: case PTX_TEX:
         return number;
-    case PTX_SHFL: /* of another lane's register: of any of its values */
+    case PTX_SHFL: /* a register of another lane: any value of that register */
         return other(b, in);
     default:
         return other(b, in);
     }
 }
 
-/* Whether operand 0 is written: of these instructions it is read. */
+/* Returns true if the instruction writes operand 0, false if it reads it. */
 static bool has_result(const struct ptx_insn *in)
 {
     switch (in->op) {
@@ -260,7 +256,7 @@ void ptx_bounds_find(struct ptx_unit *unit)
     b->reg = PTX_ARRAY(unit->job, struct value, fn->regs.count + 1);
     for (unsigned round = 0; changed; round++) {
         if (round == MAX_ROUNDS)
-            return; /* without bounds */
+            return; /* no bounds for this function */
         changed = false;
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
@@ -274,7 +270,7 @@ void ptx_bounds_find(struct ptx_unit *unit)
 
 /* ---- bounds of instructions --------------------------------------------------------- */
 
-/* The operand that is the address of the memory instruction @mi, a part of @in; NULL: none. */
+/* Returns the operand of @in that is the address of memory instruction @mi, or NULL. */
 static const struct ptx_operand *address_of(const struct ptx_insn *in, const struct ptx_mi *mi)
 {
     unsigned k;
@@ -315,7 +311,7 @@ static struct ptx_bound bound_of(const struct ptx_bounds *b, const struct ptx_in
     s = &b->unit->module->symbols.at[v.symbol];
     if (v.exact && s->kind == PTX_SYM_VARIABLE && v.at >= 0 &&
         (uint64_t)v.at + bytes_of(in) <= s->size_bytes)
-        return bound; /* it is in there */
+        return bound; /* inside the variable */
     bound.symbol = v.symbol + 1;
     if (s->space == PTX_SP_LOCAL && s->kind == PTX_SYM_VARIABLE && b->stepped && !v.exact && v.at_known &&
         v.at >= 0 && (uint64_t)v.at < s->size_bytes)
@@ -360,7 +356,7 @@ void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t ind
             return;
     } else if (s->space != PTX_SP_LOCAL) {
         bound.kind = ISA_BOUND_VARIABLE;
-        bound.which = symbol; /* until ptx_bounds_finish */
+        bound.which = symbol; /* a symbol until ptx_bounds_finish() replaces it */
     } else if (mi->bound.at != PTX_NONE) {
         bound.kind = ISA_BOUND_SOURCE;
         bound.which = s->offset + mi->bound.at;

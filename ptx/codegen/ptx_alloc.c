@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Register allocation: linear scan over live ranges with holes. Ranges are taken by their
- * start; each physical row keeps the future part of what it holds, so that a test is a
- * short merge. Copies are joined first where the ranges do not meet. What does not fit
- * is split (ptx_spill.c), and the scan starts over with the code rewritten.
- */
+/* Register allocation: linear scan over live ranges with holes, in the order of their starts. For each physical
+ * register the scan keeps the future segments of its ranges, so an interference test merges two short lists. Copies
+ * whose ranges do not interfere are coalesced first. A range without a register is split (ptx_spill.c); then the scan
+ * starts over with the rewritten code. */
 #include "ptx/ptx_priv.h"
 
 struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1 */
@@ -12,16 +10,16 @@ struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1
 };
 struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
-    float weight;               /* cost of a spill, by loop depth */
-    float cost; /* cost_of(), once a scan */
-    uint32_t hint;              /* a range worth the same register, PTX_NONE */
-    bool partial;               /* some write does not replace the whole value */
-    bool crosses;               /* lives across a call */
+    float weight;               /* cost of spilling, weighted by loop depth */
+    float cost; /* result of cost_of(), computed once per scan */
+    uint32_t hint;              /* another range that should get the same register, PTX_NONE: none */
+    bool partial;               /* some write replaces only a part of the value */
+    bool crosses;               /* it is live across a call */
 };
-enum { RESERVED_ROWS = 4 };     /* of a framed unit: v0:1, v2 and v3 */
-/* Weights of splitting, chosen by what is loaded and stored in the kernels of the suites with 32
- * registers: that a piece of a loop gets no register either; what a piece is worth compared with a value
- * that is whole. */
+enum { RESERVED_ROWS = 4 };     /* v0 to v3 are reserved in a framed function */
+/* Weights of splitting, tuned to minimise the loads and stores of the benchmark kernels with 32 registers. SPLIT_RISK:
+ * how likely a piece of a loop gets no register either. PIECE_WORTH: weight of a piece relative to a value that was not
+ * split. */
 #define SPLIT_RISK 0.5f
 #define PIECE_WORTH 0.4f
 struct owned {
@@ -29,21 +27,21 @@ struct owned {
 };
 struct row {
     PTX_LIST(struct owned) s;
-    size_t head; /* what ended before the scan's position is dropped */
+    size_t head; /* segments before it end before the scan's position */
     uint32_t last;
 };
 struct alloc {
     struct ptx_unit *unit;
-    struct range *range; /* by vreg; empty for joined ones */
+    struct range *range; /* by vreg; empty if it was coalesced with another one */
     uint32_t *rep;       /* union-find */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
-    struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* of the scalar unit: never spilled */
+    struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* scalar unit: never spilled */
     uint8_t *spilled; /* by vreg (representative) */
-    unsigned vector_rows; /* that this unit may use */
+    unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
-    bool join_scalars; /* copies between them; not joined they always fit (ptx_scalar) */
+    bool join_scalars; /* coalesce copies between scalars; not coalesced, scalars always get registers (ptx_scalar) */
     uint32_t *order;
-    PTX_LIST(struct segment) joined; /* scratch of join_ranges */
+    PTX_LIST(struct segment) joined; /* scratch memory of join_ranges() */
 };
 
 static uint32_t find(struct alloc *al, uint32_t v)
@@ -62,14 +60,14 @@ static bool is_fixed(const struct alloc *al, uint32_t v)
 
 /* ---- live ranges --------------------------------------------------------- */
 
-/* Ranges are built from the back of the code: a new segment goes in front. Until
- * build_ranges() has reversed them they are stored in descending order. */
+/* Adds a segment. Ranges are built from the end of the code, so the list is in descending order until build_ranges()
+ * reverses it. */
 static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t end)
 {
     struct range *r = &al->range[v];
 
-    /* a segment that starts with a write (odd) stays apart from what ends there, also from a
-     * source that lives one step longer because its instruction must not overwrite it */
+    /* A segment that begins with a write (odd) is not merged with the segment that ends there, nor with that of a
+     * source that is live for one more step because its instruction must not overwrite it. */
     if (r->s.count != 0 && r->s.at[r->s.count - 1].start % 2 == 1 &&
         end == r->s.at[r->s.count - 1].start + 1 && start < end - 1)
         end--;
@@ -85,7 +83,7 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 
 static bool early_clobber(const struct ptx_mi *mi)
 {
-    /* a result of several rows is not written over its sources' rows */
+    /* a result of several registers must not overwrite sources */
     return ptx_ref_is_vreg(mi->ref[PTX_S_D]) && mi->rows[PTX_S_D] > 1 &&
            mi->in.op != ISA_V_MOV_B64;
 }
@@ -99,8 +97,8 @@ static float times_ten(uint32_t depth)
     return w;
 }
 
-/* What a use in so deep a loop costs when the value is split: a piece of the loop is loaded in
- * front of it, if there is a register for that. */
+/* Returns the cost of a use at this loop depth if the value is split: a piece of the loop is loaded before the loop if
+ * a register is free for it. */
 static float use_weight(const struct ptx_vreg *vreg, uint32_t depth, float deep)
 {
     return depth <= vreg->level ? deep : times_ten(vreg->level) + deep * SPLIT_RISK;
@@ -132,7 +130,7 @@ static void build_ranges(struct alloc *al)
 
                 if (!ptx_mi_writes(mi, (enum ptx_slot)s))
                     continue;
-                al->range[v].weight += w; /* is stored */
+                al->range[v].weight += w; /* a definition is stored */
                 if (partial) {
                     al->range[v].partial = true;
                     if (end_at[v] == 0)
@@ -148,7 +146,7 @@ static void build_ranges(struct alloc *al)
                 if (!ptx_mi_reads(mi, (enum ptx_slot)s))
                     continue;
                 al->range[v].weight += use_weight(&unit->vregs.at[v], depth, w);
-                /* its own result may take its place: d = d + 1 */
+                /* the result may use the same register: d = d + 1 */
                 if (end_at[v] == 0)
                     end_at[v] = early && ptx_ref_vreg(mi->ref[PTX_S_D]) != v ? 2 * i + 2
                                                                              : 2 * i + 1;
@@ -189,8 +187,8 @@ static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
            unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
 }
 
-/* Two ranges may overlap from a copy between them on: until one of them is written again,
- * which starts a segment, they hold the same. */
+/* Returns true if the instruction at @position copies one range to the other. From there on both may overlap: they have
+ * the same value until one is written, which starts a new segment. */
 static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t b)
 {
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];
@@ -224,8 +222,8 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
     return false;
 }
 
-/* The segments are merged aside and go back into the list that has room for them: a chain of
- * copies then takes memory for its last state, not for each. */
+/* Merges the segments of two ranges in scratch memory, then copies them into the larger list, so that a chain of copies
+ * takes memory for its last state only. */
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
     struct range *a = &al->range[into], *b = &al->range[from];
@@ -242,12 +240,12 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
         else
             next = b->s.at[j++];
         if (last != NULL && next.start < last->end && last->end < next.end) {
-            /* the later write starts a segment of its own, without overlap */
+            /* a later write starts its own segment, without overlap */
             last->end = next.start;
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
             *PTX_PUSH(job, al->joined) = next;
-        } /* else it is in the last one: the same value */
+        } /* else it is inside the last segment, with the same value */
     }
     if (b->s.capacity > a->s.capacity) {
         struct segment *at = a->s.at;
@@ -302,7 +300,7 @@ static void coalesce(struct alloc *al)
                     continue;
                 if (unit->vregs.at[to].level != 0 || unit->vregs.at[from].level != 0) {
                     al->range[to].hint = from;
-                    continue; /* each piece has its own home */
+                    continue; /* each piece has its own spill slot */
                 }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
@@ -389,12 +387,12 @@ static unsigned width_of(const struct alloc *al, uint32_t v)
     return rows == 0 ? 1 : rows;
 }
 
-/* Rows that no range of this unit has, and those that a call in the range changes. */
+/* Returns true for a register that no range of this function may use, or that a call inside the range changes. */
 static bool is_taken(const struct alloc *al, uint32_t v, unsigned row)
 {
     const struct ptx_clobber *c = &al->unit->clobber;
 
-    if (al->unit->vregs.at[v].scalar) /* functions leave the scalar unit alone (ptx_scalar.c) */
+    if (al->unit->vregs.at[v].scalar) /* functions do not use the scalar unit (ptx_scalar.c) */
         return false;
     if (al->unit->vregs.at[v].rows == 0)
         return al->range[v].crosses && c->p >> row & 1;
@@ -435,7 +433,7 @@ static void spill(struct alloc *al, uint32_t v)
     al->unit->assigned[v] = 0xffff;
 }
 
-/* What it costs to have this range in memory, for each place that it would leave free. */
+/* Returns the cost of spilling a range, per position that it would free. */
 static float cost_of(const struct alloc *al, uint32_t v)
 {
     const struct range *r = &al->range[v];
@@ -449,8 +447,7 @@ static float cost_of(const struct alloc *al, uint32_t v)
            (al->unit->vregs.at[v].level != 0 ? PIECE_WORTH : 1);
 }
 
-/* What those cost that a row would have to give up for @r; @cost: of the rows before it. A sum that
- * reaches @limit is as good as any larger one. */
+/* Returns @cost plus the costs of the ranges in @row that interfere with @r, and stops at @limit. */
 static float add_row_cost(const struct alloc *al, const struct row *row, const struct range *r,
                           float cost, float limit)
 {
@@ -471,13 +468,13 @@ static float add_row_cost(const struct alloc *al, const struct row *row, const s
     return cost;
 }
 
-/* No place is free: give up the cheapest window of rows, or this range itself. */
+/* No register is free: spills the cheapest set of interfering ranges, or this range. */
 static void make_room(struct alloc *al, uint32_t v)
 {
     unsigned n, width = width_of(al, v), best = 0;
     struct row *rows = rows_of(al, v, &n);
     const struct range *r = &al->range[v];
-    float best_cost = r->cost; /* a window that costs as much is not taken */
+    float best_cost = r->cost; /* so this range is spilled if the costs are equal */
 
     for (unsigned base = 0; base + width <= n; base += width) {
         float cost = 0;
@@ -542,7 +539,7 @@ static void sort_by_start(struct alloc *al, uint32_t *at, uint32_t *room, size_t
     memcpy(at, room, n * sizeof *at);
 }
 
-/* Whether a call writes between the ends of one of the range's segments. */
+/* Finds the ranges that are live across a call. */
 static void find_crossings(struct alloc *al)
 {
     struct ptx_unit *unit = al->unit;
@@ -614,7 +611,8 @@ static void scan_ranges(struct alloc *al)
     }
 }
 
-/* A limit is for a kernel that calls nothing: the rest share registers by docs/reference/abi.md. */
+/* Returns the number of vector registers. A limit applies only to kernels without calls; other code shares registers by
+ * docs/reference/abi.md. */
 static unsigned vector_rows(const struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;
@@ -662,7 +660,7 @@ void ptx_alloc(struct ptx_unit *unit)
 
                 unit->assigned[v] = unit->assigned[find(al, v)];
                 if (unit->assigned[v] != 0xffff && unit->vregs.at[v].scalar && unit->sreg_count == 0)
-                    unit->sreg_count = 1; /* 0 says that the scalar unit is not used */
+                    unit->sreg_count = 1; /* 0 would mean that the kernel does not use the scalar unit */
                 if (unit->assigned[v] == 0xffff || unit->vregs.at[v].rows == 0)
                     continue;
                 top = unit->assigned[v] + unit->vregs.at[v].rows;

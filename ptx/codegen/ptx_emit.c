@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers into instructions, instructions into words, places into the line table. */
+/* Inserts registers into instructions, encodes them, and writes the line table. */
 #include <stdlib.h>
 
 #include "ptx/ptx_priv.h"
@@ -7,7 +7,7 @@
 struct emit {
     struct ptx_unit *unit;
     struct isa_object *object;
-    uint32_t *index; /* by instruction: its place in the function */
+    uint32_t *index; /* by instruction: its index in the function */
 };
 
 static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
@@ -93,8 +93,8 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
                            .column = loc->column, .is_stmt = !silent, .prologue_end = prologue_end };
 }
 
-/* Debuggers take a function's second row for the end of its prologue. Where nothing is left of the
- * opening brace, the first statement must be that: the brace has a row of no instruction. */
+/* Writes line rows. Debuggers take the second row of a function for the end of its prologue. If no instruction of the
+ * opening brace's line remains, it still gets a row, so that the first statement's row is the second. */
 static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
@@ -104,7 +104,7 @@ static void put_lines(struct emit *emit, uint32_t base)
     uint32_t at = 0;
     bool silent = false, in_body = false;
 
-    /* code before the first .loc belongs to the first one there is */
+    /* code before the first .loc gets the location of that .loc */
     for (size_t i = 0; i < unit->code.count && at == 0; i++)
         at = unit->code.at[i].loc;
     if (at == 0)
@@ -144,7 +144,8 @@ static void add_line(const struct ptx_unit *unit, struct isa_loop *loop, uint32_
         loop->to_line = at->line;
 }
 
-/* What is left of loop @l in the code: blocks keep the number of their innermost loop. */
+/* Describes what remains of loop @l in the code; blocks have the number of their innermost loop. Returns false if
+ * nothing does. */
 static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member, size_t members,
                           uint32_t base, struct isa_loop *loop)
 {
@@ -202,7 +203,7 @@ static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member,
     return loop->latch_count != 0;
 }
 
-/* The blocks of all loops, loop by loop, in order; those of loop l start at @first[l]. */
+/* Lists the blocks of each loop in order; those of loop l begin at @first[l]. */
 static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
 {
     size_t n = unit->loops.count, at = 0;
@@ -212,7 +213,7 @@ static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
         for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
             first[l]++;
     }
-    for (size_t l = 0; l <= n; l++) { /* now where each ends */
+    for (size_t l = 0; l <= n; l++) { /* the end of each loop's list; filling moves it to the start */
         at += l < n ? first[l] : 0;
         first[l] = at;
     }
@@ -236,15 +237,15 @@ static int by_header(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Outer loops have higher numbers, so parents are there before their children; then they are
- * sorted by their headers. */
+/* Stores the loops sorted by header. Outer loops have higher numbers, so parents are described before their
+ * children. */
 static void put_loops(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;
     struct isa_object *object = emit->object;
     size_t n = unit->loops.count, count = 0;
     struct isa_loop *found = PTX_ARRAY(unit->job, struct isa_loop, n + 1);
-    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* + 1 in found */
+    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + index in found */
     struct placed_loop *order = PTX_ARRAY(unit->job, struct placed_loop, n + 1);
     uint32_t *rank = PTX_ARRAY(unit->job, uint32_t, n + 1);
     size_t *first = PTX_ARRAY(unit->job, size_t, n + 1);
@@ -267,7 +268,7 @@ static void put_loops(struct emit *emit, uint32_t base)
         loop->depth = up == PTX_NONE ? 1 : found[number[up] - 1].depth + 1;
         number[l] = (uint32_t)++count;
     }
-    for (uint32_t i = 0; i < count; i++) /* by header; parents come first among equals */
+    for (uint32_t i = 0; i < count; i++) /* by header; a parent precedes its child if both are equal */
         order[i] = (struct placed_loop){ found[i].header, i };
     qsort(order, count, sizeof *order, by_header);
     for (uint32_t i = 0; i < count; i++)
@@ -332,7 +333,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
             };
         }
         ptx_bounds_put(unit, mi, base + emit.index[i]);
-        /* fills in what a row implies, such as register kinds */
+        /* also sets fields that the row implies, such as register kinds */
         if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)
             ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
         (void)isa_insn_decode(object->text[base + emit.index[i]], &insns[emit.index[i]]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Frames (docs/reference/abi.md): once registers are allocated it is known how large a frame is and which
- * rows a function must give back. The prologue is where ptx_select put its mark, the
- * epilogue before every return; places that count from the frame's other end get their offsets.
- */
+/* Stack frames (docs/reference/abi.md), after register allocation, which determines the size of the frame and the
+ * registers that the function must preserve. The prologue replaces the mark of ptx_select(); an epilogue precedes every
+ * return. Offsets relative to the CFA are resolved. */
 #include "ptx/ptx_priv.h"
 
 struct frame {
@@ -11,10 +9,10 @@ struct frame {
     PTX_LIST(struct ptx_mi) code;
     uint32_t bytes;
     bool saves_link;
-    uint32_t save_at;      /* offset of the first saved row */
-    unsigned saves;        /* pieces: 1, 2 or 4 rows */
+    uint32_t save_at;      /* offset of the first saved register */
+    unsigned saves;        /* number of pieces of 1, 2 or 4 registers */
     uint8_t piece_row[ISA_VREG_COUNT], piece_rows[ISA_VREG_COUNT];
-    ptx_ref row[ISA_VREG_COUNT]; /* virtual registers fixed there, made when needed */
+    ptx_ref row[ISA_VREG_COUNT]; /* virtual registers fixed to each register, created when needed */
 };
 
 static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *like)
@@ -26,7 +24,7 @@ static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *
     return mi;
 }
 
-/* The allocator is done: a register in a known row. */
+/* Returns a virtual register in a fixed physical register, because allocation is already done. */
 static ptx_ref in_row(struct frame *f, unsigned row, unsigned rows)
 {
     struct ptx_unit *unit = f->unit;
@@ -81,7 +79,7 @@ static void move_saved(struct frame *f, bool store, const struct ptx_mi *like)
         unsigned rows = f->piece_rows[i];
 
         move_local(f, store, in_row(f, f->piece_row[i], rows), rows, at, like);
-        at += 16; /* a place each, whatever its size: nothing is aligned later */
+        at += 16; /* each piece has 16 bytes of its own, so all stay aligned */
     }
 }
 
@@ -110,7 +108,7 @@ static void epilogue(struct frame *f, const struct ptx_mi *like)
     add_to_stack(f, f->bytes, like);
 }
 
-/* Rows that belong to the caller, in aligned pieces of at most four. */
+/* Finds the registers that the function must preserve, in aligned pieces of at most four. */
 static void find_saved(struct frame *f)
 {
     const struct ptx_unit *unit = f->unit;

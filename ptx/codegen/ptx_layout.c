@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From blocks with edges to one line of code: barriers, yields and branches become
- * instructions, blocks that do nothing disappear, 64-bit literals get their moves.
- */
+/* Linearises blocks and edges: barriers, yields and branches become instructions, empty blocks are removed, 64-bit
+ * literals become moves. */
 #include "ptx/ptx_priv.h"
 
 struct layout {
     struct ptx_unit *unit;
     PTX_LIST(struct ptx_mi) code;
-    PTX_LIST(struct ptx_block) lines; /* abstract blocks, code without their last jump */
-    uint32_t *head;                   /* by old block: its line */
+    PTX_LIST(struct ptx_block) lines; /* blocks without instructions for their final jump */
+    uint32_t *head;                   /* by old block: its new line */
     uint32_t loc, line;
 };
 
@@ -30,8 +28,8 @@ static void put_barrier(struct layout *lay, enum isa_op op, uint8_t barrier)
     mi->in.variant = op == ISA_BSYNC && lay->unit->soft;
 }
 
-/* Barrier numbers to a pair and back; after the way back the pair is zero: lanes that arrive
- * without having taken one give none. */
+/* Saves a barrier register in a pair. The restoring sequence sets the pair to zero, so lanes that have not saved a
+ * number restore none. */
 static void put_take(struct layout *lay, uint8_t barrier, uint32_t pair)
 {
     struct ptx_mi *mi = put(lay, ISA_V_MOV_TAKE_B);
@@ -86,7 +84,7 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
     }
 }
 
-/* The nop of a jump's line at the end of the code is not needed: an instruction of it follows. */
+/* Removes the nop of a jump's line at the end of the code: another instruction of that line follows. */
 static bool drop_mark(struct layout *lay, uint32_t first)
 {
     bool has = lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE;
@@ -124,7 +122,7 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     return (uint32_t)(lay->lines.count - 1);
 }
 
-/* Successors are old blocks until all lines exist; stubs follow directly. */
+/* Appends a block. Successors are old blocks until all lines exist; stubs of edges follow directly. */
 static void lay_block(struct layout *lay, uint32_t old)
 {
     struct ptx_unit *unit = lay->unit;
@@ -155,8 +153,8 @@ static void lay_block(struct layout *lay, uint32_t old)
     bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
                   drop_mark(lay, lay->lines.at[line].first);
 
-    /* Of the statement before it, where that runs on to here, as processors have no instruction for a jump
-     * to what follows: a breakpoint on a `while` is one at its head. */
+    /* Its instructions get the line of the preceding statement if that falls through to here, because processors have
+     * no instruction for such a jump. So a breakpoint on a `while` is at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -170,7 +168,7 @@ static void lay_block(struct layout *lay, uint32_t old)
         lay->code.at[lay->code.count - 1].target = g->join;
     }
     for (uint32_t i = lay->lines.at[line].first; b->synthetic && i < lay->code.count; i++)
-        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* nor for a block that the text does not have */
+        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* no statement begins in a block that the text does not have */
     if (b->loc != 0) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -215,11 +213,11 @@ static void lay_block(struct layout *lay, uint32_t old)
         s->end = PTX_END_NEXT;
         s->succ_count = 1;
         s->succ[0] = b->succ[k];
-        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* a line already */
+        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* already the number of a line */
     }
 }
 
-/* Past lines that hold nothing and fall through. */
+/* Follows empty lines that fall through. */
 static uint32_t thread(const struct layout *lay, uint32_t line)
 {
     for (size_t steps = 0; steps < lay->lines.count; steps++) {
@@ -252,7 +250,7 @@ static uint32_t depth_of(const struct layout *lay, uint32_t line)
     return loop == PTX_NONE ? 0 : lay->unit->loops.at[loop].depth;
 }
 
-/* Jumps, now that it is known which line follows which. */
+/* Emits jumps, after the order of lines is known. */
 static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
 {
     struct ptx_unit *unit = lay->unit;
@@ -304,7 +302,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
                 (to->end == PTX_END_EXIT ||
                  (to->end == PTX_END_FINAL && unit->function->kernel)) &&
                 b->succ[0] != next) {
-                (void)put(lay, ISA_EXIT); /* rather than a jump to one */
+                (void)put(lay, ISA_EXIT); /* an exit instead of a jump to an exit */
                 out->end = PTX_END_EXIT;
                 out->succ_count = 0;
             } else if (b->succ[0] != next) {
@@ -312,7 +310,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
             }
         } else if (b->succ[0] == next ||
                    (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
-            /* where neither follows, one jump leads round the loop, two out of it */
+            /* if neither successor follows, the edge that stays in the loop takes one jump, the other two */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
             if (b->succ[0] != next)
                 (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);
@@ -323,7 +321,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
         }
         out->count = (uint32_t)lay->code.count - out->first;
         if (out->end == PTX_END_BRANCH)
-            out->end = PTX_END_NEXT; /* its guard is an instruction's now */
+            out->end = PTX_END_NEXT; /* the branch is now an instruction with a guard */
     }
     unit->code.at = lay->code.at;
     unit->code.count = lay->code.count;
@@ -338,7 +336,7 @@ void ptx_layout(struct ptx_unit *unit)
     PTX_LIST(uint32_t) work = { 0 };
 
     lay.head = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count + 1);
-    /* the entry comes first even if it was made last */
+    /* the entry block comes first even if it was created last */
     lay_block(&lay, unit->entry);
     for (size_t i = 0; i < unit->order.count; i++) {
         uint32_t b = unit->order.at[i];
@@ -384,7 +382,7 @@ void ptx_layout(struct ptx_unit *unit)
             retained[count++] = i;
     }
     finish(&lay, retained, count);
-    /* predecessors and an order, for liveness and the verifier */
+    /* recompute predecessors and order, for liveness and the verifier */
     unit->rpo = PTX_ARRAY(unit->job, uint32_t, count);
     unit->rpo_count = count;
     for (uint32_t i = 0; i < count; i++) {

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that got no register. Each has a home, in local memory (a predicate: a vector register),
- * which is written wherever the value is; what reads it reads a piece of it, a register of its own:
+ * Spilling of values that got no register. Each gets a spill slot in local memory (a predicate gets a vector
+ * register), which every definition writes. Uses read a piece of the value, a register of its own:
  *
- *   - in a loop that uses the value, one piece, loaded in front of the loop;
- *   - elsewhere, a piece for uses that follow each other closely in a straight line, without a call
- *     between them, from the first load or write on.
+ *   - A loop that uses the value has one piece, loaded before the loop.
+ *   - Elsewhere, uses that follow each other closely in straight-line code, without a call between them,
+ *     share a piece from the first load or write on.
  *
- * A piece that gets no register either is split the same way again: a loop's into pieces of the
- * loops inside it and of straight lines, these into one for each instruction, which stay. A value
- * that is a literal or a parameter is not stored and loaded but made again.
+ * A piece that gets no register either is split again: a loop's piece into pieces of inner loops and of
+ * straight-line code, these into one for each instruction, which are never spilled. A value that is a
+ * literal or a parameter is rematerialised instead of stored and loaded.
  */
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 6,    /* loops inside such a loop have no pieces of their own */
-    LINE = 0xff,    /* level of a piece of a straight line */
-    NEAR = 40       /* instructions between two uses of one piece */
+    DEEPEST = 6,    /* loops nested deeper have no pieces of their own */
+    LINE = 0xff,    /* level of a piece of straight-line code */
+    NEAR = 40       /* maximum instructions between two uses of one piece */
 };
 
 struct piece {
     uint32_t loop, vreg;
-    uint32_t next; /* of the same value: + 1 */
+    uint32_t next; /* next piece of the same value + 1 */
 };
-struct load {      /* at the end of a block */
+struct load {      /* load at the end of a block */
     uint32_t value, vreg;
-    uint32_t next; /* + 1 */
+    uint32_t next; /* next load + 1 */
 };
 struct split {
     struct ptx_unit *unit;
-    const uint32_t *rep;    /* by vreg: the one that it is joined with */
+    const uint32_t *rep;    /* by vreg: the one that it was coalesced with */
     const uint8_t *spilled; /* by vreg */
     PTX_LIST(struct ptx_mi) code;
-    uint32_t *remat;        /* by vreg: its only definition + 1, if it can be repeated */
-    uint32_t *here;         /* by vreg: its piece at this place of a straight line + 1 */
-    uint32_t *touched;      /* by vreg: the instruction that used that last */
-    PTX_LIST(uint32_t) open; /* vregs with such a piece */
-    uint32_t *first_piece;  /* by vreg: of a loop, + 1 */
+    uint32_t *remat;        /* by vreg: 1 + its only definition, if it can be rematerialised */
+    uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
+    uint32_t *touched;      /* by vreg: the last instruction that used this piece */
+    PTX_LIST(uint32_t) open; /* vregs that have such a piece */
+    uint32_t *first_piece;  /* by vreg: 1 + its first piece of a loop */
     PTX_LIST(struct piece) pieces;
-    uint32_t *first_load;   /* by block: + 1 */
+    uint32_t *first_load;   /* by block: 1 + its first load */
     PTX_LIST(struct load) loads;
-    uint32_t *entry;        /* by loop: the only block that leads into it + 1 */
+    uint32_t *entry;        /* by loop: 1 + the only block that enters it */
     uint32_t *header;       /* by loop */
 };
 
@@ -98,7 +98,7 @@ static void put_local(struct split *sp, const struct ptx_mi *like, bool store, p
                 rows == 1 ? ISA_SIZE_B32 : rows == 2 ? ISA_SIZE_B64 : ISA_SIZE_V4B32);
 }
 
-/* The value of @v into its piece @t. */
+/* Loads the value of @v into its piece @t. */
 static void fetch(struct split *sp, const struct ptx_mi *like, uint32_t v, uint32_t t)
 {
     unsigned rows = sp->unit->vregs.at[v].rows;
@@ -126,7 +126,7 @@ static void fetch(struct split *sp, const struct ptx_mi *like, uint32_t v, uint3
     }
 }
 
-/* Its piece @t was written. @member: the register of those joined in @v, for debuggers. */
+/* Stores piece @t after it was written. @member: the register coalesced into @v that was written, for debuggers. */
 static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uint32_t member,
                     uint32_t t)
 {
@@ -149,8 +149,8 @@ static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uin
     }
 }
 
-/* A piece that is split again has its loads and stores at its parts: what an earlier round put
- * there goes. A store's note for debuggers moves to the one that was just made for the part. */
+/* Returns true for loads and stores that an earlier round inserted for a piece that is split again: they are removed,
+ * because its parts have their own. A store's note for debuggers moves to the store just inserted. */
 static bool is_own_transfer(struct split *sp, const struct ptx_mi *mi)
 {
     enum ptx_slot slot = mi->in.op == ISA_LD_LOCAL   ? PTX_S_D
@@ -210,7 +210,7 @@ static void find_entries(struct split *sp)
     }
 }
 
-/* The loop around @block for whose sake a value of that level is split; PTX_NONE: none. */
+/* Returns the loop around @block that gets a piece when a value of this level is split; PTX_NONE: none. */
 static uint32_t loop_for(const struct split *sp, uint32_t v, uint32_t block)
 {
     const struct ptx_unit *unit = sp->unit;
@@ -235,7 +235,8 @@ static uint32_t piece_of_loop(const struct split *sp, uint32_t v, uint32_t loop)
 static void plan_loops(struct split *sp)
 {
     struct ptx_unit *unit = sp->unit;
-    uint32_t *lives = PTX_ARRAY(unit->job, uint32_t, unit->vregs.count); /* in this loop's header */
+    uint32_t *lives = PTX_ARRAY(unit->job, uint32_t, unit->vregs.count); /* by vreg: 1 + the loop whose header it is
+                                                                          * live into */
 
     for (uint32_t b = 0; b < unit->blocks.count; b++) {
         const struct ptx_block *block = &unit->blocks.at[b];
@@ -274,7 +275,7 @@ static void plan_loops(struct split *sp)
 
             if (!sp->spilled[v] || lives[v] == l + 1 || (t = piece_of_loop(sp, v, l)) == PTX_NONE)
                 continue;
-            lives[v] = l + 1; /* its members may be many */
+            lives[v] = l + 1; /* marked, because it may be coalesced with many others */
             *PTX_PUSH(unit->job, sp->loads) = (struct load){ v, t, sp->first_load[from] };
             sp->first_load[from] = (uint32_t)sp->loads.count;
         }
@@ -295,7 +296,7 @@ static uint32_t new_piece(struct split *sp, uint32_t v, uint32_t index)
     struct ptx_unit *unit = sp->unit;
     uint32_t t = new_vreg(unit, unit->vregs.at[v].rows);
 
-    unit->vregs.at[t].no_spill = true; /* until there is a second instruction with it */
+    unit->vregs.at[t].no_spill = true; /* until a second instruction uses it */
     unit->vregs.at[t].level = LINE;
     if (sp->remat[v] == 0)
         unit->vregs.at[t].home = home_of(sp, v) + 1;
@@ -329,13 +330,13 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
     uint32_t out_v[3], out_t[3], out_m[3];
     unsigned outs = 0;
 
-    /* a variable that is kept to the end of its scope: in memory it is kept anyway */
+    /* drops the pin of a variable that is live to the end of its scope: its spill slot is preserved anyway */
     if (mi.flags & PTX_MI_PIN && ptx_ref_is_vreg(mi.ref[PTX_S_A]) &&
         sp->spilled[sp->rep[ptx_ref_vreg(mi.ref[PTX_S_A])]])
         return;
     if (is_own_transfer(sp, &mi))
         return;
-    for (unsigned pass = 0; pass < 2; pass++) { /* what it reads, then what it writes */
+    for (unsigned pass = 0; pass < 2; pass++) { /* first its reads, then its writes */
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             enum ptx_slot slot = (enum ptx_slot)s;
             ptx_ref ref = unit->code.at[index].ref[s];
@@ -348,10 +349,10 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
             if (!sp->spilled[v])
                 continue;
             if (written && sp->remat[v] != 0)
-                return; /* its definition is repeated where it is needed */
+                return; /* its definition is repeated at its uses */
             loop = loop_for(sp, v, block);
             t = loop == PTX_NONE ? PTX_NONE : piece_of_loop(sp, v, loop);
-            if (t == PTX_NONE) /* a partial write completes the old value */
+            if (t == PTX_NONE) /* a partial write needs the old value */
                 t = written && !(mi.flags & PTX_MI_PARTIAL) ? new_piece(sp, v, index)
                                                             : piece_to_read(sp, &mi, v, index);
             if (written) {
@@ -414,7 +415,7 @@ static void find_remats(struct split *sp)
                         !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
                         mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
 
-            /* a piece with a home is one of several definitions of the value there */
+            /* a piece with a spill slot is only one of several definitions of the value */
             move = move && unit->vregs.at[v].home == 0;
             sp->remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
         }
