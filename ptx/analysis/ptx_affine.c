@@ -151,7 +151,7 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
         if (is_signed && a->high > U32_TOP >> 1)
             set_range(&out, 0, UINT64_MAX);
         if (a->high <= U32_TOP)
-            return out; /* nothing was subtracted, so the strides are not negative */
+            return out; /* the range excludes a wrap, so the strides are exact */
     }
     out.assumed = out.assumed || !ptx_affine_is_uniform(a);
     for (unsigned d = 0; d < PTX_LANE_DIMS; d++)

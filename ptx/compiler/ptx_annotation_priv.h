@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between ptx_clang.c, which lets clang annotate kernels, and ptx_debug_tree.c, which reads it. */
+/* Interface between ptx_clang.c, which makes clang annotate kernels, and ptx_debug_tree.c, which reads the
+ * annotations. */
 #ifndef PTX_ANNOTATION_PRIV_H
 #define PTX_ANNOTATION_PRIV_H
 
-/** Begins the text of an annotation (btf_decl_tag) with a kernel's block: "... 16, 16, 1". */
+/** Prefix of an annotation (btf_decl_tag) with the block size of a kernel: "... 16, 16, 1". */
 #define PTX_CLANG_BLOCK "lanewise.reqd_work_group_size "
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Whether a source assigns to a variable of some name, by its text alone. A kernel's parameter that is never
- * assigned has what it was launched with, also where clang does not say so. When in doubt the answer is that it may be
- * assigned: what is between comments, what a macro, a C++ function or an asm statement gets.
- */
+/* Determines from the text of a source whether it assigns to a variable of a given name. A kernel parameter that is
+ * never assigned keeps the value of the launch, even where clang's debug information does not say so. The analysis is
+ * conservative: names in comments, and arguments of macros, C++ functions and asm statements, count as assigned. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -24,7 +22,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\\';
 }
 
-/* Characters of the source; ';' outside of it. */
+/* Returns a character of the source, or ';' outside of it. */
 static char at(const struct ptx_assigned *source, size_t i)
 {
     return i < source->size ? source->text[i] : ';';
@@ -37,7 +35,7 @@ static size_t after_blanks(const struct ptx_assigned *source, size_t i)
     return i;
 }
 
-/* The last character before @i that is no blank; SIZE_MAX: there is none. */
+/* Returns the index of the last non-blank character before @i, or SIZE_MAX. */
 static size_t before_blanks(const struct ptx_assigned *source, size_t i)
 {
     while (i != 0 && is_blank(source->text[i - 1]))
@@ -45,7 +43,7 @@ static size_t before_blanks(const struct ptx_assigned *source, size_t i)
     return i - 1;
 }
 
-/* Whether what is around an occurrence of a name, [@from, @to) in the source, may assign to it. */
+/* Returns true if the text around an occurrence of a name, [@from, @to) in the source, may assign to it. */
 static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to)
 {
     size_t before = before_blanks(source, from);
@@ -76,7 +74,8 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&') || (a == '/' && aa == '*');
 }
 
-/* A macro with parameters, a header of the user's own, an asm statement: what they get may be assigned. */
+/* Returns true if the source has a macro with parameters, an include of a user's header, or an asm statement: variables
+ * passed to them may be assigned. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
     for (size_t i = 0; i < source->size; i++) {
@@ -117,7 +116,7 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
     return found;
 }
 
-/* After "[...]" and ".x" that follow a name. */
+/* Skips "[...]" and ".x" after a name. */
 static size_t after_parts(const struct ptx_assigned *source, size_t i)
 {
     for (;;) {
@@ -157,7 +156,7 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
     return true;
 }
 
-/* Braces with those that they belong to, comments and texts left out, and where lines end. False: no memory. */
+/* Finds matching braces, ignoring comments and strings, and the ends of lines. Returns false if memory is short. */
 static bool find_blocks(struct ptx_assigned *source)
 {
     size_t open = SIZE_MAX, line_capacity = 0, brace_capacity = 0;
@@ -203,7 +202,7 @@ static bool find_blocks(struct ptx_assigned *source)
     return true;
 }
 
-/* The number of the line that @i is on. */
+/* Returns the line number of index @i. */
 static unsigned line_at(const struct ptx_assigned *source, size_t i)
 {
     size_t low = 0, high = source->line_count;
@@ -219,13 +218,13 @@ static unsigned line_at(const struct ptx_assigned *source, size_t i)
     return (unsigned)low + 1;
 }
 
-/* Where a line begins. */
+/* Returns the index of the first character of a line. */
 static size_t begin_of_line(const struct ptx_assigned *source, unsigned line)
 {
     return line <= 1 ? 0 : line - 2 < source->line_count ? source->lines[line - 2] + 1 : source->size;
 }
 
-/* The block that @i is in; NULL: none. */
+/* Returns the innermost block that contains @i, or NULL. */
 static const struct ptx_brace *block_around(const struct ptx_assigned *source, size_t i)
 {
     size_t low = 0, high = source->brace_count, index;
@@ -249,8 +248,8 @@ static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_
     return block != NULL && block->end != SIZE_MAX ? line_at(source, block->end) : 0;
 }
 
-/* The block that is the scope of what is declared at @i: of a parameter, and of what the head of a loop declares, the
- * one after its bracket, else the one around it. NULL: not found. */
+/* Returns the block that is the scope of a declaration at @i, or NULL if it is not found. For a parameter, or a
+ * declaration in the head of a loop, it is the block after the closing parenthesis, else the block around @i. */
 static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
 {
     unsigned round = 0;
@@ -259,12 +258,12 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
     for (size_t k = i; k-- != 0 && round == 0 && strchr(";{}", source->text[k]) == NULL;) {
         unsigned closed = 0;
 
-        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* past "(...)" */
+        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* skips "(...)" */
             closed += source->text[k] == ')';
             closed -= source->text[k] == '(';
             k--;
         }
-        round = source->text[k] == '('; /* it is in the head */
+        round = source->text[k] == '('; /* the declaration is in a head */
     }
     for (; i < source->size; i++) {
         const char c = source->text[i];
@@ -280,7 +279,7 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
     return block_around(source, i);
 }
 
-/* Before the bracket "(...)" that ends at @i, the word that it belongs to; its end goes to *@end. */
+/* Returns the start of the word before the "(...)" that ends at @i, and stores its end in *@end. */
 static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_t *end)
 {
     size_t word;
@@ -302,7 +301,7 @@ static bool is_text(const struct ptx_assigned *source, size_t from, size_t to, c
     return to - from == strlen(text) && memcmp(source->text + from, text, to - from) == 0;
 }
 
-/* Whether what is at @i is reached at most once in a call of its function: no loop is around it. */
+/* Returns true if no loop contains @i, so a call of its function reaches @i at most once. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
     if (source->jumps || source->passes_variables)
@@ -315,14 +314,14 @@ static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
             return false;
         from = word_of_bracket(source, before_blanks(source, block->at), &to);
         if (block->parent == SIZE_MAX)
-            return true; /* of the function */
+            return true; /* the body of the function */
         if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
             return false;
         i = from;
     }
 }
 
-/* Whether the block around @i is that of a switch: it is entered in its middle. */
+/* Returns true if @i is in the block of a switch, which control may enter in the middle. */
 static bool is_in_switch(const struct ptx_assigned *source, size_t i)
 {
     const struct ptx_brace *block = block_around(source, i);
@@ -334,13 +333,13 @@ static bool is_in_switch(const struct ptx_assigned *source, size_t i)
     return is_text(source, from, to, "switch");
 }
 
-/* Whether the statement that the name at @i begins, or declares, is reached whenever its block is: no `if`, `case` or loop is
- * in front of it. */
+/* Returns true if the statement that the name at @i begins, or declares, executes whenever its block does: no `if`,
+ * `case` or loop precedes it in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     size_t before;
 
-    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* to the statement's begin */
+    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* back to the start of the statement */
         const char c = source->text[before];
 
         if (strchr(";{}:", c) != NULL)
@@ -355,7 +354,7 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
-/* The character that ends the statement, or the bracket, which the one at @i is in. */
+/* Returns the index of the character that ends the statement, or the parentheses, that contain @i. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0, lines = 0;
@@ -372,7 +371,7 @@ static size_t end_of_text(const struct ptx_assigned *source, size_t i)
     return i;
 }
 
-/* After the bracket "(...)" at @i. */
+/* Returns the index after the "(...)" that begins at @i. */
 static size_t after_bracket(const struct ptx_assigned *source, size_t i)
 {
     for (unsigned depth = 0; i < source->size; i++) {
@@ -431,7 +430,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     const struct ptx_brace *scope = NULL, *body = NULL;
     struct lw_buffer lines;
 
-    text.has_references = false; /* what is passed by one is assigned on lines of the function that has it */
+    text.has_references = false; /* an assignment through a reference is in the function that has the reference, so the
+                                  * line that passes it does not count */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;
@@ -446,7 +446,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     end_line = end_line_of(source, scope);
     if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
         line_at(source, after_blanks(source, scope->end + 1)) == end_line)
-        end_line--; /* "} while (...);" */
+        end_line--; /* the line of "} while (...);" is not in the scope */
     for (body = scope; body != NULL && body->parent != SIZE_MAX; body = &source->braces[body->parent])
         ;
     lw_buffer_init(&lines);
@@ -485,12 +485,12 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
 
     *source = (struct ptx_assigned){0};
     if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
-        source->size = 0; /* every name may be assigned */
+        source->size = 0; /* so every name may be assigned */
     source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
     source->passes_variables = passes_variables(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
     if (!find_blocks(source) || !find_loops(source))
-        source->line_count = 0; /* no lines are known */
+        source->line_count = 0; /* so nothing is known about lines */
 }
 
 void ptx_assigned_forget(struct ptx_assigned *source)

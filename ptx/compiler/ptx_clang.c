@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * OpenCL C to PTX text: clang runs as a child process, with our override library and
- * libclc as bitcode. docs/explanation/compilers.md says which options and why.
- */
+/* Compiles OpenCL C to PTX text with clang as a child process, and links our override library and libclc as bitcode.
+ * docs/explanation/compilers.md explains the options. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -20,7 +18,8 @@ static const char *const override_source =
 
 /* ---- the override library ----------------------------------------------------------------- */
 
-/** The name holds the compiler's identity (path, size, date) and the source. */
+/** Returns the name of the cached bitcode, which is a hash of the compiler's identity (path, size, date) and of the
+ *  source. */
 static bool cached_name(const struct ptx_job *job, char *out)
 {
     char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
@@ -32,7 +31,7 @@ static bool cached_name(const struct ptx_job *job, char *out)
         lw_hash_init(&hash);
         lw_hash_bytes(&hash, override_source, strlen(override_source));
         lw_hash_bytes(&hash, real, strlen(real));
-        /* links to one wrapper, such as ccache, are several compilers */
+        /* several compilers may be links to one wrapper, such as ccache */
         lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
         lw_hash_u64(&hash, (uint64_t)st.st_size);
         lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_sec);
@@ -44,7 +43,8 @@ static bool cached_name(const struct ptx_job *job, char *out)
     return ok;
 }
 
-/** It is there and looks like bitcode: a full disk or a killed host may leave something else. */
+/** Returns true if the file exists and begins like bitcode: after a full disk or a crash it may contain something
+ *  else. */
 static bool is_bitcode(const char *path)
 {
     static const char magic[4] = {'B', 'C', (char)0xc0, (char)0xde};
@@ -61,7 +61,7 @@ static bool is_bitcode(const char *path)
     return ok;
 }
 
-/** Does the last -cl-std= of @flags name OpenCL C 2.0 or 3.0, or C++ for OpenCL? */
+/** Returns true if the last -cl-std= of @flags selects OpenCL C 2.0 or 3.0, or C++ for OpenCL. */
 static bool has_generic_pointers(const char *const *flags, size_t count)
 {
     bool generic = false;
@@ -98,8 +98,8 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
     if (status != LW_OK)
         return status;
     snprintf(job->overrides, sizeof job->overrides, "%s", bitcode);
-    /* Keeping it is a convenience: a full or read-only disk is no failure. The file appears
-     * whole or not at all. */
+    /* A failure to write the cache is ignored, because it only costs time. lw_file_write() writes the whole file or
+     * none. */
     if (keep && lw_file_write(cached, data, size, NULL) == LW_OK)
         memcpy(job->overrides, cached, sizeof cached);
     free(data);
@@ -112,29 +112,28 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                               size_t flag_count, char **ptx, size_t *size,
                               struct lw_error *err)
 {
-    /* clang does not write reqd_work_group_size into PTX, but it writes annotations into its debug
-       information: the attribute takes one with it, which ptx_debug_tree.c reads. The macros of its
-       arguments are replaced by then. */
+    /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So a macro
+     * adds an annotation to the attribute, and ptx_debug_tree.c reads it. Its arguments are macro-expanded first. */
     static const char block[] =
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
-    /* User options stand behind these and may override them. */
+    /* The user's options follow these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
-                                         /* what a runtime defines: sources ask for it */
+                                         /* an OpenCL runtime defines this macro, and sources test it */
                                          "-D__OPENCL_VERSION__=120",
                                          "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
                                          "-D__reqd_work_group_size__(x,y,z)=reqd_work_group_size(x,y,z)",
-                                         /* the first with rotations of 32 bits: below it clang
-                                            writes them as shifts that lose numbers above 31 */
+                                         /* the first target with 32-bit rotations: for older ones clang writes
+                                          * rotations as shifts, which are wrong for counts above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
                                          "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
-                                         /* libclc and our overrides have them; clang 14 knows
-                                            vload_half with the first only */
+                                         /* libclc and our overrides implement these extensions; clang 14 declares
+                                          * vload_half only with the first one */
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
-    /* what clang offers by these alone on our target */
+    /* features that clang offers on our target only if these macros are defined */
     static const char *const generic[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
                                           "-D__opencl_c_atomic_scope_device=1",
                                           "-D__opencl_c_atomic_scope_all_devices=1", "-Xclang",

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Loaded into clang by the dynamic linker, and no part of the library: ptx_subprocess.c has the object as bytes. clang's
- * dump of debug values (ptx_values.c) goes to standard error a word at a time, and each word is a system call. From
- * "*** IR Dump After" to "# End machine code" the words are collected here; all others are written immediately, as ever.
- */
+/* A small library that the dynamic linker loads into clang; ptx_subprocess.c contains the object as bytes. clang writes
+ * its dump of debug values (ptx_values.c) to standard error one word at a time, each with a system call. This library
+ * buffers the words from "*** IR Dump After" to "# End machine code" and passes all other output through. */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -12,7 +10,7 @@
 static const char first_word[] = "*** IR Dump After ", last_word[] = "\n# End machine code for function ";
 static char words[1 << 16];
 static size_t word_bytes;
-static char collecting, busy; /* busy: a thread is in here */
+static char collecting, busy; /* busy: a thread is inside write() */
 
 __attribute__((destructor)) static void put_words(void)
 {
@@ -20,7 +18,7 @@ __attribute__((destructor)) static void put_words(void)
         const long got = syscall(SYS_write, STDERR_FILENO, words + done, word_bytes - done);
 
         if (got < 0 && errno != EINTR)
-            break; /* the reader is gone */
+            break; /* the reader has closed the pipe */
         done += got < 0 ? 0 : (size_t)got;
     }
     word_bytes = 0;

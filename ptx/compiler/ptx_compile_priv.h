@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside ptx/: running compilers as child processes. */
+/* Internals of ptx/: running compilers as child processes. */
 #ifndef PTX_COMPILE_PRIV_H
 #define PTX_COMPILE_PRIV_H
 
@@ -7,88 +7,89 @@
 
 enum { PTX_PATH_BYTES = 4096 };
 
-/** What one compilation uses. */
+/** Parameters of one compilation. */
 struct ptx_job {
     char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
-    char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is made */
-    char overrides[PTX_PATH_BYTES + 16]; /* our bitcode, linked before libclc */
+    char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
+    char overrides[PTX_PATH_BYTES + 16]; /* bitcode of our overrides, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
-    bool linked;                         /* it is one module of several */
+    bool linked;                         /* it is one of several modules */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
-    struct lw_sink *words;               /* all that a compiler said, its warnings too; may be NULL */
+    struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
 
 /* ---- values of variables in optimised code (ptx_values.c) ------------------------------------ */
 
-/** clang prints its machine code with all debug values, and comments where they are in the PTX. */
+/** Options with which clang dumps its machine code with all debug values, and writes comments at their places in the
+ *  PTX. */
 #define PTX_CLANG_VALUES "-fverbose-asm", "-mllvm", "-print-after=fentry-insert"
-/** Whether these options make clang optimise and write debug information, as it does by default here. */
+/** Returns true if clang optimises and writes debug information with these options, as it does by default here. */
 bool ptx_values_wanted(const char *const *flags, size_t count);
-/** What clang printed so goes from its @output to *@dump (heap; caller frees; NULL: none). Returns the
- *  size of the rest. */
+/** Moves the dump from clang's @output to *@dump (heap; the caller frees it; NULL: no dump). Returns the size of the
+ *  remaining output. */
 size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size);
-/** A brace of a source; of one that opens: where its block ends, SIZE_MAX: nowhere; index of the one around, or SIZE_MAX. */
+/** Brace in a source. For an opening brace: @end of its block, SIZE_MAX: none; @parent: index of the enclosing one, or
+ *  SIZE_MAX. */
 struct ptx_brace {
     size_t at, end, parent;
 };
-/** A source's text, in which ptx_assigned.c finds what may be assigned. What it has is its own. */
+/** Text of a source in which ptx_assigned.c finds assignments. It owns its arrays. */
 struct ptx_assigned {
     char *text;
     size_t size, scanned;
-    bool passes_variables; /* to what may assign to them: macros, asm, functions of headers */
-    bool has_references;   /* C++: functions may */
-    bool jumps;            /* it may have a goto */
-    size_t *lines, line_count; /* where they end */
+    bool passes_variables; /* it passes variables to code that may assign to them: macros, asm, functions of headers */
+    bool has_references;   /* it is C++: functions may assign through references */
+    bool jumps;            /* it may contain a goto */
+    size_t *lines, line_count; /* ends of the lines */
     struct ptx_brace *braces;
     struct ptx_source_loop {
-        unsigned first, last; /* lines */
+        unsigned first, last; /* lines of its text */
     } *loops;
     size_t brace_count, loop_count;
 };
-/** A source that cannot be read has nothing that is never assigned. */
+/** Reads a source. If it cannot be read, every variable counts as assigned. */
 void ptx_assigned_read(struct ptx_assigned *source, const char *path);
 void ptx_assigned_forget(struct ptx_assigned *source);
-/** Whether the source has the name and nothing in it may assign to a variable so called. */
+/** Returns true if the name occurs in the source and nothing may assign to a variable of that name. */
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size);
-/** Of a variable that is declared on a line: the last line of its scope, 0: not known; 1: it is assigned once in a call
- *  of its function, else 0; the lines that may assign to it, ascending; `,` between all. False: the source cannot be read. */
+/** Writes for a variable declared on a line, separated by `,`: the last line of its scope, 0: unknown; 1 if a call of
+ *  its function assigns to it once, else 0; the lines that may assign to it, ascending. Returns false if the source
+ *  cannot be read. */
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Comments of debug values in heap text *@ptx become those that the parser reads; clang's others go. @path: the
- *  source; what it does not assign to keeps its value. */
+/** Replaces the comments of debug values in heap text *@ptx by those that the parser reads, and removes clang's other
+ *  comments. @path: the source, which shows the variables that are never assigned. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
 
 
 bool ptx_is_file(const char *path);
-/** Look @name up as a shell would, into @out of PTX_PATH_BYTES: a path as it stands, else
- *  along PATH. */
+/** Finds program @name as a shell would: a path is used as it is, other names are searched in PATH. @out has
+ *  PTX_PATH_BYTES. */
 bool ptx_find_program(const char *name, char *out);
-/** @wanted, else LANEWISE_CLANG, else the first of the known names. */
+/** Finds clang: @wanted, else LANEWISE_CLANG, else the first of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 
 enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
-/** Remove the private folder and what is in it; "" is none. */
+/** Removes the private folder and its contents; does nothing for "". */
 void ptx_remove_scratch(const char *path);
-/** The folder for what lasts, made on the way; false: there is none. */
+/** Returns the cache folder, creating it if necessary. Returns false if there is none. */
 bool ptx_cache_folder(char *out);
 
-/** Our override library as bitcode of the job's compiler, to job->overrides; kept for the next. */
+/** Compiles our override library to bitcode with the job's compiler, sets job->overrides, and caches the bitcode. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
-/** The source can be read and is no option; the error says so. */
+/** Checks that the source can be read and does not look like an option. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Do options ask for warnings? nvcc gets -w otherwise. */
+/** Returns true if the options request warnings; otherwise nvcc gets -w. */
 bool ptx_wants_warnings(const char *const *flags, size_t count);
-/** libclc's target has another name than ours, of which nobody need hear. */
+/** Suppresses a warning: the name of libclc's target differs from ours. */
 #define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"
-/** Behind "-Xclang": an argument that one lane has not written is no undefined behaviour, for
- *  shuffles take it from another. Otherwise clang drops the condition under which it is written.
- *  ptx_run_compiler puts the spelling of the clang at hand in its place. */
+/** Option after "-Xclang": an uninitialised argument is no undefined behaviour, because shuffles read it only in other
+ *  lanes. Without the option clang removes the condition under which a lane initialises it. ptx_run_compiler() replaces
+ *  it by the spelling that the clang in use accepts. */
 #define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
-/**
- * Run the compiler @argv and read the PTX that it leaves in @result.
- * Errors: LW_EINPUT with the compiler's own words.
- */
+/** Runs the compiler @argv and reads the PTX that it writes to @result. Errors: LW_EINPUT with the compiler's
+ *  messages. */
 enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
                                 const char *result, char **ptx, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;

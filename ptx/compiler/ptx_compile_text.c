@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiling text that is in memory: compilers read files. */
+/* Compiles text in memory by way of a file, because compilers read files. */
 #include "ptx/compiler/ptx_compile_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/** The text with a line before it that gives it its name. */
+/** Writes the text after a #line directive with its name. */
 static enum lw_status write_source(const char *path, const char *name, const char *text,
                                    size_t size, struct lw_error *err)
 {
@@ -25,7 +25,7 @@ static enum lw_status write_source(const char *path, const char *name, const cha
     return status;
 }
 
-/** In a sentence, @name in the place of @path, which nobody has heard of and which is gone. */
+/** Replaces @path in a message by @name, because the user does not know the temporary file. */
 static void rename_place(struct lw_error *err, const char *path, const char *name)
 {
     char text[sizeof err->text];

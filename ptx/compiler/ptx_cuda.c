@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA C++ to PTX text: clang without any CUDA SDK, with our own headers (ptx/compiler/cuda, carried in
- * this program) and libclc as the library of mathematics; or nvcc. docs/explanation/compilers.md.
- */
+/* Compiles CUDA C++ to PTX text: with clang without a CUDA SDK, our own headers (ptx/compiler/cuda, embedded in the
+ * program) and libclc as math library; or with nvcc. docs/explanation/compilers.md describes both. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,15 +12,15 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-/** One of our headers: its name below the folder and its text. */
+/** One of our headers: its name relative to the folder, and its text. */
 struct header {
     const char *name, *text;
 };
 
 static const struct header headers[] = {
-/* Made from the files of ptx/compiler/cuda when the program is built. */
+/* Generated from the files of ptx/compiler/cuda when the program is built. */
 #include "ptx/compiler/cuda_headers.inc"
-/* Names by which sources ask for what is there anyway. */
+/* Headers of the SDK that sources include although our declarations are always included. */
 #define FORWARD(NAME) {NAME, "#include \"lanewise_cuda.h\"\n"}
     FORWARD("cuda.h"),
     FORWARD("cuda_runtime.h"),
@@ -64,9 +62,9 @@ static const struct header headers[] = {
     {"cooperative_groups/reduce.h", "#include \"../cooperative_groups.h\"\n"},
     {"cooperative_groups/scan.h", "#include \"../cooperative_groups.h\"\n"},
 #undef FORWARD
-/* What there is not. */
+/* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
-/* ... but nvcc has, in headers of its own, of which kernels come. */
+/* Refused headers that nvcc has itself, so that kernels which use them may compile with nvcc. */
 #define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; with nvcc it may work: --compiler nvcc")
     NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
     NVCC_MAY("curand.h", "cuRAND is not supported"),
@@ -89,8 +87,8 @@ static const struct header headers[] = {
 #undef REFUSED
 };
 
-/* For nvcc 13: what sources of earlier versions expect. It stands in a file of its own because
- * nvcc has its own headers for all the rest. */
+/* Included before the source with nvcc 13: declarations that sources for earlier versions need. All other declarations
+ * come from nvcc's own headers. */
 static const char nvcc_compat[] =
 #include "ptx/compiler/overrides/nvcc_compat.inc"
     ;
@@ -114,7 +112,7 @@ static bool write_headers(const char *folder, struct lw_error *err)
     return true;
 }
 
-/** Whether every header is there with its size: somebody may have tidied the cache. */
+/** Returns true if every header exists with its size: the user may have deleted files in the cache. */
 static bool headers_whole(const char *folder)
 {
     char path[PTX_PATH_BYTES + 80];
@@ -128,10 +126,8 @@ static bool headers_whole(const char *folder)
     return true;
 }
 
-/**
- * The folder of our headers: in the cache, so that their names in debug information last; else
- * in the private folder. The one in the cache appears whole, by a rename.
- */
+/** Selects the folder of our headers: in the cache, so that their names in debug information stay valid; else in the
+ *  private folder. The folder in the cache is created by a rename, so it is always complete. */
 static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
 {
     char cache[PTX_PATH_BYTES], fresh[PTX_PATH_BYTES + 64];
@@ -152,11 +148,11 @@ static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
             bool done = write_headers(fresh, NULL) && chmod(fresh, 0755) == 0;
 
             if (done && rename(fresh, job->headers) != 0 && !headers_whole(job->headers)) {
-                /* One that is damaged stands in its place. */
+                /* a damaged folder is in its place */
                 ptx_remove_scratch(job->headers);
                 done = rename(fresh, job->headers) == 0;
             }
-            ptx_remove_scratch(fresh); /* nothing, if it was renamed */
+            ptx_remove_scratch(fresh); /* nothing to remove if it was renamed */
             if (done && headers_whole(job->headers))
                 return LW_OK;
         }
@@ -169,11 +165,9 @@ static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
 
 /* ---- clang ----------------------------------------------------------------------------------------- */
 
-/**
- * Without optimisation clang declares the objects whose properties threadIdx.x and its like are,
- * though nothing touches them. Debuggers have variables of their own by these names: the
- * declarations become blanks.
- */
+/** Without optimisation clang declares the objects threadIdx etc., whose properties are special registers, although
+ *  no code uses them. Debuggers have their own variables of these names, so the declarations are overwritten with
+ *  blanks. */
 static void blank_placeholders(char *ptx)
 {
     static const char *const names[] = {"threadIdx", "blockIdx", "blockDim", "gridDim"};
@@ -196,15 +190,16 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
                                size_t flag_count, char **ptx, size_t *size,
                                struct lw_error *err)
 {
-    /* User options stand behind these and may override them. There is no SDK to look at, even
-     * where there is one: results are the same everywhere. */
+    /* The user's options follow these and may override them. An installed SDK is ignored, so that results are the same
+     * on every host. */
     static const char *const before[] = {
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
-        "-Wno-unused-command-line-argument", /* --cuda-noopt-device-debug is, with one device */
-        /* Names and types of parameters: the driver makes lines of -g in optimised CUDA C++.
-         * Without call sites, which crash clang where a kernel prints: DWARF 2 has none. */
+        "-Wno-unused-command-line-argument", /* the driver does not use --cuda-noopt-device-debug when it compiles for
+                                              * the device only */
+        /* Debug information with names and types of parameters: from -g, the driver makes only line tables in optimised
+         * CUDA C++. DWARF 2 has no call sites; with call sites clang crashes if a kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
@@ -224,14 +219,14 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
-    /* Before an -include of the user's own, which may say __device__. */
+    /* Before an -include of the user, which may use __device__. */
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
-    /* Shuffles and votes with masks, which clang would leave out without an SDK. */
+    /* Shuffles and votes with masks, which clang does not enable without an SDK. */
     argv[n++] = "-Xclang";
     argv[n++] = "-target-feature";
     argv[n++] = "-Xclang";
@@ -271,7 +266,8 @@ bool ptx_is_nvcc(const char *name)
     return strncmp(slash != NULL ? slash + 1 : name, "nvcc", 4) == 0;
 }
 
-/** "nvcc" is LANEWISE_NVCC, else the one on PATH, else where CUDA puts it. */
+/** Finds nvcc: LANEWISE_NVCC, else the one on PATH, else the one in CUDA's default folder. @wanted is "nvcc" or a
+ *  program. */
 static bool find_nvcc(const char *wanted, char *out)
 {
     const char *chosen = getenv("LANEWISE_NVCC");
@@ -283,8 +279,8 @@ static bool find_nvcc(const char *wanted, char *out)
     return ptx_find_program("nvcc", out) || ptx_find_program("/usr/local/cuda/bin/nvcc", out);
 }
 
-/** Names of files in @folder, which is gone when @ptx is used and has another name each time, without
- *  it. @return the new size. */
+/** Removes @folder from the file names in @ptx: it no longer exists when the PTX is used, and its name differs each
+ *  time. Returns the new size. */
 static size_t forget_folder(char *ptx, size_t size, const char *folder)
 {
     const size_t length = strlen(folder);
@@ -323,15 +319,15 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
         debug = debug || strcmp(flags[i], "-G") == 0;
     argv[n++] = job->compiler;
     argv[n++] = "-ptx";
-    argv[n++] = "-arch=sm_75"; /* the lowest of nvcc 13; nothing here is asynchronous */
+    argv[n++] = "-arch=sm_75"; /* the lowest architecture of nvcc 13 */
     argv[n++] = "-std=c++17";
-    if (!debug) { /* -G has lines of its own, and no optimiser */
+    if (!debug) { /* -G writes line tables itself, and does not optimise */
         argv[n++] = "-O3";
         argv[n++] = "-lineinfo";
     }
     if (job->linked)
         argv[n++] = "-rdc=true";
-    if (!ptx_wants_warnings(flags, flag_count)) /* its own are many, of host code and of its headers */
+    if (!ptx_wants_warnings(flags, flag_count)) /* nvcc prints many warnings about host code and its own headers */
         argv[n++] = "-w";
     argv[n++] = "-include";
     argv[n++] = compat;
@@ -373,7 +369,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
                          "%s: no such program (LANEWISE_NVCC names another)", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
-        /* Somebody may have nvcc only. */
+        /* Only nvcc may be installed. */
         if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
             find_nvcc("nvcc", job->compiler)) {
             nvcc = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all compilers share: finding them, a private folder, the child process and what it said. */
+/* Functions that all compilers use: finding the program, a private folder, the child process and its output. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -22,8 +22,9 @@
 
 enum {
     TIMEOUT_MS = 60000,
-    LOOK_MS = 50, /* between looks for a signal */
-    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* of a compiler's messages; a crash prints megabytes */
+    LOOK_MS = 50, /* interval at which signals are checked */
+    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* OUTPUT_LIMIT_BYTES: of the compiler's messages,
+                                                                * because a crash prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -66,7 +67,7 @@ bool ptx_find_program(const char *name, char *out)
     return false;
 }
 
-/** "gcc", "/usr/bin/g++-12", "aarch64-linux-gnu-gcc". */
+/** Returns true for names such as "gcc", "/usr/bin/g++-12" or "aarch64-linux-gnu-gcc". */
 static bool is_gcc(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -124,7 +125,7 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
 
         if (glob(libclc_patterns[i], 0, NULL, &found) != 0)
             continue;
-        /* glob sorts: the last is the newest */
+        /* glob() sorts, so the last one is the newest */
         if (found.gl_pathc != 0)
             ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s", found.gl_pathv[found.gl_pathc - 1]) <
                  PTX_PATH_BYTES;
@@ -156,7 +157,7 @@ enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
     return LW_OK;
 }
 
-/** Remove what is in the folder @at, at most @depth folders down. */
+/** Removes the contents of the open folder @at, at most @depth levels deep. */
 static void empty_folder(int at, unsigned depth)
 {
     DIR *dir = fdopendir(at);
@@ -198,7 +199,7 @@ bool ptx_cache_folder(char *out)
     const char *base = getenv("XDG_CACHE_HOME");
     int size;
 
-    /* A relative XDG path is invalid by its specification. */
+    /* By its specification, a relative XDG path is invalid. */
     if (base != NULL && base[0] == '/') {
         size = snprintf(out, PTX_PATH_BYTES, "%s", base);
     } else {
@@ -225,12 +226,13 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* clang writes its dump a word at a time. This object collects the words in it (ptx_clang_words.c). */
+/* The object of ptx_clang_words.c, which buffers clang's dump: clang writes it one word at a time. */
 static const unsigned char words_object[] = {
 #include "ptx/compiler/clang_words.inc"
 };
 
-/** Can a program load it? A script cannot, and one for another processor says so on standard error. */
+/** Returns true if the program can load the object. A script cannot, and a program for another processor would print an
+ *  error. */
 static bool loads_words_object(const char *program)
 {
     enum { CLASS_END = 5, MACHINE = 18, MACHINE_END = 20 };
@@ -244,7 +246,7 @@ static bool loads_words_object(const char *program)
     return ok;
 }
 
-/** A file with it for @program, which has no name; -1: there can be none, and clang does as it does. */
+/** Returns an unnamed file with the object for @program, or -1 if it cannot be loaded; clang then runs without it. */
 static int open_words_object(const char *program)
 {
     int fd = loads_words_object(program) ? memfd_create("lanewise-clang-words", MFD_CLOEXEC) : -1;
@@ -267,7 +269,7 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-/** Our environment with TMPDIR replaced, and with an object to be loaded before others, the file @words; -1: none. */
+/** Copies our environment with a new TMPDIR, and preloads the object in file @words (-1: none). */
 static char **child_environment(const char *scratch, int words)
 {
     const char *others = getenv("LD_PRELOAD");
@@ -281,7 +283,7 @@ static char **child_environment(const char *scratch, int words)
         return NULL;
     if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0)
         copy[0] = NULL;
-    /* without an object, the folder a second time */
+    /* without an object this entry repeats TMPDIR */
     if ((words < 0 ? asprintf(&copy[1], "TMPDIR=%s", scratch)
                    : asprintf(&copy[1], "LD_PRELOAD=%s%s/proc/self/fd/%d", others != NULL ? others : "", others != NULL ? ":" : "",
                               words)) < 0)
@@ -297,8 +299,8 @@ static char **child_environment(const char *scratch, int words)
     return copy;
 }
 
-/** Signals that end a program, those that nobody ignores: they wait while a compiler runs, so that its
- *  group and its folder do not outlive us. */
+/** Collects the signals that end the program and are not ignored. They are blocked while a compiler runs, so that we
+ *  can kill its process group and remove its folder first. */
 static void ending_signals(sigset_t *set)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP};
@@ -312,7 +314,7 @@ static void ending_signals(sigset_t *set)
     }
 }
 
-/** Has one of @set come? */
+/** Returns true if a signal of @set is pending. */
 static bool is_interrupted(const sigset_t *set)
 {
     sigset_t pending;
@@ -325,7 +327,8 @@ static bool is_interrupted(const sigset_t *set)
     return false;
 }
 
-/** Read what the child prints until it closes its end; false: time is up, or a signal of @ends came. */
+/** Reads the child's output until it closes the pipe. Returns false at the deadline, or if a signal of @ends is
+ *  pending. */
 static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, struct lw_buffer *output)
 {
     const struct timespec pause = {.tv_nsec = 1000000};
@@ -356,13 +359,13 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
             lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
             cut = true;
         }
-        /* Where clang writes its dump a word at a time, who wakes up for each of them slows it down. */
+        /* clang writes its dump one word at a time; a reader that wakes up for each word would slow it down. */
         if (output->size > sizeof chunk && (size_t)got < sizeof chunk / 2)
             nanosleep(&pause, NULL);
     }
 }
 
-/** Wait for a child that has closed its streams: it ends at once, or it hangs. */
+/** Waits for a child that has closed its output: it exits soon, or it hangs. */
 static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 {
     const struct timespec pause = {.tv_nsec = 200000};
@@ -379,11 +382,12 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
 }
 
 /**
- * Run argv[0] without a shell, its two output streams into @output, about @limit bytes of them. @dumps: it is clang, and
- * is to dump debug values.
- * @status  as waitpid gives it
- * Errors: LW_EIO when it cannot be started, LW_EINPUT when it does not end in time, LW_ESTATE
- * when a signal came that ends this program: it takes its way when this returns, @scratch is gone.
+ * Runs argv[0] without a shell and reads both output streams, at most about @limit bytes, into @output.
+ * @dumps   the program is clang and dumps debug values
+ * @status  as returned by waitpid
+ * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if
+ *         a signal is pending that ends this program; @scratch was removed then, and the signal is
+ *         delivered when this function returns.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch, bool dumps,
                                 size_t limit, struct lw_buffer *output, int *wait_status,
@@ -413,10 +417,10 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
     if (words >= 0)
-        posix_spawn_file_actions_adddup2(&actions, words, words); /* it stays open there */
+        posix_spawn_file_actions_adddup2(&actions, words, words); /* it stays open in the child */
     ending_signals(&ends);
     pthread_sigmask(SIG_BLOCK, &ends, &before);
-    /* A group of its own: what the compiler starts is killed with it. */
+    /* Its own process group, so that processes which the compiler starts are killed with it. */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -442,7 +446,8 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
         ptx_remove_scratch(scratch);
         status = LW_FAIL(err, LW_ESTATE, "%s was stopped by a signal", argv[0]);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL); /* by default, the end */
+    pthread_sigmask(SIG_SETMASK, &before, NULL); /* a pending signal is delivered here and by default ends the
+                                                  * program */
     if (!in_time && status == LW_OK)
         status = LW_FAIL(err, LW_EINPUT, "%s did not end within %d s and was stopped", argv[0],
                          TIMEOUT_MS / 1000);
@@ -459,10 +464,7 @@ cleanup:
 
 /* ---- what the compiler said ------------------------------------------------------------ */
 
-/**
- * Write all that the compiler said. It quotes the source, which anybody may have written: what a
- * terminal would obey becomes \\xNN, as in sentences.
- */
+/** Writes the compiler's output. It quotes the source, so control characters become \\xNN, as in messages. */
 static void put_words(const struct lw_buffer *output, struct lw_sink *words)
 {
     for (size_t i = 0; i < output->size;) {
@@ -474,7 +476,7 @@ static void put_words(const struct lw_buffer *output, struct lw_sink *words)
                !(p[n] == 0xc2 && i + n + 1 < output->size && p[n + 1] < 0xa0))
             n++;
         words->write(words, (const char *)p, n);
-        /* U+0080..U+009f, controls too, are two bytes */
+        /* U+0080 to U+009f are control characters of two bytes */
         for (unsigned k = 0, count = i + n < output->size && p[n] == 0xc2 ? 2 : 1;
              k < count && i + n < output->size; k++)
             lw_printf(words, "\\x%02x", (unsigned)p[n++]);
@@ -484,8 +486,8 @@ static void put_words(const struct lw_buffer *output, struct lw_sink *words)
         lw_put(words, "\n");
 }
 
-/** Copy the first lines that contain "error:" into @out, "; " between them; the rest is
- *  counted. Returns how many there were. */
+/** Copies the first lines that contain "error:" to @out, separated by "; ", and appends the number of further ones.
+ *  Returns how many there were. */
 static unsigned first_errors(const char *text, char *out, size_t room)
 {
     unsigned count = 0, shown = 0;
@@ -520,7 +522,8 @@ static unsigned first_errors(const char *text, char *out, size_t room)
 
 #define ANOTHER "another compiler can be named with --compiler, in LANEWISE_CLANG or LANEWISE_NVCC"
 
-/* Libraries whose headers nobody has here, by how their names begin; NULL: @text is about none. */
+/* Returns a message about a library that Lanewise does not have, found by the beginning of a header's name in @text, or
+ * NULL. */
 static const char *missing_library(const char *text)
 {
     static const struct {
@@ -607,12 +610,12 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
     return false;
 }
 
-/** run_child with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang knows: the name tells
- *  clang 14 mostly, and what is unknown is refused at once. */
+/** As run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name usually
+ *  identifies clang 14. An unknown spelling is refused immediately, and the next one is tried. */
 static enum lw_status run_spelled(const char **argv, const char *scratch, bool dumps, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {
-    /* clang 15 and later; 14; before, arguments were never taken for written */
+    /* for clang 15 and later; for clang 14; older versions never assume that arguments are initialised */
     static const char *const spellings[] = {PTX_CLANG_MAYBE_UNWRITTEN, "-disable-noundef-analysis",
                                             "-w"};
     const char *slash = strrchr(argv[0], '/');
@@ -624,7 +627,7 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, bool d
     for (size_t k = 0;; k++) {
         if (argv[at] != NULL)
             argv[at] = spellings[k < 2 ? k ^ first : k];
-        /* posix_spawn does not write through argv; its type is older than const. */
+        /* posix_spawn does not modify argv; its type predates const */
         status = run_child((char *const *)argv, scratch, dumps, limit, output, wait_status, err);
         if (status != LW_OK || !has_failed(*wait_status) || argv[at] == NULL ||
             k + 1 == LW_COUNT_OF(spellings) || output->text == NULL ||

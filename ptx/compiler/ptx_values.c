@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of source variables in optimised code, from clang. LLVM writes no location lists for NVPTX, but it
- * prints its machine code with every debug value after the last pass (two more options on the one run), and
- * the PTX has a comment at each of these places. The n-th comment of a function is its n-th debug value.
- * Virtual registers of a class are numbered in the PTX in the order of their numbers, those that no
- * instruction uses left out: the k-th that is used is the k-th that the PTX's text has.
+ * Values of source variables in optimised code, from clang. LLVM writes no location lists for NVPTX, but with two
+ * more options clang dumps its machine code with every debug value after the last pass, and the PTX has a comment
+ * at each of these places. The n-th comment of a function corresponds to its n-th debug value. PTX numbers the
+ * virtual registers of a class in the order of their numbers in the dump, without those that no instruction uses: the
+ * k-th used register of the dump is the k-th register in the PTX.
  *
- * Each comment becomes one that says the value in registers of the PTX; ptx_debug_notes.c reads it:
+ * Each comment is replaced by one with the value in PTX registers, which ptx_debug_notes.c reads:
  *
  *     //lw.value NAME LINE CALLS (EXPRESSION) OPERAND...
  *
- * NAME and LINE as they are declared; CALLS: the calls that are inlined around it, LINE:COLUMN, innermost
- * first, `,` between them, or `-`; EXPRESSION as LLVM prints it; OPERAND: a register, a number, a float as PTX
- * writes it, `frame` (the function's local memory), `none`, or `launch`: not known, but the source assigns to no
- * variable of this name, so that a kernel's parameter is what it was launched with. What is not understood becomes no comment, so
- * that nothing wrong is ever said: a function whose registers do not agree in number has no values.
+ * NAME and LINE are those of the declaration. CALLS are the inlined calls around it as LINE:COLUMN, innermost first and
+ * separated by `,`, or `-`. EXPRESSION is as LLVM prints it. OPERAND is a register, a number, a float as in PTX,
+ * `frame` (the function's local memory), `none`, or `launch`. `launch`: the value is unknown, but the source assigns to no
+ * variable of this name, so a kernel's parameter has the value of the launch. A debug value that cannot be parsed gets no
+ * comment, so that no wrong value is shown; a function in which the numbers of registers differ gets no values.
  *
- * Before the first one of a variable is what its source says of it, by which ptx_debug_notedoubt.c finds what clang says
- * wrongly:
+ * The first comment of a variable is preceded by one that describes its source, with which ptx_debug_notedoubt.c detects
+ * wrong values of clang:
  *
  *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED...,-LOOP:END...
  *
- * All are lines, 0 where they are not known: the end of its scope; 1 if it is assigned once in a call of its function; the
- * function's body; those that may assign to it, with the end of the block whose lines after it are only reached by it;
- * the loops in its scope.
+ * All numbers but ONCE are lines, 0: unknown. They are the end of the variable's scope; ONCE, 1 if a call of its function
+ * assigns to it once; first and last line of the function's body; each line that may assign to it, with the end of the block
+ * whose later lines are only reached through it; and the loops in its scope.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -33,7 +33,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-/** Register classes of LLVM's NVPTX and the prefix of their registers in PTX. */
+/** Register classes of LLVM's NVPTX target and the prefixes of their registers in PTX. */
 static const struct reg_class {
     const char *name, *prefix;
 } classes[] = {
@@ -43,7 +43,7 @@ static const struct reg_class {
 };
 enum { CLASS_COUNT = LW_COUNT_OF(classes), MOST_NUMBER = 1 << 24 };
 
-/** Numbers of registers as they were seen; after rank(): ascending, each once. */
+/** Numbers of the registers found; after rank() ascending and without duplicates. */
 struct numbers {
     uint32_t *at;
     size_t count, capacity;
@@ -51,7 +51,7 @@ struct numbers {
 struct text {
     const char *at, *end;
 };
-/** One function of the dump. */
+/** A function in the dump. */
 struct machine_function {
     struct text name, body;
 };
@@ -63,9 +63,9 @@ struct annotating {
     struct variable_name {
         const char *at;
         uint32_t size, declared;
-    } *names; /* variables in this function whose lines are written */
+    } *names; /* variables of this function whose lines are already written */
     size_t name_count, name_capacity;
-    bool failed; /* no memory */
+    bool failed; /* memory is short */
 };
 
 static bool begins(struct text t, const char *with)
@@ -153,7 +153,7 @@ static void rank(struct numbers *n)
     n->count = kept;
 }
 
-/* A register of the dump, "%25:int32regs": @t is after it. */
+/* Parses a register of the dump, "%25:int32regs", and advances @t. */
 static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
 {
     struct text p = *t;
@@ -168,10 +168,10 @@ static bool take_virtual(struct text *t, unsigned *class, uint32_t *number)
         if (strlen(classes[*class].name) == (size_t)(p.at - name) &&
             memcmp(classes[*class].name, name, (size_t)(p.at - name)) == 0)
             return true;
-    return true; /* CLASS_COUNT: one that we do not know */
+    return true; /* CLASS_COUNT: an unknown class */
 }
 
-/* A register of PTX, "%rd5"; the class is found by its prefix. */
+/* Parses a register of PTX, "%rd5"; its prefix determines the class. */
 static bool take_physical(struct text *t, unsigned *class, uint32_t *number)
 {
     struct text p = *t;
@@ -195,7 +195,7 @@ static bool is_debug_value(struct text line)
     return begins(line, "DBG_VALUE ") || begins(line, "DBG_VALUE_LIST ");
 }
 
-/* The registers that instructions of the dump use; false: one is of a class that we do not know. */
+/* Collects the registers that instructions of the dump use. Returns false if a register has an unknown class. */
 static bool collect_virtual(struct annotating *an, struct text body)
 {
     while (body.at < body.end) {
@@ -266,7 +266,7 @@ static bool match_registers(struct annotating *an, const struct machine_function
 
 /* ---- one debug value -------------------------------------------------------------------------------- */
 
-/* As PTX writes a constant; false: it is none. */
+/* Writes a constant in PTX syntax; returns false if @t is no constant. */
 static bool put_constant(struct text t, struct lw_sink *out)
 {
     char room[64], *end;
@@ -292,7 +292,7 @@ static bool put_constant(struct text t, struct lw_sink *out)
         uint64_t u;
     } wide;
 
-    if (strncmp(room, "0x", 2) == 0) { /* the bits of a double, also of a float */
+    if (strncmp(room, "0x", 2) == 0) { /* the bits of a double, also for a float */
         wide.u = strtoull(room + 2, &end, 16);
     } else {
         wide.d = strtod(room, &end);
@@ -342,7 +342,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
                 high = middle;
         }
         if (low == from->count || from->at[low] != number)
-            lw_put(out, "none"); /* a register that no instruction uses holds nothing */
+            lw_put(out, "none"); /* a register that no instruction uses has no value */
         else
             lw_printf(out, "%s%u", classes[class].prefix, (unsigned)to->at[low]);
         return true;
@@ -350,7 +350,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
     return put_constant(t, out);
 }
 
-/* Up to the comma that ends an operand, outside of brackets and quotes. */
+/* Takes the text up to the comma that ends an operand, outside brackets and quotes. */
 static struct text take_operand(struct text *line)
 {
     struct text operand;
@@ -372,7 +372,7 @@ static struct text take_operand(struct text *line)
     return operand;
 }
 
-/* "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3": the calls and the line of the declaration. */
+/* Parses "k.cl:0 @[ k.cl:13:24 @[ k.h:7:3 ] ] line no:3" and writes the calls and the line of the declaration. */
 static bool put_calls(struct text t, struct lw_sink *out)
 {
     struct lw_buffer calls;
@@ -429,7 +429,8 @@ static bool is_plain_name(struct text t)
     return true;
 }
 
-/* The value of a line of the dump as a comment; false: none that is understood. @name: of the PTX's comment. */
+/* Writes the value in a line of the dump as a comment; returns false if it cannot be parsed. @name: variable in the
+ * PTX's comment. */
 static bool put_value(struct annotating *an, struct text line, struct text name, struct lw_sink *out)
 {
     const bool list = begins(line, "DBG_VALUE_LIST ");
@@ -514,7 +515,7 @@ static void find_functions(struct annotating *an, struct text dump)
     }
 }
 
-/* PTX knows no '.' and '@' in names. */
+/* Compares names; PTX replaces '.' and '@' in names by "_$_". */
 static bool same_name(struct text dump, struct text ptx)
 {
     while (dump.at < dump.end) {
@@ -532,7 +533,7 @@ static bool same_name(struct text dump, struct text ptx)
     return ptx.at == ptx.end;
 }
 
-/* The name in the head of a function, which begins after the last directive .entry or .func of @head. */
+/* Returns the name of a function, which follows the last directive .entry or .func of @head. */
 static struct text name_of(struct text head)
 {
     struct text name = {head.end, head.end};
@@ -545,7 +546,7 @@ static struct text name_of(struct text head)
         return name;
     for (at++; at < head.end && is_word(*at); at++)
         ;
-    for (unsigned depth = 0; at < head.end && (depth != 0 || !is_word(*at)); at++) /* past the result's bracket */
+    for (unsigned depth = 0; at < head.end && (depth != 0 || !is_word(*at)); at++) /* skips the parentheses of the result */
         depth = *at == '(' ? depth + 1 : *at == ')' && depth != 0 ? depth - 1 : depth;
     for (name.at = at; at < head.end && is_word(*at); at++)
         ;
@@ -561,7 +562,7 @@ static struct text comment_name(struct text line)
     if (arrow == NULL)
         return (struct text){line.at, line.at};
     name.end = arrow;
-    for (const char *p = name.at; p < name.end; p++) /* "function:variable"; C++ has "::" in functions */
+    for (const char *p = name.at; p < name.end; p++) /* "function:variable"; the function may contain "::" in C++ */
         if (*p == ':')
             name.at = p + 1;
     return name;
@@ -585,7 +586,7 @@ static unsigned count_lines(struct text body, bool (*is_one)(struct text line))
     return n;
 }
 
-/* A line without the comments that clang writes for readers; a name in quotes may have two slashes. */
+/* Writes a line without clang's explanatory comments. A quoted name may contain two slashes. */
 static void put_line(struct text line, struct lw_sink *out)
 {
     static const char *const kept[] = {" Generated by ", " .globl", " callseq", " begin inline", " end inline"};
@@ -612,8 +613,8 @@ static void put_line(struct text line, struct lw_sink *out)
     lw_put(out, "\n");
 }
 
-/* The first comment of a variable, "//lw.value NAME LINE ", in a function: before it, the lines that assign to it.
- * @lasting: its name in a text that stays. */
+/* At the first comment of a variable in a function, "//lw.value NAME LINE ", writes the lines that assign to it.
+ * @lasting: its name in a text that outlives the call. */
 static void put_lines(struct annotating *an, struct text comment, const char *lasting, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
@@ -648,7 +649,7 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
     lw_buffer_fini(&lines);
 }
 
-/* A function's body with its comments replaced. */
+/* Writes a function's body with its comments replaced. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. A
- * grid's and a cluster's synchronisation is refused by name. */
+/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. Synchronisation of a grid
+ * or cluster is refused by name. */
 #ifndef LANEWISE_COOPERATIVE_GROUPS_H
 #define LANEWISE_COOPERATIVE_GROUPS_H
 
@@ -20,14 +20,14 @@ LW_FN unsigned int thread_rank()
 }
 LW_FN unsigned int block_size() { return blockDim.x * blockDim.y * blockDim.z; }
 LW_FN unsigned int lanes_below() { return (1u << lw_lane()) - 1; }
-/** The lane with rank @rank in @mask. */
+/** Returns the lane with rank @rank in @mask. */
 LW_FN unsigned int lane_of(unsigned int mask, unsigned int rank)
 {
     for (; rank != 0; rank--)
         mask &= mask - 1;
     return (unsigned int)__ffs((int)mask) - 1;
 }
-/** Values of any size travel in words. */
+/** Moves a value of any size between lanes as 32-bit words. */
 template <class T, class F> LW_FN T by_words(const T &x, F move)
 {
     T r;
@@ -76,7 +76,7 @@ public:
 
 protected:
     kind kind_;
-    unsigned int mask_; /* lanes of this warp */
+    unsigned int mask_; /* lanes of the group in this warp */
     friend LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size);
 };
 
@@ -118,7 +118,7 @@ public:
 };
 LW_CG grid_group this_grid() { return grid_group(); }
 
-/** Lanes that happen to be together. Their ranks go by lane. */
+/** Group of the lanes that execute together. Ranks follow the order of lanes. */
 class coalesced_group {
 public:
     LW_CG explicit coalesced_group(unsigned int mask) : mask_(mask) {}
@@ -135,7 +135,7 @@ public:
 
         return lw::by_words(x, [=](unsigned int w) { return __shfl_sync(mask, w, (int)at); });
     }
-    /* Beyond the group's ends a lane keeps its own value. */
+    /* A lane whose source would be outside the group keeps its own value. */
     template <class T> LW_CG T shfl_down(T x, unsigned int n) const
     {
         const unsigned int rank = thread_rank() + n;
@@ -160,7 +160,7 @@ public:
     LW_CG unsigned int lw_mask() const { return mask_; }
 
 private:
-    /** The group's bits of @lanes, side by side. */
+    /** Compresses the group's bits of @lanes to consecutive bits. */
     LW_CG unsigned int packed(unsigned int lanes) const
     {
         unsigned int r = 0, to = 0;
@@ -179,7 +179,7 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
 
 public:
     thread_block_tile() = default;
-    /* Whose tile it is makes no difference to the type: thread_block_tile<32> is any of them. */
+    /* The parent's type is no part of the conversion: a tile of any parent converts to thread_block_tile<32>. */
     template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
         : parent_(other.lw_parent())
     {
@@ -234,7 +234,7 @@ public:
 
 private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
-    unsigned int parent_ = 0; /* threads of the tile that it is a tile of; 0: of the block */
+    unsigned int parent_ = 0; /* size of the tile that contains this one; 0: the block does */
 };
 template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
 template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)
@@ -253,7 +253,7 @@ LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size)
         return thread_group(thread_group::LANES,
                             (size >= 32 ? 0xffffffffu : (1u << size) - 1) << lane);
     }
-    /* The tile of this thread among the ranks of its group. */
+    /* Finds the tile of this thread among the ranks of its group. */
     unsigned int first = group.thread_rank() & ~(size - 1), rank = 0, mask = 0;
 
     for (unsigned int left = group.mask_; left != 0; left &= left - 1, rank++) {

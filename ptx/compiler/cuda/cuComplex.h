@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complex numbers as pairs. Quotients and absolute values are scaled, so that squares do not overflow. */
+/* Complex numbers as pairs. Quotients and absolute values are scaled so that squares do not overflow. */
 #ifndef LANEWISE_CU_COMPLEX_H
 #define LANEWISE_CU_COMPLEX_H
 

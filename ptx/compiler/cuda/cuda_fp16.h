@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Half precision: half is a float of 16 bits, half2 a pair in one register. */
+/* Half precision: half is a 16-bit float, half2 a pair in one register. */
 #ifndef LANEWISE_CUDA_FP16_H
 #define LANEWISE_CUDA_FP16_H
 
@@ -9,7 +9,7 @@
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 
-/* The host has these too, so that host code beside a kernel parses; only the device's run. Each
+/* The functions are also declared for the host, so that host code next to a kernel parses; only device code runs. Each
  * type is rounded once. */
 #ifdef __CUDA_ARCH__
 #define LW_ON_DEVICE(ASM) ASM
@@ -185,7 +185,7 @@ LW_FN __half2 __hmul2_sat(__half2 a, __half2 b) { return __hmul_sat2(a, b); }
 LW_FMA(__hfma, "fma.rn") LW_FMA(__hfma_sat, "fma.rn.sat")
 #undef LW_FMA
 LW_FN __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return __hfma_sat2(a, b, c); }
-/* The quotient of two halves rounds once: 24 bits are enough for that. */
+/* The quotient of two halves is rounded once: 24 bits suffice for that. */
 LW_FN __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
 LW_FN __half2 __h2div(__half2 a, __half2 b) { return __half2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
 

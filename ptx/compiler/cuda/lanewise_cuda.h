@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What nvcc includes of itself before a .cu file: included so by Lanewise too. */
+/* The declarations that nvcc includes before every .cu file; Lanewise includes this header in the same way. */
 #ifndef LANEWISE_CUDA_H
 #define LANEWISE_CUDA_H
 #include "lanewise_names_begin.h"
@@ -9,8 +9,8 @@
 #include "lanewise_math.h"
 #include "lanewise_std.h"
 #include "lanewise_device.h"
-/* The host's C functions, without libstdc++: its using-declarations would all appear in the
- * debug information of every kernel. */
+/* C functions of the host without libstdc++, whose using-declarations would all appear in the debug information of
+ * every kernel. */
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <assert.h>
 #include <ctype.h>
@@ -25,7 +25,7 @@
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <utility>
-#include <new> /* clang puts the device's new and delete there */
+#include <new> /* for the device's new and delete, which clang declares there */
 #undef signbit
 #undef isnan
 #undef isinf

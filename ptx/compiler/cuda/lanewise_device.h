@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA's device functions but mathematics: integers, memory, atomics, warps, time, text. */
+/* CUDA's device functions without mathematics: integers, memory, atomics, warps, time, text. */
 #ifndef LANEWISE_DEVICE_H
 #define LANEWISE_DEVICE_H
 
@@ -112,7 +112,7 @@ LW_DOT2(__dp2a_lo, "dp2a.lo.u32.u32", unsigned int, ushort2, uchar4)
 LW_DOT2(__dp2a_hi, "dp2a.hi.u32.u32", unsigned int, ushort2, uchar4)
 #undef LW_DOT2
 
-/* Four bytes or two shorts in a word: CUDA's SIMD functions, in plain C. */
+/* SIMD functions of CUDA on four bytes or two shorts in a word, in plain C. */
 #define LW_SIMD(NAME, E4S, E4U, E2S, E2U)                                                         \
     LW_FN unsigned int __v##NAME##s4(unsigned int x, unsigned int y) LW_BYTES(signed char, E4S)   \
     LW_FN unsigned int __v##NAME##u4(unsigned int x, unsigned int y) LW_BYTES(unsigned char, E4U) \
@@ -208,8 +208,8 @@ LW_FN unsigned int __vsadu2(unsigned int x, unsigned int y)
 
     return (d & 0xffff) + (d >> 16);
 }
-/* Of words and pairs of shorts: the greater or smaller of two, of three, of a sum and a third;
- * relu: at least 0; vib: and whether the first was it. */
+/* Maximum and minimum of words and of pairs of shorts: of two or three values, or of a sum and a third value. relu: the
+ * result is at least 0. vib: also returns whether the first operand was selected. */
 template <class T, class F> LW_FN unsigned int lw_shorts(unsigned int a, unsigned int b, unsigned int c, F f)
 {
     unsigned int low = (unsigned short)f((T)a, (T)b, (T)c);
@@ -276,7 +276,7 @@ template <class T> LW_FN T __ldlu(const T *p) { return *p; }
 template <class T> LW_FN void __stwb(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcg(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcs(T *p, T x) { *p = x; }
-/* Volatile, of vectors and other structures in as large pieces as their alignment allows. */
+/* Volatile access to vectors and other structures, in pieces as large as their alignment permits. */
 template <size_t Align> struct lw_piece { typedef unsigned long long type; };
 template <> struct lw_piece<4> { typedef unsigned int type; };
 template <> struct lw_piece<2> { typedef unsigned short type; };
@@ -304,8 +304,8 @@ template <class T> struct lw_volatile<T, true> {
 template <class T> LW_FN T __ldcv(const T *p) { return lw_volatile<T>::load(p); }
 template <class T> LW_FN void __stwt(T *p, T x) { lw_volatile<T>::store(p, x); }
 
-/* clang 14 takes intrinsics for functions that leave static __shared__ variables alone, and would
- * keep what it has read of them across barriers and fences. */
+/* clang 14 assumes that intrinsics do not access static __shared__ variables, and would keep their values in registers
+ * across barriers and fences. */
 #define LW_ORDERED(e) ({ __asm__ volatile("" ::: "memory"); e; __asm__ volatile("" ::: "memory"); })
 #define LW_ORDERED_INT(e) ({ __asm__ volatile("" ::: "memory"); int r_ = (e); \
                              __asm__ volatile("" ::: "memory"); r_; })
@@ -340,7 +340,7 @@ LW_FN size_t __cvta_generic_to_global(const void *p)
     return (size_t)(__attribute__((address_space(1))) const char *)p;
 }
 
-/* what a table of virtual functions has for a pure one */
+/* called if a pure virtual function is called */
 extern "C" __device__ __attribute__((weak, nodebug)) void __cxa_pure_virtual(void)
 {
     __builtin_trap();
@@ -360,7 +360,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
 
 /* ---- atomics -------------------------------------------------------------------------------- */
 
-/* F: atomicAdd and so on; suffix and scope of the three ranges. */
+/* F: a function such as atomicAdd; M: called with suffix and scope of each of the three scopes. */
 #define LW_SCOPES(M) M(, gen, "gpu") M(_block, cta_gen, "cta") M(_system, sys_gen, "sys")
 #define LW_ATOMIC_ADD(SUFFIX, SCOPE, NAME)                                                        \
     LW_FN int atomicAdd##SUFFIX(int *p, int x)                                                    \
@@ -380,7 +380,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
     {                                                                                             \
         return LW_ATOM_##SCOPE(add, d)(p, x);                                                     \
     }                                                                                             \
-    /* Each element for itself. */                                                                \
+    /* Each element is added separately. */                                                       \
     LW_FN float2 atomicAdd##SUFFIX(float2 *p, float2 x)                                           \
     {                                                                                             \
         return make_float2(atomicAdd##SUFFIX(&p->x, x.x), atomicAdd##SUFFIX(&p->y, x.y));         \
@@ -439,7 +439,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
         return (unsigned long long)LW_ATOM_##SCOPE(cas, ll)((long long *)p, (long long)expected,  \
                                                             (long long)x);                        \
     }                                                                                             \
-    /* 16 bits: in the word around them. */                                                       \
+    /* 16 bits: exchanges the word that contains them. */                                         \
     LW_FN unsigned short atomicCAS##SUFFIX(unsigned short *p, unsigned short expected,            \
                                            unsigned short x)                                      \
     {                                                                                             \
@@ -482,14 +482,14 @@ LW_SCOPES(LW_ATOMIC_ADD)
 
 #if __clang_major__ < 15
 LW_FN void lw_syncthreads(void) { LW_ORDERED(__syncthreads()); }
-#define __syncthreads lw_syncthreads /* a builtin */
+#define __syncthreads lw_syncthreads /* CUDA's name is a builtin of clang */
 #endif
 LW_FN void __barrier_sync(unsigned int id) { LW_ORDERED(__nvvm_barrier_sync(id)); }
 LW_FN void __barrier_sync_count(unsigned int id, unsigned int n)
 {
     LW_ORDERED(__nvvm_barrier_sync_cnt(id, n));
 }
-/* Grids do not overlap, so these do not wait. */
+/* Grids do not overlap here, so these functions have no effect. */
 LW_FN void cudaGridDependencySynchronize(void) {}
 LW_FN void cudaTriggerProgrammaticLaunchCompletion(void) {}
 LW_FN int __syncthreads_count(int x) { return LW_ORDERED_INT(__nvvm_bar0_popc(x)); }
@@ -512,7 +512,7 @@ LW_FN unsigned int __ballot_sync(unsigned int mask, int x)
 {
     return __nvvm_vote_ballot_sync(mask, x != 0);
 }
-/* Without a mask, from before CUDA 9: among the lanes that are here. */
+/* Functions without a mask, from before CUDA 9, apply to the active lanes. */
 LW_FN int __all(int x) { return __all_sync(__activemask(), x); }
 LW_FN int __any(int x) { return __any_sync(__activemask(), x); }
 LW_FN unsigned int __ballot(int x) { return __ballot_sync(__activemask(), x); }
@@ -521,8 +521,8 @@ LW_FN int lw_shfl_idx(unsigned int m, int x, int at, int c) { return __nvvm_shfl
 LW_FN int lw_shfl_up(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_up_i32(m, x, at, c); }
 LW_FN int lw_shfl_down(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_down_i32(m, x, at, c); }
 LW_FN int lw_shfl_bfly(unsigned int m, int x, int at, int c) { return __nvvm_shfl_sync_bfly_i32(m, x, at, c); }
-/* Values of 64 bits go in two halves. The lowest lanes of `up` keep to 0, others to the end of
- * their segment of @width lanes. */
+/* 64-bit values are shuffled in two halves. The bound of `up` is lane 0 of the segment of @width lanes, that of the
+ * others its last lane. */
 #define LW_SHUFFLE(F, OP, T_AT, LAST)                                                             \
     LW_FN int F##_sync(unsigned int mask, int x, T_AT at, int width = 32)                         \
     {                                                                                             \
@@ -570,7 +570,7 @@ LW_SHUFFLE(__shfl_down, down, unsigned int, 31)
 LW_SHUFFLE(__shfl_xor, bfly, int, 31)
 #undef LW_SHUFFLE
 
-/* The bits of a value of 4 or 8 bytes, for comparing. */
+/* Unsigned type with the size of a value of 4 or 8 bytes, for comparisons. */
 template <int Size> struct lw_word { typedef unsigned int type; };
 template <> struct lw_word<8> { typedef unsigned long long type; };
 LW_FN unsigned int lw_match_any(unsigned int mask, unsigned int x)
@@ -634,7 +634,7 @@ LW_FN unsigned int lw_lane(void) { return (unsigned int)__nvvm_read_ptx_sreg_lan
 
 /* ---- time, text, end --------------------------------------------------------------------------- */
 
-typedef long clock_t; /* as the host's <time.h> has it */
+typedef long clock_t; /* as in the host's <time.h> */
 LW_FN clock_t clock(void) { return (clock_t)(int)__nvvm_read_ptx_sreg_clock(); }
 LW_FN long long clock64(void) { return (long long)__nvvm_read_ptx_sreg_clock64(); }
 LW_FN unsigned long long __globaltimer(void)
@@ -653,7 +653,7 @@ extern "C" __device__ int vprintf(const char *format, const char *arguments);
 extern "C" __device__ int printf(const char *format, ...);
 extern "C" __device__ void __assertfail(const void *what, const void *file, unsigned int line,
                                         const void *function, size_t char_size);
-/* glibc's assert() calls this one. */
+/* glibc's assert() calls this function. */
 extern "C" __device__ inline __attribute__((nodebug)) void
 __assert_fail(const char *what, const char *file, unsigned int line, const char *function)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What 16-bit floats of both formats have: LW_H is the type, LW_H2 its pair, LW_BITS(x) makes one
- * of its bits, LW_PTX names it in PTX. Included by cuda_fp16.h and cuda_bf16.h. */
+/* Functions that both 16-bit float formats have: LW_H is the type, LW_H2 a pair of it, LW_BITS(x) converts bits to it,
+ * LW_PTX is its name in PTX. Included by cuda_fp16.h and cuda_bf16.h. */
 #define LW_EACH2(F, A, CALL) LW_FN LW_H2 F A { return CALL; }
 
-/* Comparisons: unordered (u) ones hold where an operand is NaN; b: of both halves; _mask: all
- * bits of the halves where it holds. */
+/* Comparisons. Unordered (u) ones are true if an operand is NaN; b: true for both halves; _mask: all bits of the halves
+ * for which it is true. */
 #define LW_COMPARE1(NAME, E)                                                                      \
     LW_FN bool __h##NAME(LW_H a, LW_H b) { float x = a, y = b; return E; }                        \
     LW_FN LW_H2 __h##NAME##2(LW_H2 a, LW_H2 b)                                                    \
@@ -43,7 +43,7 @@ LW_FN int __hisinf(LW_H a)
     return x == __builtin_inff() ? 1 : x == -__builtin_inff() ? -1 : 0;
 }
 
-/* min and max: the number where one is NaN, or (_nan) NaN. */
+/* min and max return the number if one operand is NaN; the _nan versions return NaN. */
 #define LW_MINMAX(F, OP)                                                                          \
     LW_FN LW_H F(LW_H a, LW_H b)                                                                  \
     {                                                                                             \

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The runtime interface as far as the host code beside kernels must parse: it is neither
- * compiled nor run. Functions that kernels' files do not mention are left out.
- */
+/* Declarations of the runtime interface for host code next to kernels: it must parse, but is neither compiled nor run.
+ * Functions that files with kernels do not use are omitted. */
 #ifndef LANEWISE_HOST_H
 #define LANEWISE_HOST_H
 
-/* helper_cuda.h and its like ask by these whether the runtime's types and functions are there. */
+/* helper_cuda.h and similar headers test these macros before they use the runtime's types and functions. */
 #define __DRIVER_TYPES_H__
 #define __CUDA_RUNTIME_H__
 #define CUDART_VERSION 12000
 #define CUDA_VERSION 12000
 
-/* All that helper headers of samples turn into names. */
+/* The errors for which helper headers of the samples print names. */
 /* clang-format off */
 enum cudaError {
     cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorMemoryAllocation = 2,
@@ -266,7 +264,7 @@ struct cudaPointerAttributes {
     void *devicePointer, *hostPointer;
 };
 
-/* Textures: lanewise_texture.h has the fetches. */
+/* Textures; lanewise_texture.h has the fetches. */
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned,
     cudaChannelFormatKindUnsigned,
@@ -364,7 +362,7 @@ typedef struct {
     unsigned int numAttrs;
 } cudaLaunchConfig_t;
 extern "C" {
-/* Both ways in which clang spells a launch with <<<>>>. */
+/* clang uses one of these two functions for a launch with <<<>>>, depending on its version. */
 int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                          cudaStream_t stream = 0);
@@ -443,7 +441,7 @@ cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, co
 cudaError_t cudaBindTextureToArray(const struct textureReference *t, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *desc);
 
-/* Kernels may call these; the translator refuses such a kernel by the name. */
+/* A kernel may call these; the translator refuses such a kernel with the function's name. */
 __host__ __device__ cudaError_t cudaGetLastError(void);
 __host__ __device__ cudaError_t cudaPeekAtLastError(void);
 __host__ __device__ const char *cudaGetErrorString(cudaError_t error);

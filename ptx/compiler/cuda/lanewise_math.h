@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * CUDA's mathematics. What libclc has is taken from there: C++ gives `float sin(float)` the
- * name that OpenCL gives it. The instruction does where there is one.
- */
+/* Mathematics of CUDA. Functions come from libclc if it has them: C++ mangles `float sin(float)` as OpenCL does.
+ * Functions that are one instruction use the instruction. */
 #ifndef LANEWISE_MATH_H
 #define LANEWISE_MATH_H
 
-/* Names of libclc, in a scope of their own below: NAME(float) and NAME(double). */
+/* Functions of libclc, declared in a scope of their own below: NAME(float) and NAME(double). */
 #define LW_CLC1(F) __device__ float F(float x); __device__ double F(double x);
 #define LW_CLC2(F) __device__ float F(float x, float y); __device__ double F(double x, double y);
 LW_CLC1(acos) LW_CLC1(acosh) LW_CLC1(acospi) LW_CLC1(asin) LW_CLC1(asinh) LW_CLC1(asinpi)
@@ -41,7 +39,7 @@ LW_FN float scalbn(float x, int n) { return ldexp(x, n); }
 LW_FN float scalblnf(float x, long n) { return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n); }
 LW_FN double scalbln(double x, long n) { return ldexp(x, n > 5000 ? 5000 : n < -5000 ? -5000 : (int)n); }
 
-/* One instruction each. */
+/* Functions that are one instruction. */
 #define LW_BUILTIN1(F)                                                                            \
     LW_FN float F##f(float x) { return __builtin_##F##f(x); }                                     \
     LW_FN float F(float x) { return __builtin_##F##f(x); }                                        \
@@ -72,7 +70,7 @@ LW_FN double fdivide(double x, double y) { return x / y; }
 LW_FN float rcbrtf(float x) { return 1.0f / cbrt(x); }
 LW_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
 
-/* Bits. */
+/* Reinterpretation of bits. */
 LW_FN int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
 LW_FN unsigned int __float_as_uint(float x) { return __builtin_bit_cast(unsigned int, x); }
 LW_FN float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
@@ -87,7 +85,7 @@ LW_FN double __hiloint2double(int hi, int lo)
                                             (unsigned int)lo));
 }
 
-/* Classes. libstdc++'s come after these and stay the host's. */
+/* Classification. libstdc++ declares its functions later; they remain host functions. */
 LW_FN bool signbit(float x) { return __float_as_int(x) < 0; }
 LW_FN bool signbit(double x) { return __double_as_longlong(x) < 0; }
 LW_FN int __signbitf(float x) { return __float_as_int(x) < 0; }
@@ -116,7 +114,7 @@ LW_FN int __finite(double x) { return isfinite(x); }
 LW_FN float nanf(const char *) { return __builtin_nanf(""); }
 LW_FN double nan(const char *) { return __builtin_nan(""); }
 
-/* Rounding to integers. Halfway cases of lround go away from zero. */
+/* Rounding to integers. lround rounds halfway cases away from zero. */
 LW_FN int __float2int_rn(float x) { return __nvvm_f2i_rn(x); }
 LW_FN long long __float2ll_rn(float x) { return __nvvm_f2ll_rn(x); }
 LW_FN long long __double2ll_rn(double x) { return __nvvm_d2ll_rn(x); }
@@ -133,7 +131,7 @@ LW_FN long long llroundf(float x) { return __nvvm_f2ll_rz(round(x)); }
 LW_FN long long llround(float x) { return __nvvm_f2ll_rz(round(x)); }
 LW_FN long long llround(double x) { return __nvvm_d2ll_rz(round(x)); }
 
-/* Results in two places. */
+/* Functions with two results. */
 LW_FN void sincosf(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(float x, float *s, float *c) { *s = sin(x); *c = cos(x); }
 LW_FN void sincos(double x, double *s, double *c) { *s = sin(x); *c = cos(x); }
@@ -205,7 +203,7 @@ LW_FN float norm4df(float x, float y, float z, float w)
 LW_FN double norm4d(double x, double y, double z, double w) { return hypot(hypot(x, y), hypot(z, w)); }
 LW_FN double norm(int n, const double *p)
 {
-    double most = 0, sum = 0; /* scaled, as a square may be infinite or 0 */
+    double most = 0, sum = 0; /* scaled, because a square may overflow or underflow */
 
     for (int i = 0; i < n; i++)
         most = fmax(most, fabs(p[i]));
@@ -239,7 +237,7 @@ LW_FN double erfcx(double x)
 LW_FN float erfcxf(float x) { return (float)erfcx((double)x); }
 LW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654757); }
 LW_FN float normcdff(float x) { return (float)normcdf((double)x); }
-/* Giles' starting value, then two steps of Newton's method on erf. */
+/* Giles' approximation, then two steps of Newton's method on erf. */
 LW_FN double erfinv(double x)
 {
     double w = -log((1 - x) * (1 + x)), y;
@@ -271,7 +269,7 @@ LW_FN double erfinv(double x)
     }
     y *= x;
     for (int i = 0; i < 2; i++) {
-        /* 1 - |erf| by erfc: near the ends erf alone has no digits left. */
+        /* Computes 1 - |erf| with erfc(), because near the ends erf() has no significant digits left. */
         double off = y < 0 ? erfc(-y) - (1 + x) : (1 - x) - erfc(y);
 
         y -= (y < 0 ? off : -off) * (y < 0 ? 1 : -1) * 0.88622692545275805 * exp(y * y);
@@ -284,7 +282,7 @@ LW_FN float erfcinvf(float x) { return (float)erfcinv((double)x); }
 LW_FN double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }
 LW_FN float normcdfinvf(float x) { return (float)normcdfinv((double)x); }
 
-/* Bessel functions: there are none; a kernel that calls one is refused by its name. */
+/* Bessel functions are not supported: a kernel that calls one is refused by this name. */
 extern "C" __device__ double bessel_function_is_not_supported(double x);
 #define LW_BESSEL(F)                                                                              \
     LW_FN double F(double x) { return bessel_function_is_not_supported(x); }                      \
@@ -297,7 +295,7 @@ LW_FN double yn(int, double x) { return bessel_function_is_not_supported(x); }
 LW_FN float ynf(int, float x) { return (float)bessel_function_is_not_supported(x); }
 #undef LW_BESSEL
 
-/* Approximations: the instructions of that name. */
+/* Approximations: one instruction of the same name each. */
 LW_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 LW_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
 LW_FN float __tanf(float x) { return __nvvm_sin_approx_f(x) / __nvvm_cos_approx_f(x); }
@@ -313,8 +311,8 @@ LW_FN float __frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
 LW_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
 LW_FN float __tanhf(float x) { return tanh(x); }
 
-/* Arithmetic with a rounding of its own, never contracted to fma. Written as text, since clang takes
- * the intrinsics of rn and rz for plain operations, which it may fuse, or which round otherwise. */
+/* Arithmetic with explicit rounding, never contracted to fma. It is inline assembly, because clang compiles the
+ * intrinsics of rn and rz to plain operations, which it may contract or round otherwise. */
 #define LW_ASM2(F, T, K, OP)                                                                      \
     LW_FN T F(T x, T y) { T r; __asm__(OP " %0, %1, %2;" : "=" K(r) : K(x), K(y)); return r; }
 #define LW_ROUNDED(C, R)                                                                             \
@@ -339,7 +337,7 @@ LW_IEEE(rn) LW_IEEE(rz) LW_IEEE(ru) LW_IEEE(rd)
 #undef LW_IEEE
 #undef LW_ASM2
 
-/* Conversions with a rounding of their own. */
+/* Conversions with explicit rounding. */
 #define LW_ASM1(F, T, K, FROM, FROM_K, OP)                                                        \
     LW_FN T F(FROM x) { T r; __asm__(OP " %0, %1;" : "=" K(r) : FROM_K(x)); return r; }
 #define LW_CONVERT(C, R)                                                                          \
@@ -384,7 +382,7 @@ LW_HD float min(float x, float y) { return __builtin_fminf(x, y); }
 LW_HD float max(float x, float y) { return __builtin_fmaxf(x, y); }
 LW_HD double min(double x, double y) { return __builtin_fmin(x, y); }
 LW_HD double max(double x, double y) { return __builtin_fmax(x, y); }
-/* Mixed operands, as CUDA resolves them. */
+/* Mixed operands, converted as in CUDA. */
 LW_HD unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
 LW_HD unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
 LW_HD unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }
@@ -408,7 +406,7 @@ LW_FN long long llmax(long long x, long long y) { return max(x, y); }
 LW_FN unsigned long long ullmin(unsigned long long x, unsigned long long y) { return min(x, y); }
 LW_FN unsigned long long ullmax(unsigned long long x, unsigned long long y) { return max(x, y); }
 
-/* Operands of two kinds: the common one decides, as the standard's <cmath> has it. */
+/* Operands of two types: the common type of the standard's <cmath> determines the function. */
 #define LW_MIXED(F)                                                                               \
     LW_FN double F(float x, double y) { return F((double)x, y); }                                 \
     LW_FN double F(double x, float y) { return F(x, (double)y); }                                 \

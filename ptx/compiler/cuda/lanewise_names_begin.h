@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources and command lines have macros of one letter (-DN=512, #define T float). They are put
- * aside while our headers are read, which have such names for what templates are made of.
- * Included many times. */
+/* Saves and undefines macros of one letter (-DN=512, #define T float) while our headers are included, because their
+ * templates use such names. Included many times. */
 #pragma push_macro("A")
 #undef A
 #pragma push_macro("B")

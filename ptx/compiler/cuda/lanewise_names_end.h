@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source's own macros again: lanewise_names_begin.h. */
+/* Restores the macros saved by lanewise_names_begin.h. */
 #pragma pop_macro("A")
 #pragma pop_macro("B")
 #pragma pop_macro("C")

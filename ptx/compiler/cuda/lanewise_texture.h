@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Texture fetches, of references and of objects: the instructions of PTX. clang makes of a
- * texture reference its handle. Fetches of kinds that the machine lacks end in a function that
- * nobody defines, so that the kernel is refused by that name.
- */
+/* Texture fetches from texture references and texture objects by PTX instructions. clang converts a texture reference
+ * to its handle. A fetch of an unsupported kind calls an undefined function, so the kernel is refused with that
+ * function's name. */
 #ifndef LANEWISE_TEXTURE_H
 #define LANEWISE_TEXTURE_H
 
 extern "C" __device__ void texture_of_three_dimensions_is_not_supported(void);
 
-/* Four registers of float, int or unsigned. H: a texture reference or object. */
+/* Four registers of float, int or unsigned. H is a texture reference or object. */
 template <class C> struct lw_registers;
 #define LW_REGISTERS(C, TYPE, LETTER)                                                             \
     template <> struct lw_registers<C> {                                                          \
@@ -42,7 +40,7 @@ LW_REGISTERS(int, "s32", "=r")
 LW_REGISTERS(unsigned int, "u32", "=r")
 #undef LW_REGISTERS
 
-/* What a texel of T is in registers, and what it is read as: by its type, or as floats up to 1. */
+/* Conversion of a texel in registers to type T, either by element type or as floats up to 1. */
 template <class T, enum cudaTextureReadMode M = cudaReadModeElementType> struct lw_texel;
 #define LW_TEXEL(T, MODE, RESULT, C, PARTS)                                                       \
     template <> struct lw_texel<T, MODE> {                                                        \
@@ -113,8 +111,8 @@ LW_FETCH(tex3D, (float x, float y, float z), (x, y, z))
 #undef LW_FETCH
 #undef LW_REST
 
-/* Fetches of other kinds, and surfaces: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...),
- * and of references. */
+/* Fetches of unsupported kinds, and surfaces: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...), also
+ * of texture references. */
 #define LW_MISSING(NAME)                                                                          \
     extern "C" __device__ void NAME##_is_not_supported(void);                                     \
     template <class T, class... A> LW_FN T NAME(cudaTextureObject_t, A...)                        \
@@ -152,7 +150,7 @@ LW_MISSING_SURFACE(surfCubemapLayered)
 #undef LW_MISSING_TEXTURE
 #undef LW_MISSING_SURFACE
 
-/* Loads by the same path: ld.global.nc, of types that PTX has no such load for plain ones. */
+/* Loads through the texture path: ld.global.nc; types without such a PTX load use a plain load. */
 template <class T> LW_FN T __ldg(const T *p) { return *p; }
 #define LW_LDG(T, B) LW_FN T __ldg(const T *p) { return __nvvm_ldg_##B(p); }
 LW_LDG(char, c) LW_LDG(unsigned char, uc) LW_LDG(short, s) LW_LDG(unsigned short, us)

@@ -3,7 +3,7 @@
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
-/* nvcc's name of itself, __NVCC__, stays away: clang is another compiler. */
+/* __NVCC__, with which nvcc identifies itself, is not defined. */
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
@@ -28,11 +28,11 @@
 #define CUDARTAPI
 #define CUDART_CB
 #if __clang_major__ < 15
-#define __noinline__ __attribute__((noinline)) /* a keyword from clang 15 on */
+#define __noinline__ __attribute__((noinline)) /* a keyword since clang 15 */
 #endif
 
-/* What stands in these headers is inlined always and has no lines of its own: a debugger that
- * steps over sinf(x) stays in the kernel's source. */
+/* Functions of these headers are always inlined and have no line information, so that a debugger that steps over
+ * sinf(x) stays in the kernel's source. */
 #define LW_FN static __inline__ __attribute__((always_inline, nodebug)) __device__
 #define LW_HD static __inline__ __attribute__((always_inline, nodebug)) __host__ __device__
 
@@ -65,7 +65,7 @@ LW_VECTOR(unsigned long long, ulonglong, 8, 16, 16)
 LW_VECTOR(float, float, 4, 8, 16)
 LW_VECTOR(double, double, 8, 16, 16)
 #undef LW_VECTOR
-/* Four of 64 bits by the alignment in their names, as CUDA 13 has them. */
+/* Vectors of four 64-bit elements whose names contain their alignment, as in CUDA 13. */
 #define LW_ALIGNED(T, N, A)                                                                       \
     struct __attribute__((aligned(A))) N##4_##A##a { T x, y, z, w; };                             \
     LW_HD N##4_##A##a make_##N##4_##A##a(T x, T y, T z, T w)                                      \
@@ -91,9 +91,9 @@ struct dim3 {
     }
 };
 
-/* threadIdx and its like are reads of special registers. Code that is not optimised takes their
- * addresses where all three values are asked for at once (dim3 b = blockIdx), and reads nothing there;
- * debuggers have variables of these names, which the object's name must not hide. */
+/* threadIdx etc. read special registers. Unoptimised code takes the addresses of these objects when all three values
+ * are read together (dim3 b = blockIdx), but reads no memory. The objects have other names, because debuggers have
+ * their own variables of these names. */
 #define LW_COORDINATE(FIELD, REGISTER)                                                            \
     __declspec(property(get = lw_##FIELD)) unsigned int FIELD;                                    \
     LW_FN unsigned int lw_##FIELD(void) { return (unsigned int)__nvvm_read_ptx_sreg_##REGISTER(); }
