@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Module level: directives and functions' heads. */
+/* Parses directives of a module and heads of functions. */
 #include <stdlib.h>
 
 #include "ptx/debuginfo/ptx_debug_priv.h"
@@ -38,7 +38,7 @@ void ptx_reg_declare(struct ptx_parser *parser, struct ptx_scope *scope, struct 
                 first << 2 | (elements != 0 ? PTX_NAME_VECTOR : PTX_NAME_REG));
 }
 
-/* %r12 of a range %r<40> becomes a register when it is first met. */
+/* Creates register %r12 of a range %r<40> when it is first used. */
 static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct ptx_name name)
 {
     size_t digits = 0;
@@ -55,7 +55,7 @@ static bool range_get(struct ptx_parser *parser, struct ptx_scope *scope, struct
         const char *first = name.text + name.size - digits;
 
         if (*first == '0' && digits > 1)
-            continue; /* %r01 is not of %r<..>; but %r0 of %r and 01 may be of %r0 */
+            continue; /* %r01 is no member of %r<..>; but %r0 and 1, or %r and 01, may be of another range */
         for (size_t i = 0; i < scope->ranges.count; i++) {
             const struct ptx_range *r = &scope->ranges.at[i];
 
@@ -92,7 +92,7 @@ const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name)
 
 /* ---- functions ----------------------------------------------------------- */
 
-/* .func (.reg .u32 r) f(.reg .u32 a): the names are registers in the body. */
+/* Parses .func (.reg .u32 r) f(.reg .u32 a): such parameters are registers in the body. */
 static void parse_register_param(struct ptx_parser *parser, struct ptx_symbol *symbol, bool result)
 {
     struct ptx_job *job = parser->lex.job;
@@ -190,7 +190,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
 
         function->max_registers = registers < ISA_VREG_COUNT ? (uint32_t)registers : ISA_VREG_COUNT;
     } else if (ptx_name_is(word, "minnctapersm") || ptx_name_is(word, "maxnctapersm")) {
-        (void)ptx_lex_integer(lex, "a number"); /* advice for another machine */
+        (void)ptx_lex_integer(lex, "a number"); /* performance hints for GPUs */
     } else if (ptx_name_is(word, "pragma")) {
         struct ptx_name text;
 
@@ -204,7 +204,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
     }
 }
 
-enum { NEXT_LOC = 0x7fffffff }; /* the one that comes */
+enum { NEXT_LOC = 0x7fffffff }; /* placeholder for the location of the next .loc */
 
 static void give_line_to_next(struct ptx_parser *parser, uint32_t loc)
 {
@@ -218,8 +218,8 @@ static bool leaves(const struct ptx_insn *insn)
     return insn->op == PTX_BRA || insn->op == PTX_BRX || insn->op == PTX_RET || insn->op == PTX_EXIT;
 }
 
-/* The .loc of a statement was read: what was before it without a line, a constant that the compiler
- * loads ahead, is in the statement's scope as well, whose label is between the two. */
+/* At the .loc of a statement: instructions before it without a location, such as a constant that the compiler loads
+ * early, belong to the statement's scope too, whose label is between them and the .loc. */
 static void take_early(struct ptx_parser *parser)
 {
     const struct ptx_function *fn = parser->function;
@@ -235,7 +235,7 @@ static void take_early(struct ptx_parser *parser)
             (struct ptx_early){first != fn->insns.count ? fn->insns.at[first].line : to, to, fn->insns.at[given].line};
 }
 
-/* Nothing comes: the line before it all the same. */
+/* At the end of a function no .loc follows, so these instructions get the location before them. */
 static void give_line_at_end(struct ptx_parser *parser)
 {
     size_t i = parser->function->insns.count;
@@ -310,7 +310,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         struct ptx_function *old = &module->functions.at[mine->function];
         bool yields = old->has_body && function->weak;
 
-        /* a weak one yields to another module's, not to one of its own */
+        /* a weak definition is replaced by one of another module, not by one of its own */
         if (old->has_body &&
             (old->source == parser->source || (!old->weak && !function->weak))) {
             const struct ptx_symbol there = { .source = old->source, .line = old->line };
@@ -374,14 +374,14 @@ void ptx_parse_file(struct ptx_parser *parser)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a file name in quotes, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     path = file_text(parser, first);
-    if (ptx_lex_string(lex, &second)) { /* directory, name */
+    if (ptx_lex_string(lex, &second)) { /* directory and name */
         const char *name = file_text(parser, second);
 
         path = name[0] == '/' ? name : lw_arena_printf(&lex->job->arena, "%s/%s", path, name);
         if (path == NULL)
             ptx_fail(lex->job, 0, LW_ENOMEM, "out of memory");
     }
-    while (ptx_lex_accept(lex, ',')) /* time stamp, size */
+    while (ptx_lex_accept(lex, ',')) /* time stamp and size */
         (void)ptx_lex_integer(lex, "a number");
     number += parser->file_base;
     while (parser->module->files.count <= number)
@@ -430,8 +430,8 @@ void ptx_parse_loc(struct ptx_parser *parser)
         }
     }
     if (line == 0 || file == 0) {
-        /* Code of no line stays with the line before it; after a label, where flow comes from elsewhere, with the
-         * next one: that before may be an arm that was not taken. */
+        /* Code with line 0 keeps the location before it. After a label, which other paths reach, it gets the next
+         * location instead: the code before may be a branch side that was not executed. */
         if (parser->in_body && parser->function->joins_at == parser->function->insns.count + 1)
             parser->loc = NEXT_LOC;
         return;
@@ -456,11 +456,11 @@ void ptx_parse_section(struct ptx_parser *parser)
     if (!ptx_lex_dotted(lex, &name))
         (void)ptx_lex_identifier(lex, &name);
     else
-        name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* with its dot */
+        name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* includes its dot */
     ptx_lex_expect(lex, '{', "after the section's name");
     if (parser->source == 0) {
         (void)ptx_debug_section(parser, name);
-    } else { /* one module's debug information is kept */
+    } else { /* only one module's debug information is used */
         while (lex->p < lex->end && *lex->p != '}')
             lex->line += *lex->p++ == '\n';
     }
@@ -473,7 +473,7 @@ static struct ptx_dialect *parser_dialect(struct ptx_parser *parser)
     return &parser->module->dialects.at[parser->source];
 }
 
-/* major.minor, both decimal. */
+/* Parses a version: major.minor, both decimal. */
 static void parse_version(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -549,9 +549,9 @@ static void defined_twice(struct ptx_job *job, const struct ptx_symbol *use,
              ptx_job_location(job, two->source, two->line));
 }
 
-/* clang marks no .func of OpenCL C as .extern or .visible, though all that are not static are one
- * or the other. So a function without a body, which no PTX may call, is that of its name in
- * another module of OpenCL C; two of them might both be static. */
+/* Links OpenCL C functions between modules. clang marks no .func of OpenCL C as .extern or .visible, although every
+ * non-static one is. So a declaration without a body, which PTX does not allow to be called, refers to the function of
+ * this name in another OpenCL C module. Two definitions may both be static. */
 static void link_opencl(struct ptx_parser *parser, const bool *opencl)
 {
     struct ptx_module *module = parser->module;
@@ -580,7 +580,7 @@ static void link_opencl(struct ptx_parser *parser, const bool *opencl)
 
             if (first != NULL && !module->functions.at[visible].weak)
                 defined_twice(job, s, &module->functions.at[*first], &module->functions.at[visible]);
-            s->function = first != NULL ? *first : visible; /* a weak one yields */
+            s->function = first != NULL ? *first : visible; /* a weak definition is replaced */
             continue;
         }
         if (first == NULL || !(opencl[s->source] || shared != NULL))
@@ -598,7 +598,7 @@ static void link_opencl(struct ptx_parser *parser, const bool *opencl)
     }
 }
 
-/* .alias name, target; both are functions declared above */
+/* Parses .alias name, target; both are functions that were declared before. */
 static void parse_alias(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -648,7 +648,7 @@ static void parse_directive(struct ptx_parser *parser)
             parser->external = true;
             continue;
         } else if (ptx_name_is(word, "entry") || ptx_name_is(word, "func")) {
-            parser->visible |= word.text[0] == 'e'; /* whoever launches it finds it by its name */
+            parser->visible |= word.text[0] == 'e'; /* a launch finds a kernel by its name */
             parse_function(parser, word.text[0] == 'e');
         } else if (ptx_name_is(word, "alias")) {
             parse_alias(parser);
@@ -688,7 +688,7 @@ static void parse_directive(struct ptx_parser *parser)
     }
 }
 
-/* The compilers name themselves in the comments at the top. */
+/* Finds the compiler's name in the comments at the top. */
 static const char *find_producer(struct ptx_parser *parser, const char *text, size_t size)
 {
     size_t top = size < 512 ? size : 512;
@@ -712,7 +712,7 @@ void ptx_job_source(struct ptx_job *job, size_t source)
                        (job->options != NULL && job->options->from_source);
 }
 
-/* Where there is anything at all. */
+/* Checks that the head is complete if the module has any directive. */
 static void check_head(struct ptx_parser *parser)
 {
     const struct ptx_dialect *d = parser_dialect(parser);
@@ -729,9 +729,9 @@ static bool has_file(const struct ptx_module *module, uint32_t loc)
     return file < module->files.count && module->files.at[file] != NULL;
 }
 
-/* Text without .loc has lines of its own, and so have instructions whose .loc names a file that there is
- * not: their findings are reported there. Functions without lines next to others that have some are a
- * compiler's; the text of what was compiled here is not visible. */
+/* Gives instructions lines of the PTX text if the text has no .loc, or if their .loc names an unknown file; findings
+ * are then reported there. A function without lines next to functions with lines was generated by a compiler. Text that
+ * was compiled here gets none, because users do not see it. */
 static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_function)
 {
     struct ptx_module *module = parser->module;
@@ -769,17 +769,15 @@ static void own_lines(struct ptx_parser *parser, size_t first_loc, size_t first_
 
 /* ---- kernels that kernels call ------------------------------------------------- */
 
-/** What is kept of each module to read a part of it again. */
+/** State of each module that is needed to parse a part of it again. */
 struct reread {
     struct ptx_scope scope;
     uint32_t file_base;
 };
 
-/**
- * Kernel number @kernel once more, as a function: its text is read again, so that it has parameters, registers and
- * labels of its own, and parameters arrive as docs/reference/abi.md says; shared and global variables of its body are the
- * kernel's. Returns its symbol.
- */
+/** Parses kernel number @kernel again as a function, with its own parameters, registers and labels; parameters are
+ *  passed by docs/reference/abi.md. Shared and global variables of the body are those of the kernel. Returns the
+ *  function's symbol. */
 static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources, uint32_t kernel)
 {
     struct ptx_module *module = parser->module;
@@ -805,8 +803,8 @@ static uint32_t make_callable(struct ptx_parser *parser, struct reread *sources,
     return fn->symbol;
 }
 
-/* OpenCL C lets a kernel call another: that is then an ordinary function. PTX has no such call, and the compiler
- * writes one all the same. What reads the copies finds the calls in them: a kernel may call itself. */
+/* In OpenCL C a kernel may call another kernel like a function. PTX has no such call, but the compiler writes one.
+ * Calls inside the copies are found, too, so a kernel may call itself. */
 static void find_called_kernels(struct ptx_parser *parser, struct reread *sources, const bool *opencl)
 {
     struct ptx_module *module = parser->module;
@@ -820,7 +818,8 @@ static void find_called_kernels(struct ptx_parser *parser, struct reread *source
             if (callee == NULL || !module->functions.at[kernel].kernel || !module->functions.at[kernel].has_body)
                 continue;
             symbol = (uint32_t)(callee - module->symbols.at);
-            for (unsigned k = 0; k < in->operand_count; k++) { /* instructions stay where they are */
+            for (unsigned k = 0; k < in->operand_count; k++) { /* the loop refers to the instruction by index, because
+                                                                * instructions are not moved */
                 struct ptx_operand *o = &in->operand[k];
                 const uint32_t callable = module->functions.at[kernel].callable;
 
@@ -850,7 +849,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
 
         ptx_map_put(job, &parser.words, word, strlen(word), i);
     }
-    (void)PTX_PUSH(job, module->locs); /* 0: none */
+    (void)PTX_PUSH(job, module->locs); /* element 0: no location */
     for (size_t i = 0; i < job->source_count; i++) {
         const size_t first_loc = module->locs.count, first_function = module->functions.count;
 
@@ -858,7 +857,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
         parser.lex = (struct ptx_lexer){ .job = job, .p = job->text,
                                          .end = job->text + job->text_size, .line = 1 };
         if (job->text_size >= 3 && memcmp(job->text, "\xef\xbb\xbf", 3) == 0)
-            parser.lex.p += 3; /* a byte order mark, as editors write it */
+            parser.lex.p += 3; /* skips a byte order mark, which editors write */
         else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||
                                          memcmp(job->text, "\xfe\xff", 2) == 0))
             ptx_fail(job, 1, LW_EINPUT, "the text is UTF-16: save it as UTF-8");

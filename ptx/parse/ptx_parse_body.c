@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Function bodies: scopes, registers, labels, statements, operands. */
+/* Parses function bodies: scopes, registers, labels, statements, operands. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
 
-enum { MOST_NAMES = 4096 }; /* with which an undeclared name is compared */
+enum { MOST_NAMES = 4096 }; /* most names that are compared with an undeclared name */
 
 static void parse_operand(struct ptx_parser *parser, struct ptx_operand *out, bool is_label);
 
@@ -18,10 +18,10 @@ static _Noreturn void expected(struct ptx_parser *parser, const char *what)
 
 /* ---- declarations -------------------------------------------------------------- */
 
-/* A range of registers may not have a name that its scope has already. */
+/* Refuses a range of registers that contains a name of its scope. */
 static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, uint64_t count)
 {
-    enum { FEW = 1000 }; /* more names are not looked through for each range: it would take long */
+    enum { FEW = 1000 }; /* only so many names are compared with each range, to save time */
     const struct ptx_scope *s = parser->scope;
     struct ptx_job *job = parser->lex.job;
 
@@ -60,7 +60,7 @@ static void parse_reg(struct ptx_parser *parser)
             expected(parser, "a type after .reg");
         if (elements == 0 && (ptx_name_is(word, "v2") || ptx_name_is(word, "v4"))) {
             elements = (unsigned)(word.text[1] - '0');
-        } else if (elements == 0 && ptx_name_is(word, "align")) { /* it says nothing about registers */
+        } else if (elements == 0 && ptx_name_is(word, "align")) { /* an alignment has no meaning for registers */
             (void)ptx_lex_integer(lex, "a number after .align");
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
                    type == PTX_T_TF32) {
@@ -106,7 +106,7 @@ static void skip_statement(struct ptx_parser *parser)
     lex->p++;
 }
 
-/* label: .branchtargets a, b, ...: the label is before the directive. */
+/* Parses .branchtargets a, b, ...; its label precedes the directive. */
 static void parse_targets(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -115,7 +115,8 @@ static void parse_targets(struct ptx_parser *parser)
 
     if (labels == 0 || parser->function->labels.at[labels - 1] != parser->function->insns.count)
         ptx_fail(lex->job, lex->line, LW_EINPUT, ".branchtargets needs a label before it");
-    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* the last function's, else */
+    *t = (struct ptx_targets){ .label = (uint32_t)(labels - 1) }; /* otherwise it is the label of the previous
+                                                                   * function */
     do {
         struct ptx_name *name = PTX_PUSH(lex->job, t->names);
 
@@ -126,7 +127,7 @@ static void parse_targets(struct ptx_parser *parser)
     } while (ptx_lex_accept(lex, ','));
 }
 
-/* An earlier label of this scope or of one around it. */
+/* Finds a label that was declared before in this scope or an enclosing one. */
 static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_name name)
 {
     for (const struct ptx_scope *s = parser->scope; s != NULL; s = s->parent) {
@@ -138,7 +139,7 @@ static const uint32_t *known_label(const struct ptx_parser *parser, struct ptx_n
     return NULL;
 }
 
-/* After a call's parameters: the name of its prototype or of its targets. */
+/* Parses the name of a prototype, or of call targets, after a call's arguments. */
 static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
 {
     struct ptx_lexer *lex = &parser->lex, old = *lex;
@@ -153,7 +154,7 @@ static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
     return false;
 }
 
-/* brx.idx index, label of a .branchtargets: its labels as a list. */
+/* Parses the label of a .branchtargets in brx.idx; the operand becomes the list of its labels. */
 static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *out, uint32_t insn,
                                uint32_t operand)
 {
@@ -182,7 +183,8 @@ static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *ou
     }
 }
 
-/* What our barrier() and atomics of OpenCL C say of the next instruction; other pragmas mean nothing here. */
+/* Parses a pragma with which our OpenCL barrier() and atomics describe the next instruction. Other pragmas are
+ * ignored. */
 static void parse_pragma(struct ptx_parser *parser)
 {
     struct ptx_name text;
@@ -196,7 +198,7 @@ static void parse_pragma(struct ptx_parser *parser)
                                                                     : ISA_BMEM_ALL;
 }
 
-/* Returns false when the directive has no semicolon of its own. */
+/* Parses a directive inside a body. */
 static void parse_local_directive(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -236,7 +238,7 @@ static void parse_local_directive(struct ptx_parser *parser)
     } else if (ptx_name_is(word, "pragma")) {
         parse_pragma(parser);
     } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
-        skip_statement(parser); /* a call's own parameters say as much */
+        skip_statement(parser); /* skipped, because the arguments of the call contain the same information */
         return;
     } else if (ptx_name_is(word, "branchtargets")) {
         parse_targets(parser);
@@ -272,7 +274,7 @@ static void parse_list(struct ptx_parser *parser, struct ptx_operand *out, char 
     out->count = (uint16_t)list.count;
 }
 
-/* %tid, %ntid, %ctaid, %nctaid: {x, y, z, 0}, for mov.v4. */
+/* Parses %tid, %ntid, %ctaid or %nctaid as {x, y, z, 0}, for mov.v4. */
 static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *out,
                                  struct ptx_name name)
 {
@@ -293,11 +295,11 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     }
     out->kind = PTX_O_VECTOR;
     out->count = 4;
-    out->reg = out->element[0].reg; /* no list of operands has one */
+    out->reg = out->element[0].reg; /* marks the operand, because no list of operands has a register */
     return true;
 }
 
-/* %tid.w and its like are 0. */
+/* Parses %tid.w etc., which are 0. */
 static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
 {
     char x[16];
@@ -313,9 +315,8 @@ static bool parse_special_w(struct ptx_operand *out, struct ptx_name name)
     return true;
 }
 
-/* %reserved_smem_offset_begin and its like: shared memory that is set aside for the layer between
- * programs and machine, in front of all others' memory in a GPU. Here it is a variable of the blocks
- * that ask; cooperative groups of CUDA keep the barriers of their large tiles there. */
+/* %reserved_smem_offset_begin etc.: shared memory that a GPU reserves at the start for the runtime. Here it is a
+ * variable of the blocks that refer to it; CUDA's cooperative groups store the barriers of their large tiles in it. */
 enum { RESERVED_BYTES = 1024 };
 
 static void need_dialect(struct ptx_parser *parser, const char *name, unsigned version,
@@ -364,7 +365,7 @@ static bool parse_reserved(struct ptx_parser *parser, struct ptx_operand *out, s
     return true;
 }
 
-/* PTX has it, this machine has not. */
+/* Returns true for special registers of PTX that our ISA does not have. */
 static bool is_special_elsewhere(const char *text)
 {
     static const char *const families[] = { "%cluster", "%ncluster", "%is_explicit_cluster", "%envreg",
@@ -405,7 +406,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 
-/* v: all registers of a vector; v.x: one of them */
+/* Parses v (all registers of a vector) or v.x (one of them). */
 static void parse_vector_name(struct ptx_parser *parser, struct ptx_operand *out, uint32_t first)
 {
     static const char letters[] = "xyzwrgba";
@@ -470,7 +471,7 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         if (sr >= 0) {
             out->kind = PTX_O_SPECIAL;
             out->reg = (uint32_t)sr;
-            /* the upper word of a register of 64 bits */
+            /* upper word of a 64-bit special register */
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
@@ -516,7 +517,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
     ptx_lex_expect(lex, ']', "after the address");
 }
 
-/* Whether a '!' here is that of a predicate, not of a constant expression. */
+/* Returns true if the next '!' belongs to a predicate, not to a constant expression. */
 static bool negates_name(struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -552,7 +553,7 @@ retry:
         parse_address(parser, out);
     } else if (ptx_lex_accept(lex, '{')) {
         out->kind = PTX_O_VECTOR;
-        /* no nesting: parse_list refuses vectors inside */
+        /* vectors are not nested: parse_list() refuses them */
         if (ptx_lex_peek(lex) == '{')
             expected(parser, "a register");
         parse_list(parser, out, '}');
@@ -564,7 +565,7 @@ retry:
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'!' is allowed only before a predicate");
         out->negated = true;
     } else if (ptx_lex_identifier(lex, &name)) {
-        /* clang puts debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
+        /* clang writes debug labels inside calls: `call (r), \n$L__tmp1:\n f, (a);` */
         if (ptx_lex_accept(lex, ':'))
             goto retry;
         parse_named(parser, out, name);
@@ -680,7 +681,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                     (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line,
                                             0 };
             } else if (insn.op == PTX_TEX && list.count == 2 && ptx_lex_accept(lex, '[')) {
-                /* [texture, {x}] and [texture, sampler, {x}]: an operand each */
+                /* [texture, {x}] and [texture, sampler, {x}]: each part is an operand */
                 parse_operand(parser, one, false);
                 while (ptx_lex_accept(lex, ','))
                     parse_operand(parser, PTX_PUSH(lex->job, list), false);
@@ -729,7 +730,7 @@ _Noreturn static void undefined_label(struct ptx_parser *parser, const struct pt
              text);
 }
 
-/* Names of labels are local to their braces; a use may be before the label. */
+/* Resolves labels, which are local to their braces and may be used before they are declared. */
 static void close_scope(struct ptx_parser *parser)
 {
     struct ptx_scope *scope = parser->scope;
@@ -751,7 +752,7 @@ static void close_scope(struct ptx_parser *parser)
     }
 }
 
-/* clang's labels for its debug information, $L__tmpN or LtmpN: no branch goes there. */
+/* Returns true for clang's debug labels, $L__tmpN or LtmpN: no branch targets them. */
 static bool is_debug_label(struct ptx_name name)
 {
     const size_t head = name.size > 7 && memcmp(name.text, "$L__tmp", 7) == 0 ? 7
@@ -846,9 +847,8 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
     }
 }
 
-/* To the end of a body with something in it that we do not have, from this statement onwards. What
- * follows may hang on that, so nothing of it is read but what others need: files, and labels, which
- * debug information names. */
+/* Skips the rest of a body with an unsupported construct. Its statements may depend on that construct, so only what
+ * other functions need is parsed: files, and labels, to which debug information refers. */
 static void pass_body(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -896,7 +896,8 @@ void ptx_parse_body(struct ptx_parser *parser)
         return;
     }
     parser->lex.notes = NULL;
-    if (job->status == LW_EINPUT && parser->unknown != NULL) { /* its operands may be of a new kind */
+    if (job->status == LW_EINPUT && parser->unknown != NULL) { /* operands of an unknown instruction may be of an
+                                                                * unknown kind */
         const char *unknown = parser->unknown;
 
         parser->unknown = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A call's operands: results, target, arguments. */
+/* Splits the operands of a call into results, target and arguments. */
 #include "ptx/ptx_priv.h"
 
 void ptx_call_split(const struct ptx_module *module, const struct ptx_insn *in,

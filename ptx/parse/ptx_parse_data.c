@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables with initialisers, and names that modules share. */
+/* Parses variables with initialisers, and resolves names that modules share. */
 #include "ptx/ptx_priv.h"
 
 enum { MAX_DIMENSIONS = 8 };
 
-/* Of an array, outermost first; a vector's elements are the last one. */
+/* Dimensions of an array, outermost first; the elements of a vector are the last one. */
 struct dimensions {
     uint64_t size[MAX_DIMENSIONS + 1];
     unsigned count;
@@ -36,7 +36,7 @@ static void put_scalar(struct ptx_symbol *symbol, uint64_t offset,
         symbol->init[offset + i] = (uint8_t)(bits >> (8 * i));
 }
 
-/* Floats are initialised by literals of floats, everything else by integers. */
+/* Checks the kind of an initialiser: float literals for floats, integers for all other types. */
 static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, enum ptx_type type)
 {
     bool real = type == PTX_T_F32 || type == PTX_T_F64;
@@ -46,7 +46,7 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
                  "a variable of type .%s has no initial value: declare it as .b%u",
                  ptx_type_name(type), 8 * ptx_type_bytes(type));
     if (literal != PTX_LIT_INT && (type == PTX_T_B32 || type == PTX_T_B64))
-        return; /* bits of a float of that size */
+        return; /* a float literal may give the bits of a .b32 or .b64 of its size */
     if (real != (literal != PTX_LIT_INT))
         ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                  real ? "the initial value of a .%s is written as a float, such as 1.0"
@@ -54,7 +54,7 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
                  ptx_type_name(type));
 }
 
-/* name [+ number] | generic(name) [+ number], after its first word */
+/* Parses name [+ number] or generic(name) [+ number] after its first word. */
 static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name name, uint64_t *addend)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -80,7 +80,7 @@ static uint32_t parse_target_name(struct ptx_parser *parser, struct ptx_name nam
     return target;
 }
 
-/* mask(address): a byte of it. The eight bytes of one address, in order, are an address. */
+/* Parses mask(address), one byte of an address. Its eight bytes in order make up the address. */
 static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t offset,
                          enum ptx_type type, uint64_t mask)
 {
@@ -106,7 +106,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* it continues with the one that began */
+    } else if (whole) { /* it continues the address that began before */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 
@@ -122,7 +122,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
                  "constant variable or a function, in order, are supported");
 }
 
-/* value := number | mask(address) | name [+ number] | generic(name) [+ number] */
+/* Parses number | mask(address) | name [+ number] | generic(name) [+ number]. */
 static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offset,
                         enum ptx_type type)
 {
@@ -162,7 +162,7 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
         (struct ptx_init_address){ offset, target, (int64_t)addend };
 }
 
-/* How many elements the braces that come have: one more than the commas in them, if any. */
+/* Counts the elements in the following braces: one more than their commas, or none. */
 static uint64_t count_elements(const struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -184,8 +184,8 @@ static uint64_t count_elements(const struct ptx_lexer *lex)
     return count;
 }
 
-/* { element, ... } of dimension @level, each of @size[level] bytes; after the last dimension
- * values. Elements that are not there are zeros. */
+/* Parses { element, ... } of dimension @level, with elements of @size[level] bytes; after the last dimension, values.
+ * Missing elements are zero. */
 static void parse_row(struct ptx_parser *parser, uint32_t index, enum ptx_type type,
                       const struct dimensions *d, unsigned level, uint64_t offset)
 {
@@ -230,7 +230,7 @@ static void parse_initialiser(struct ptx_parser *parser, uint32_t index, enum pt
         ptx_fail(lex->job, lex->line, LW_EINPUT,
                  "'%s' cannot have an initial value: only .global and .const variables have one",
                  symbol->name);
-    if (symbol->size_bytes == 0) { /* as many rows as there are braces */
+    if (symbol->size_bytes == 0) { /* the number of braces determines the outermost dimension */
         d->size[0] = count_elements(lex);
         symbol->size_bytes = ptx_type_bytes(type);
         for (unsigned k = 0; k < d->count && symbol->size_bytes <= 1u << 28; k++)
@@ -280,9 +280,7 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
 }
 
-/* A variable of this scope, new or known; its index. Of two definitions a weak one yields; one
- * that does is read and forgotten. */
-/* A kernel that is read again has the same memory: its variables are in the same order. */
+/* When a kernel is parsed again as a function, its variables are those of the kernel, in the same order. */
 static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
 {
     const struct ptx_module *module = parser->module;
@@ -296,7 +294,7 @@ static uint32_t redeclare(struct ptx_parser *parser, struct ptx_name name)
     return index;
 }
 
-/* The variable has its value already. */
+/* Skips an initialiser, because the variable was already initialised. */
 static void skip_initialiser(struct ptx_lexer *lex)
 {
     unsigned depth = 0;
@@ -330,7 +328,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     old = &parser->module->symbols.at[*known >> 2];
     if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
         ptx_declared_twice(parser, old, symbol->name);
-    if (old->external || symbol->external) { /* extern first, or once more */
+    if (old->external || symbol->external) { /* first declared as extern, or again */
         if (!symbol->external) {
             *old = *symbol;
             ptx_share_name(parser, parser->scope, name, *known >> 2);
@@ -346,11 +344,11 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     if (!symbol->weak)
         ptx_declared_twice(parser, old, symbol->name);
     *PTX_PUSH(job, parser->module->symbols) = *symbol;
-    parser->module->symbols.at[index].external = true; /* nothing of it is kept */
+    parser->module->symbols.at[index].external = true; /* this definition is ignored */
     return index;
 }
 
-/* .managed and .unified(id, id) say where memory is that host and device share: all of ours is. */
+/* Parses .managed or .unified(id, id), which request memory shared with the host; all our memory is. */
 static void parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -373,9 +371,9 @@ static void parse_attribute(struct ptx_parser *parser)
     ptx_lex_expect(lex, ')', "after the attribute");
 }
 
-/* libclc reduces the arguments of sin, cos and tan of double that are beyond 2^30 with the bits of a
- * table of 158 bytes, and loads the last of them sixteen at a time: two bytes more, which it shifts
- * out. Accesses are checked to the byte, so the table has them. */
+/* Pads a table of libclc to 160 bytes. libclc reduces arguments of double sin, cos and tan above 2^30 with the bits of
+ * a table of 158 bytes. It loads the last ones sixteen at a time, and shifts the two bytes past the end out; our
+ * accesses are checked to the byte. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {
     enum { TABLE_BYTES = 158, READ_BYTES = 160 };
@@ -438,8 +436,8 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         } else if (space == PTX_SP_GLOBAL && parser->function == NULL &&
                    (ptx_name_is(word, "texref") || ptx_name_is(word, "samplerref") ||
                     ptx_name_is(word, "surfref"))) {
-            /* A texture is its descriptor (docs/reference/memory.md), which kernels may not write. What would
-             * use a sampler or a surface is refused, the module's other kernels are not. */
+            /* A texture reference is its descriptor (docs/reference/memory.md), which kernels must not write. Kernels
+             * that use a sampler or surface are refused; other kernels of the module are not. */
             type = PTX_T_B64;
             proto.texture = ptx_name_is(word, "texref");
             vector = proto.texture ? PTX_TEXTURE_BYTES / 8 : 1;
@@ -448,14 +446,14 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a variable of type '.%.*s' is not supported",
                      (int)word.size, word.text);
         }
-        /* .param .u64 .ptr .global .align 4 name: the pointer's words follow the type */
+        /* .param .u64 .ptr .global .align 4 name: the pointer's attributes follow the type */
         while (type != PTX_T_NONE && space == PTX_SP_PARAM && ptx_lex_peek(lex) == '.') {
             if (!ptx_lex_dotted(lex, &word))
                 break;
             if (ptx_name_is(word, "ptr")) {
                 proto.pointer = true;
             } else if (ptx_name_is(word, "align")) {
-                (void)ptx_lex_integer(lex, "a number after .align"); /* of what it points to */
+                (void)ptx_lex_integer(lex, "a number after .align"); /* alignment of the object that it points to */
             } else if (ptx_name_is(word, "global") || ptx_name_is(word, "const") ||
                        ptx_name_is(word, "shared") || ptx_name_is(word, "local")) {
                 proto.pointer_space = ptx_name_is(word, "global")   ? PTX_SP_GLOBAL
@@ -519,7 +517,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-        /* The rest of a variadic function's arguments: only declarations may have it. */
+        /* The last parameter of a variadic function, which only declarations may have. */
         if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
             (!open || parser->function == NULL || parser->function->kernel || parser->in_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has no bytes",
@@ -542,7 +540,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
                 parse_initialiser(parser, index, type, &d);
         }
         pad_table(parser, index);
-        /* between parameters, outside of a body, the comma is the caller's */
+        /* outside a body, the caller parses the comma between parameters */
     } while ((space != PTX_SP_PARAM || parser->in_body) && ptx_lex_accept(lex, ','));
     return first;
 }

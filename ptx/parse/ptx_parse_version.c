@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Versions and targets of PTX that a module may name. */
+/* Versions and targets of PTX that a module may have. */
 #include "ptx/ptx_priv.h"
 
 bool ptx_version_known(unsigned version)
 {
     static const uint8_t last[] = { [1] = 5, [2] = 3, [3] = 2, [4] = 3, [5] = 1, [6] = 5, [7] = 8,
-                                    [8] = 8, [9] = 9 }; /* of 9 those to come, too */
+                                    [8] = 8, [9] = 9 }; /* 9.9 stands for later versions, too */
 
     return version / 10 < LW_COUNT_OF(last) && version >= 10 && version % 10 <= last[version / 10];
 }
@@ -14,7 +14,7 @@ unsigned ptx_target_since(const char *name, size_t size)
 {
     static const struct {
         const char *name;
-        uint8_t plain, arch, family; /* since which version: sm_90, sm_90a, sm_90f */
+        uint8_t plain, arch, family; /* the first version that supports sm_90, sm_90a, sm_90f */
     } targets[] = {
         { "10", 10, 0, 0 }, { "11", 10, 0, 0 }, { "12", 12, 0, 0 }, { "13", 12, 0, 0 },
         { "20", 20, 0, 0 }, { "21", 20, 0, 0 }, { "30", 30, 0, 0 }, { "32", 40, 0, 0 },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Characters to words. The text need not be terminated; nothing reads at or past end. */
+/* Splits text into words. The text need not be terminated; no function reads at or past its end. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static bool is_next(char c)
     return is_first(c) || is_digit(c);
 }
 
-/* A comment that says a variable's value; text may be read twice. */
+/* Records a comment with a variable's value. A text may be read twice. */
 static void take_note(struct ptx_lexer *lex, const char *end)
 {
     static const char mark[] = "//lw.value ";
@@ -260,8 +260,8 @@ uint64_t ptx_lex_integer(struct ptx_lexer *lex, const char *what)
 
 /* ---- constant expressions ----------------------------------------------------- */
 
-/* PTX ISA 4.6: integers of 64 bits, signed unless a literal is too large or ends in U, or an
- * operand is unsigned; comparisons give 0 and 1. */
+/* Value of a constant expression (PTX ISA 4.6): 64-bit integer, signed unless a literal is too large or ends in U, or
+ * an operand is unsigned. Comparisons result in 0 or 1. */
 struct constant {
     uint64_t v;
     bool is_unsigned;
@@ -302,7 +302,7 @@ static struct constant parenthesis(struct expression *e)
     return x;
 }
 
-/* WARP_SZ, where an operand may be one. */
+/* Accepts WARP_SZ if an operand is being parsed. */
 static bool warp_size(struct ptx_lexer *lex)
 {
     struct ptx_lexer ahead = *lex;
@@ -349,7 +349,7 @@ static struct constant unary(struct expression *e)
     return x;
 }
 
-/* Operators by how tightly they bind. */
+/* Operators with their precedence. */
 static const struct {
     char text[3];
     uint8_t level;
@@ -359,7 +359,7 @@ static const struct {
     { ">>", 8 }, { "+", 9 },  { "-", 9 },  { "*", 10 }, { "/", 10 }, { "%", 10 },
 };
 
-/* The longest one that is here, or -1. */
+/* Returns the longest operator at this position, or -1. */
 static int find_operator(struct ptx_lexer *lex)
 {
     int found = -1;
@@ -390,7 +390,7 @@ static struct constant apply(struct expression *e, const char *op, struct consta
 
     less = u ? a.v < b.v : x < y;
     if (op[1] != '\0' || op[0] == '<' || op[0] == '>')
-        keeps = false; /* a truth value, but for shifts below */
+        keeps = false; /* the result is a truth value; shifts are handled below */
     switch (op[0]) {
     case '*': v = a.v * b.v; break;
     case '+': v = a.v + b.v; break;
@@ -439,7 +439,7 @@ static struct constant binary(struct expression *e, struct constant left, unsign
     return left;
 }
 
-/* @first is the first one, already read. */
+/* Parses a conditional expression whose first operand @first was already parsed. */
 static struct constant choice(struct expression *e, struct constant first)
 {
     struct constant x = binary(e, first, 1), yes, no;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Places for messages. PTX that a compiler made names its source by .loc and .file lines, which
- * are searched in the text when there is something to say: it need not be PTX all through.
- */
+/* Locations for messages. Compiled PTX names its source in .loc and .file lines, which are only searched when there is
+ * a message, because the text may be incorrect PTX. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
@@ -10,15 +8,15 @@
 enum { MOST_CALLS = 16, LOCATION_BYTES = 300 };
 
 struct srcpos {
-    unsigned long file, line, column; /* file 0: none */
+    unsigned long file, line, column; /* file 0: unknown */
 };
 struct loc {
-    struct srcpos at, call; /* call: where it was inlined */
+    struct srcpos at, call; /* call: location of the inlined call */
 };
 struct scan {
     const char *p, *end;
     unsigned depth;
-    bool comment; /* of several lines */
+    bool comment; /* inside a comment of several lines */
 };
 
 static void skip_blanks(const char **p, const char *end)
@@ -58,8 +56,8 @@ static struct srcpos srcpos(const char **p, const char *end)
     return s;
 }
 
-/* .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]; code of line 0 stays
- * with the line before it. */
+/* Parses .loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]. Code with line 0 keeps the location
+ * before it. */
 static bool read_loc(const char *p, const char *end, struct loc *out)
 {
     struct loc loc = { 0 };
@@ -76,7 +74,7 @@ static bool read_loc(const char *p, const char *end, struct loc *out)
     return true;
 }
 
-/* Past a line: braces that open and close in it. True: a scope of the module ended. */
+/* Skips a line and counts its braces. Returns true if a scope at module level ended. */
 static bool pass_line(struct scan *s, const char *end)
 {
     bool ended = false, text = false;
@@ -104,7 +102,7 @@ static bool pass_line(struct scan *s, const char *end)
     return ended;
 }
 
-/* What line @line of the text is of; of the head of a function, the function's first line. */
+/* Finds the source location of line @line of the text; in the head of a function, the function's first location. */
 static bool find_loc(const char *text, size_t size, unsigned line, struct loc *out)
 {
     struct scan s = { .p = text, .end = text + size };
@@ -131,7 +129,7 @@ static bool find_loc(const char *text, size_t size, unsigned line, struct loc *o
     return found;
 }
 
-/* The path of a file by its number, cut to @room; "": it has none. */
+/* Finds the path of a file by its number, cut to @room; "" if it has none. */
 static void find_file(const char *text, size_t size, unsigned long file, char *path, size_t room)
 {
     const char *end = text + size;
@@ -149,7 +147,7 @@ static void find_file(const char *text, size_t size, unsigned long file, char *p
                     close += *close == '\\' && stop - close > 1 ? 2 : 1;
                 if (close >= stop)
                     break;
-                /* the last text is the name, after its folder */
+                /* the last string is the file's name, after its folder */
                 (void)ptx_string_text(p + 1, (size_t)(close - p - 1), path, room);
                 p = close + 1;
             }
@@ -166,7 +164,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* "file:line"; @own: it is the source itself. */
+/* Writes "file:line"; *@own is true if the file is the source itself. */
 static void put_srcpos(const struct ptx_source *source, const struct srcpos *at, char *room, size_t size,
                      bool *own)
 {
@@ -180,7 +178,7 @@ static void put_srcpos(const struct ptx_source *source, const struct srcpos *at,
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* The location of a call that was inlined itself, by the last .loc of its place before @line. */
+/* Finds the location of a call that was inlined itself: that of the last .loc with its location before @line. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
                     struct srcpos *call)
 {
@@ -225,7 +223,7 @@ const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line)
     return copy;
 }
 
-/* "sentence" with its places: "k.cl:7: sentence (line 92 of its PTX)". */
+/* Writes a message with its source locations: "k.cl:7: message (line 92 of its PTX)". */
 static void fail_in_source(struct ptx_job *job, const struct ptx_source *source, unsigned line,
                            enum lw_status status, const char *text)
 {
@@ -248,7 +246,7 @@ static void fail_in_source(struct ptx_job *job, const struct ptx_source *source,
                               line, source->name);
         return;
     }
-    for (unsigned i = 0; i < MOST_CALLS; i++) { /* out to the source */
+    for (unsigned i = 0; i < MOST_CALLS; i++) { /* follows inlined calls outwards to the source */
         put_srcpos(source, &loc.call, caller, sizeof caller, &own);
         if (own || !call_of(source, line, &loc.call, &loc.call))
             break;
