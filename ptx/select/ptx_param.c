@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Variables in the .param space of a function: its own parameters and results, and those of the
- * calls in it. A scalar that is only loaded and stored whole lives in a virtual register; all
- * others are local variables. Those of calls share their places where the text shows that one is
- * done before the next begins: both ends in one straight line, as compilers write them.
- *
- * Where a parameter travels (docs/reference/abi.md): scalars in v4..v31, then on the stack; of an aggregate
- * only the address, which is the caller's copy.
- */
+/* Variables in the .param space of a function: its parameters and results, and those of its calls. A scalar that is
+ * only loaded and stored whole is in a virtual register; all others are local variables. Variables of calls share
+ * offsets if the text shows that one is dead before the next is used: first and last use are in one straight-line
+ * stretch, as compilers write them. By the ABI (docs/reference/abi.md) scalars are passed in v4 to v31 and then on the
+ * stack; of an aggregate only the address is passed, that of the caller's copy. */
 #include "ptx/select/ptx_select_priv.h"
 
 bool ptx_param_is_scalar(const struct ptx_symbol *s)
@@ -25,7 +21,7 @@ struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigne
         places->next += rows;
         return p;
     }
-    places->next = PTX_LAST_ARGUMENT + 1; /* none goes back to registers */
+    places->next = PTX_LAST_ARGUMENT + 1; /* after a parameter on the stack, no later one is passed in registers */
     places->bytes = (places->bytes + 4 * rows - 1) & ~(4 * rows - 1);
     p.on_stack = true;
     p.offset = places->bytes;
@@ -56,7 +52,7 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
 
 struct scan {
     struct ptx_sel *sel;
-    uint32_t run; /* number of the straight line */
+    uint32_t run; /* number of the straight-line stretch */
 };
 
 static struct ptx_symbol *param_at(const struct scan *scan, uint32_t symbol)
@@ -173,7 +169,8 @@ static bool in_one_run(const struct ptx_symbol *s)
     return s->first_run == s->last_run;
 }
 
-/* One that is used in several straight lines has a place of its own, below those that share. */
+/* Assigns a location to a .param variable. One that is used in several straight-line stretches gets an offset of its
+ * own, below the shared ones. */
 static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)
@@ -208,7 +205,7 @@ struct shared_slots {
     unsigned active;
 };
 
-/* Places from @base upwards, until none is in use: then from @base again. */
+/* Assigns shared offsets from @base upwards; restarts at @base when none is in use. */
 static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
 {
     const struct ptx_function *fn = sel->fn;
@@ -237,7 +234,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
                             places->most = places->top;
                     } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
-                        s->last_use = 0; /* once */
+                        s->last_use = 0; /* counted once */
                         places->active--;
                     }
                 }
@@ -272,7 +269,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
         }
         if (s->first_use == 0)
             continue;
-        s->last_run = s->first_run + 1; /* from the entry, or to the end */
+        s->last_run = s->first_run + 1; /* it is live from the entry, or to the end, so it has no single stretch */
         if (!ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);
     }
@@ -286,7 +283,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
 
 /* ---- addresses of local variables ----------------------------------------------------------------- */
 
-/* What register @o is, or the local variable whose name it is. */
+/* Returns the register @o, or a register that stands for the local variable that @o names. */
 static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, struct ptx_reg *out)
 {
     const struct ptx_symbol *s;
@@ -302,7 +299,8 @@ static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, str
     return s->kind == PTX_SYM_VARIABLE && s->space == PTX_SP_LOCAL;
 }
 
-/* The base of a local variable is aligned as it is, so or with a small number adds it. */
+/* Returns true if `or` with @imm is an addition, because the address is aligned and @imm is smaller than the
+ * alignment. */
 static bool or_adds(const struct ptx_sel *sel, const struct ptx_reg *r, uint64_t imm)
 {
     return imm < sel->unit->module->symbols.at[r->local - 1].align &&

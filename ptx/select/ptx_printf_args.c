@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Arguments of OpenCL's printf as clang 16 lays them: one after the other, without gaps. Where
- * they belong, each at its natural alignment, only the format says: {float4, double} and
- * {float, float, float, float, double} look the same.
- */
+/* Arguments of OpenCL's printf as clang 16 stores them: consecutive, without gaps. They must be moved to their natural
+ * alignment, and only the format determines it: {float4, double} and {float, float, float, float, double} have the same
+ * bytes. */
 #include "ptx/select/ptx_select_priv.h"
 
 struct reading {
     struct ptx_job *job;
     const uint8_t *at, *end;
-    uint64_t from, to, room; /* the next argument; bytes that there are */
+    uint64_t from, to, room; /* source and destination of the next argument; number of bytes */
     PTX_LIST(struct ptx_interval) pieces;
 };
 
 static void take(struct reading *rd, unsigned size, unsigned elements)
 {
-    unsigned room = elements == 3 ? 4 : elements; /* vectors of three lie like those of four */
+    unsigned room = elements == 3 ? 4 : elements; /* a vector of three is stored like one of four */
     uint64_t bytes = (uint64_t)size * elements;
 
     rd->to = (rd->to + size * room - 1) / (size * room) * (size * room);
@@ -99,7 +97,7 @@ static void conversion(struct reading *rd)
         take(rd, 8, 1);
 }
 
-/* The instruction that gives a register its only value; NULL: there are several. */
+/* Returns the only instruction that defines a register, or NULL if there are several. */
 static const struct ptx_insn *definition(struct ptx_sel *sel, uint32_t reg)
 {
     const struct ptx_function *fn = sel->fn;
@@ -118,7 +116,7 @@ static const struct ptx_insn *definition(struct ptx_sel *sel, uint32_t reg)
                ? &fn->insns.at[sel->definition[reg] - 1] : NULL;
 }
 
-/* The variable that a .param variable gets the address of. */
+/* Returns the variable whose address is stored in a .param variable. */
 static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct ptx_symbol *param,
                                             uint64_t *offset)
 {
@@ -139,7 +137,7 @@ static const struct ptx_symbol *variable_of(struct ptx_sel *sel, const struct pt
     return NULL;
 }
 
-/* A gap is smaller than the argument after it, and a vector of three grows by a third. */
+/* Upper bound of the size: a gap is smaller than the argument after it, and a vector of three grows by a third. */
 uint64_t ptx_print_frame_bytes(const struct ptx_module *module, const struct ptx_operand *args)
 {
     return args->kind == PTX_O_SYMBOL ? 3 * module->symbols.at[args->symbol].size_bytes : 0;

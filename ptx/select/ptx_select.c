@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection: blocks and rules. */
+/* Instruction selection: blocks of the control-flow graph, and the table of rules. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 
 /* ---- rules --------------------------------------------------------------- */
 
-/* Nothing to do: ptx_select itself turns control flow into blocks. */
+/* Emits nothing: ptx_select() turns control flow into blocks. */
 static void ptx_rule_flow(struct ptx_sel *sel)
 {
     (void)sel;
@@ -44,7 +44,7 @@ static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
         ptx_sel_fail(sel, LW_EINPUT, "too many types");
 }
 
-/* Registers set once by a mov of a literal have a known value. */
+/* Finds registers whose only definition is a mov of a literal. */
 static void find_constants(struct ptx_function *fn)
 {
     for (size_t i = 0; i < fn->insns.count; i++) {
@@ -85,7 +85,7 @@ static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
     s->used = true;
     if (s->kind != PTX_SYM_VARIABLE || (s->space != PTX_SP_SHARED && s->space != PTX_SP_LOCAL))
         return;
-    if (s->space == PTX_SP_SHARED && s->size_bytes == 0) { /* dynamic: placed after all the others */
+    if (s->space == PTX_SP_SHARED && s->size_bytes == 0) { /* dynamic shared memory follows all other variables */
         unit->dynamic_shared = true;
         return;
     }
@@ -105,14 +105,14 @@ static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
         *top = (uint32_t)(s->offset + s->size_bytes);
 }
 
-/* Shared and local variables that the function names get their offsets; module-scope
- * shared ones have theirs already (ptx_module_translate). */
+/* Assigns offsets to the shared and local variables that the function uses. Module-scope shared variables have theirs
+ * from ptx_module_translate(). */
 static void lay_out_symbols(struct ptx_sel *sel)
 {
     struct ptx_function *fn = sel->fn;
     struct ptx_module *module = sel->unit->module;
 
-    for (int pass = 0; pass < 2; pass++) { /* those with a fixed place first */
+    for (int pass = 0; pass < 2; pass++) { /* first those with a fixed offset */
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
 
@@ -143,8 +143,8 @@ static uint32_t new_block(struct ptx_sel *sel)
     return (uint32_t)(ptx_block_new(sel->unit) - sel->unit->blocks.at);
 }
 
-/* Guards: what only computes temporaries may run for all lanes; the rest is guarded, and
- * a guarded write keeps the old value in the other lanes. */
+/* Applies the guard. Instructions that only write temporaries may execute for all lanes; the others are guarded, and a
+ * guarded write keeps the old value in the other lanes. */
 static void apply_guard(struct ptx_sel *sel, size_t first)
 {
     struct ptx_unit *unit = sel->unit;
@@ -161,7 +161,7 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
 
             if (written && ptx_ref_is_vreg(mi->ref[s]) &&
                 (ptx_ref_vreg(mi->ref[s]) < sel->first_temp ||
-                 (unit->has_carry && mi->ref[s] == unit->carry))) /* made by its first use */
+                 (unit->has_carry && mi->ref[s] == unit->carry))) /* created by its first use */
                 temporary = false;
         }
         if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||
@@ -173,8 +173,8 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
     }
 }
 
-/* What the passes must know of the instruction's effect on other lanes. An atomic operation whose
- * result turns out to be unused loses it (ptx_opt.c). */
+/* Marks how the instruction interacts with other lanes. ptx_opt.c removes the mark of an atomic whose result is
+ * unused. */
 static void mark_effect(struct ptx_sel *sel, enum ptx_effect effect, size_t first)
 {
     for (size_t i = first; i < sel->unit->code.count; i++) {
@@ -196,7 +196,7 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
 
     sel->in = *insn;
     sel->local = NULL;
-    /* the guard's and the operands' own registers are not temporaries */
+    /* registers of the guard and the operands are not temporaries */
     if (insn->guard != PTX_NONE)
         (void)ptx_sel_reg(sel, insn->guard);
     for (unsigned k = 0; k < insn->operand_count; k++) {
@@ -259,7 +259,7 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
     }
 }
 
-/* Instructions that branches go to: labels for debuggers do not end a straight line. */
+/* Finds the instructions that branches target; a debug label does not end a straight-line stretch. */
 static uint8_t *find_targets(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -287,14 +287,14 @@ static unsigned table_size(const struct ptx_insn *in)
     return in->operand_count == 2 && in->operand[1].kind == PTX_O_LIST ? in->operand[1].count : 0;
 }
 
-/* Blocks that a call or a table of branches has for itself follow the one that contains it. */
+/* Numbers the blocks. Blocks that a call or a branch table needs follow the one that contains it. */
 static void number_blocks(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
     size_t n = fn->insns.count;
 
     if (sel->unit->framed)
-        (void)new_block(sel); /* the entry: nothing branches there */
+        (void)new_block(sel); /* the entry block, which no branch targets */
     sel->call_at = PTX_ARRAY(sel->job, uint32_t, n + 1);
     for (size_t i = 0; i <= n; i++) {
         const struct ptx_insn *in = i < n ? &fn->insns.at[i] : NULL;
@@ -353,12 +353,12 @@ static void select_call(struct ptx_sel *sel, const struct ptx_insn *in, size_t i
     select_one(sel, &plain);
 }
 
-/* brx.idx: a search by halves, as branches that part and meet like all others. */
+/* Lowering of brx.idx to a binary search with ordinary branches. */
 struct table {
     struct ptx_sel *sel;
     const struct ptx_insn *in;
     ptx_ref index;
-    uint32_t spare; /* next of its own blocks */
+    uint32_t spare; /* next unused block reserved for it */
 };
 
 static uint32_t table_target(const struct table *t, unsigned i)
@@ -366,7 +366,7 @@ static uint32_t table_target(const struct table *t, unsigned i)
     return t->sel->block_at[t->sel->fn->labels.at[t->in->operand[1].element[i].reg]];
 }
 
-/* The block for indices from @low to @high - 1: the target itself if they have one only. */
+/* Returns the block for indices from @low to @high - 1: their target if it is the same for all. */
 static uint32_t search_table(struct table *t, unsigned low, unsigned high, uint32_t block)
 {
     struct ptx_sel *sel = t->sel;
@@ -438,7 +438,7 @@ static void select_table(struct ptx_sel *sel, const struct ptx_insn *in, size_t 
     (void)search_table(&t, 0, n, block);
 }
 
-/* v2 and v0:1, the entry block. */
+/* Creates the entry block, and the registers for v2 and v0:1. */
 static void enter(struct ptx_sel *sel)
 {
     struct ptx_unit *unit = sel->unit;
@@ -456,7 +456,7 @@ static void enter(struct ptx_sel *sel)
     end_next(sel, 0, sel->block_at[0]);
 }
 
-/* A register that holds a variable lives to the end of the variable's scope. */
+/* Keeps a register that holds a variable live to the end of the variable's scope. */
 static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_insn *insn)
 {
     struct ptx_mi *mi;
@@ -472,7 +472,7 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
     mi->flags |= PTX_MI_PIN;
 }
 
-/* Lines of the function that have more than jumps. */
+/* Lines of the function with instructions other than jumps. */
 struct full_lines {
     uint64_t *at; /* file << 32 | line, ascending */
     size_t count;
@@ -505,10 +505,9 @@ static struct full_lines find_full_lines(const struct ptx_sel *sel)
     return lines;
 }
 
-/* In code for debuggers a jump that is a line of its own (goto, break, continue, return) leaves an
- * instruction: a breakpoint on the line needs one, also where the jump itself turns into nothing. As
- * compilers for host processors have it: not after other instructions of a block that falls through, as the
- * closing brace of a loop does. */
+/* Emits a nop for a jump that is a line of its own (goto, break, continue, return) in code for debuggers, because a
+ * breakpoint on the line needs an instruction. As compilers for host processors do, it emits none if the jump only
+ * falls through after other instructions of its block, as at the closing brace of a loop. */
 static void mark_jump(struct ptx_sel *sel, const struct full_lines *lines, const uint8_t *target,
                       size_t index)
 {
@@ -553,7 +552,7 @@ void ptx_select(struct ptx_unit *unit)
     if (stepped)
         lines = find_full_lines(&sel);
     sel.block_at = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    /* block numbers follow the text, so that layout order is their order */
+    /* blocks are numbered in the order of the text, which is the layout order */
     for (size_t i = 0; i <= n; i++)
         sel.block_at[i] = target[i];
     sel.block_at[0] = 1;
@@ -571,7 +570,7 @@ void ptx_select(struct ptx_unit *unit)
         if (target[fn->labels.at[l]])
             unit->blocks.at[sel.block_at[fn->labels.at[l]]].label = (uint32_t)l;
     }
-    /* the block after the last instruction is the one where the kernel ends */
+    /* the block after the last instruction ends the kernel */
     if (sel.block_at[n] == PTX_NONE)
         sel.block_at[n] = new_block(&sel);
     unit->final_block = new_block(&sel);
@@ -580,7 +579,7 @@ void ptx_select(struct ptx_unit *unit)
     unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
     enter(&sel);
     sel.current = sel.block_at[0];
-    bool ended = n == 0; /* block 0 is then the last one, already tied to the end */
+    bool ended = n == 0; /* if so, block 0 is the last block and already leads to the end */
 
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];
@@ -643,7 +642,7 @@ void ptx_select(struct ptx_unit *unit)
         case PTX_BRX:
             select_table(&sel, in, i);
             ended = true;
-            continue; /* its blocks are counted */
+            continue; /* its blocks are already numbered */
         case PTX_CALL:
             select_call(&sel, in, i);
             break;
@@ -659,7 +658,7 @@ void ptx_select(struct ptx_unit *unit)
         unit->blocks.at[sel.current].succ_count = 1;
         unit->blocks.at[sel.current].succ[0] = sel.block_at[n];
     }
-    /* the final exit belongs to the last line of the text */
+    /* the final exit gets the last line of the text */
     for (size_t i = n; i-- > 0;) {
         if (fn->insns.at[i].op == PTX_RET) {
             unit->blocks.at[unit->final_block].loc = fn->insns.at[i].loc;

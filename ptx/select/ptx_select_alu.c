@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of arithmetic, by a table of (instruction, mode, type). */
+/* Selection of arithmetic by a table of (instruction, mode, type). */
 #include "ptx/select/ptx_select_priv.h"
 
 #define T(x) (1u << PTX_T_##x)
@@ -12,23 +12,23 @@ enum shape {
     SH_1,     /* d, x */
     SH_2,     /* d, a, x */
     SH_3,     /* d, a, x, c */
-    SH_SHIFT, /* d, a, x with x of 32 bits */
-    SH_WIDE2, /* d of 64 bits; a, x of 32 */
-    SH_WIDE3, /* d, c of 64 bits; a, x of 32 */
-    SH_COUNT  /* d of 32 bits; x by type */
+    SH_SHIFT, /* d, a, x; x has 32 bits */
+    SH_WIDE2, /* d has 64 bits, a and x have 32 */
+    SH_WIDE3, /* d and c have 64 bits, a and x have 32 */
+    SH_COUNT  /* d has 32 bits; the type determines those of x */
 };
 enum {
     AF_EXT = 1,  /* sources narrower than 32 bits are extended first */
-    AF_FLOAT = 2 /* modifiers of floats, as the format of the row has them */
+    AF_FLOAT = 2 /* accepts the modifiers of the row's format for floats */
 };
 struct alu_row {
-    uint8_t op, mode; /* enum ptx_op; PTX_W_LO, HI, WIDE or NONE */
+    uint8_t op, mode; /* mode: PTX_W_LO, PTX_W_HI, PTX_W_WIDE or PTX_W_NONE */
     uint32_t types;
     uint16_t isa;
     uint8_t shape, flags;
 };
 /* clang-format off */
-#define INTEGERS(op, row) /* of two sources, 16 bits extended to 32 */           \
+#define INTEGERS(op, row) /* two sources; 16 bits are extended to 32 */           \
     { op, 0, T(U16) | T(U32), ISA_V_##row##_U32, SH_2, AF_EXT },                 \
     { op, 0, T(S16) | T(S32), ISA_V_##row##_S32, SH_2, AF_EXT },                 \
     { op, 0, T(U64), ISA_V_##row##_U64, SH_2, 0 },                               \
@@ -133,7 +133,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
     if (format == ISA_FMT_HLF) {
-        (void)ptx_take(&sel->in, PTX_W_RN); /* they have no other */
+        (void)ptx_take(&sel->in, PTX_W_RN); /* the only rounding that they have */
         if (ptx_take(&sel->in, PTX_W_RELU))
             isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
     }
@@ -146,13 +146,13 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
         }
     }
     if (format == ISA_FMT_FLT || format == ISA_FMT_FUN) {
-        /* our division, root and reciprocal are exact: better than what these allow */
+        /* our division, root and reciprocal are exact, which these modifiers permit */
         (void)ptx_take(&sel->in, PTX_W_APPROX);
         (void)ptx_take(&sel->in, PTX_W_FULL);
     }
 }
 
-/* mul.u32: which half of the product is wanted is missing. */
+/* Reports a product without .lo, .hi or .wide, such as mul.u32. */
 static void needs_mode(struct ptx_sel *sel, enum ptx_type type)
 {
     for (unsigned i = 0; i < LW_COUNT_OF(alu_rows); i++) {
@@ -199,7 +199,7 @@ void ptx_rule_alu(struct ptx_sel *sel)
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
     if (type == PTX_T_F32 && (sel->in.op == PTX_MIN || sel->in.op == PTX_MAX) &&
-        sel->in.operand_count == 4) { /* of three: the first two, then the third */
+        sel->in.operand_count == 4) { /* three operands: first two of them, then the third */
         struct ptx_insn first = sel->in;
         ptx_ref t = ptx_sel_temp(sel, 1);
 
@@ -248,7 +248,7 @@ void ptx_rule_alu(struct ptx_sel *sel)
         take_float(sel, mi);
 }
 
-/* neg.ftz and abs.ftz flush: our sign rows keep bits, so the result is added to -0 */
+/* neg.ftz and abs.ftz: our sign instructions do not flush denormals, so the result is added to -0. */
 void ptx_rule_negabs(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);

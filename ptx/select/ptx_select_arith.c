@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of arithmetic that takes more than one row or chooses it by more than one type:
- * carry chains, 24-bit products, dot products, saturation, bit masks, tests of floats. */
+/* Selection of arithmetic that needs several rows, or depends on several types: carry chains, 24-bit products, dot
+ * products, saturation, bit masks, classification of floats. */
 #include "ptx/select/ptx_select_priv.h"
 
 static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
@@ -10,9 +10,9 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* ---- carry chains -------------------------------------------------------------- */
 
-/* The condition code is a predicate of the function and always a carry: a subtraction is
- * a + ~b + carry, so 1 is "no borrow". nvcc reads it so (sub.cc before addc), as its hardware
- * has it; PTX's text has sub.cc write a borrow. docs/reference/ptx-support.md. */
+/* Returns the condition code, a predicate of the function that is always a carry: a subtraction is a + ~b + carry, so 1
+ * means "no borrow". nvcc reads it in this way (sub.cc before addc), as the hardware does; by PTX's text, sub.cc writes
+ * a borrow. See docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {
@@ -22,7 +22,7 @@ static ptx_ref carry_flag(struct ptx_sel *sel)
     return sel->unit->carry;
 }
 
-/* One word: d = a + b + in, or a + ~b + in; @in PTX_NO_REF: none; @out likewise. */
+/* Emits d = a + b + in, or a + ~b + in, for one word. PTX_NO_REF as @in: no carry in; as @out: no carry out. */
 static void put_word(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_ref b, ptx_ref in,
                      ptx_ref out)
 {
@@ -30,12 +30,12 @@ static void put_word(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_
                                     PTX_NO_REF, 1);
 
     mi->ref[PTX_S_P] = out;
-    mi->ref[PTX_S_R] = in == PTX_NO_REF ? PTX_ZERO : in; /* pt */
+    mi->ref[PTX_S_R] = in == PTX_NO_REF ? PTX_ZERO : in; /* pt: a constant carry of 1 */
     if (in == PTX_NO_REF && !minus)
         ptx_mi_negate(mi, PTX_S_R, true);
 }
 
-/* @reads, @writes: the condition code. */
+/* Emits an addition or subtraction of one or two words that reads or writes the condition code. */
 static void put_chain(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_ref b,
                       unsigned rows, bool reads, bool writes)
 {
@@ -61,7 +61,7 @@ static bool is_chain_type(enum ptx_type type)
            type == PTX_T_S64 || type == PTX_T_B64;
 }
 
-/* add sub with .cc or .sat; addc subc */
+/* Selects add and sub with .cc or .sat, addc and subc. */
 void ptx_rule_addsub(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -98,7 +98,8 @@ void ptx_rule_addsub(struct ptx_sel *sel)
     put_chain(sel, minus, ptx_sel_dest(sel, &sel->in.operand[0], type), a, b, rows, reads, writes);
 }
 
-/* add, sub, fma .f32.f16 and .f32.bf16: of a and, of fma, b, which are floats exactly, and a float */
+/* Selects add, sub and fma with .f32.f16 and .f32.bf16: a, and for fma b, are converted to float exactly; the last
+ * operand is a float. */
 void ptx_rule_mixed(struct ptx_sel *sel)
 {
     bool three = sel->in.op == PTX_FMA;
@@ -133,7 +134,7 @@ void ptx_rule_mixed(struct ptx_sel *sel)
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
 }
 
-/* mul.hi and mad.hi of 16 bits, mad.hi of more, .sat and .cc of mad, madc: two steps */
+/* Selects mul.hi and mad.hi of 16 bits, wider mad.hi, mad with .sat or .cc, and madc as product and sum. */
 void ptx_rule_mulmad(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -256,7 +257,7 @@ void ptx_rule_sad(struct ptx_sel *sel)
 
 void ptx_rule_dot(struct ptx_sel *sel)
 {
-    static const uint16_t rows[2][2][2] = { /* [dp2a][a signed][b signed] */
+    static const uint16_t rows[2][2][2] = { /* indexed by [dp2a][a signed][b signed] */
         { { ISA_V_DP4A_U32, ISA_V_DP4A_US32 }, { ISA_V_DP4A_SU32, ISA_V_DP4A_S32 } },
         { { ISA_V_DP2A_U32, ISA_V_DP2A_US32 }, { ISA_V_DP2A_SU32, ISA_V_DP2A_S32 } },
     };
@@ -285,7 +286,7 @@ void ptx_rule_dot(struct ptx_sel *sel)
                 ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_U32), a, b, c, 1);
 }
 
-/* min and max of s32 with .relu */
+/* Selects min and max of s32 with .relu. */
 void ptx_rule_minmax(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -310,7 +311,7 @@ void ptx_rule_minmax(struct ptx_sel *sel)
 
 /* ---- bits ------------------------------------------------------------------------- */
 
-/* bmsk, szext: our rows clamp, so .wrap takes the low five bits first */
+/* Selects bmsk and szext: our rows clamp, so for .wrap the low five bits are extracted first. */
 void ptx_rule_mask(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -352,7 +353,7 @@ void ptx_rule_fns(struct ptx_sel *sel)
 
 /* ---- floats ----------------------------------------------------------------------- */
 
-/* rcp.approx.ftz.f64 and its root: of the high word, to the high word */
+/* Selects rcp.approx.ftz.f64 and the root: computes the high word from the high word. */
 void ptx_rule_reciprocal(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -377,12 +378,12 @@ void ptx_rule_reciprocal(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* testp looks at the magnitude as an integer: zeros are normal, denormals are not. */
+/* Selects testp by comparing the magnitude as an integer: zeros count as normal, denormals do not. */
 void ptx_rule_testp(struct ptx_sel *sel)
 {
     static const struct {
         uint8_t word, comparison;
-        bool least; /* against the least normal number, else against infinity */
+        bool least; /* compares with the least normal number, else with infinity */
     } tests[] = {
         { PTX_W_FINITE, ISA_CMP_LT, false },     { PTX_W_INFINITE, ISA_CMP_EQ, false },
         { PTX_W_NUMBER, ISA_CMP_LE, false },     { PTX_W_NOTANUMBER, ISA_CMP_GT, false },
@@ -412,8 +413,8 @@ void ptx_rule_testp(struct ptx_sel *sel)
                 rows);
     bool normal = tests[test].word == PTX_W_NORMAL, small = tests[test].least;
 
-    /* of normal: infinity is above, and a denormal is 1 .. least - 1; subtracting one turns a
-     * zero into the greatest number */
+    /* For normal: infinity is above the range, and a denormal is in 1 .. least - 1. Subtracting one turns zero into the
+     * largest number. */
     limit = ptx_sel_temp(sel, rows);
     q = PTX_ZERO;
     if (normal || small) {
@@ -445,8 +446,8 @@ void ptx_rule_testp(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = q;
 }
 
-/* .satfinite: no more than the largest finite half, NaN stays one. That is a float, so what
- * follows rounds it no more. */
+/* Applies .satfinite: clamps to the largest finite half; NaN stays NaN. The result is a float that the following
+ * conversion does not round. */
 static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
 {
     uint32_t most = bf ? 0x7f7f0000 : 0x477fe000;
@@ -462,8 +463,8 @@ static ptx_ref clamp_to_half(struct ptx_sel *sel, ptx_ref s, bool bf)
     return s;
 }
 
-/* Rounded to 10 bits of mantissa, the 13 below them zero: an integer's work, which carries into the
- * exponent and up to infinity, denormals included. NaN becomes the one that arithmetic makes. */
+/* Rounds to 10 bits of mantissa and clears the 13 below. Integer arithmetic carries into the exponent and up to
+ * infinity, also for denormals. NaN becomes the canonical NaN. */
 void ptx_rule_cvt_tf32(struct ptx_sel *sel)
 {
     bool relu = ptx_take(&sel->in, PTX_W_RELU), finite = ptx_take(&sel->in, PTX_W_SATFINITE);
@@ -484,7 +485,7 @@ void ptx_rule_cvt_tf32(struct ptx_sel *sel)
         ptx_sel_put(sel, ISA_V_MAX_F32, t, s, PTX_ZERO, PTX_NO_REF, 1);
         s = t;
     }
-    if (even) { /* half of the last place, less one, and one more if the last place is odd */
+    if (even) { /* adds half of the last place minus one, plus one if the last place is odd */
         ptx_ref odd = ptx_sel_temp(sel, 1), half = ptx_sel_temp(sel, 1);
 
         ptx_sel_put(sel, ISA_V_BFE_U32, odd, s, ptx_sel_literal(sel, 13 | 1 << 8), PTX_NO_REF, 1);
@@ -511,7 +512,7 @@ void ptx_rule_cvt_tf32(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = p;
 }
 
-/* cvt of two f32 into halves of a register, .relu and .satfinite of f16 and bf16 */
+/* Modifiers of cvt of two f32 into halves of a register: .relu and .satfinite of f16 and bf16. */
 struct half_form {
     bool bf, relu, finite;
     unsigned rounding;

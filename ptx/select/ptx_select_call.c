@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Selection of calls. What printing, assertions and the like do are rows of the machine; their
- * parameters lie in local memory, each at its natural alignment. All others are calls by the
- * ABI (docs/reference/abi.md): moves into fixed registers, pins that hold them there, the call, pins for
- * the results.
- */
+/* Selection of calls. Printing, assertions etc. are rows of our ISA; their parameters are in local memory, each at its
+ * natural alignment. All others are calls by the ABI (docs/reference/abi.md): moves into fixed registers, pins that
+ * keep the registers reserved, the call, pins for the results. */
 #include <stdlib.h>
 
 #include "ptx/select/ptx_select_priv.h"
 
 enum callee {
     CALL_FUNCTION,
-    CALL_VPRINTF, /* format and buffer; returns what the row gives */
-    CALL_PRINTF,  /* OpenCL: format and buffer, or format and arguments; returns 0 or -1 */
-    CALL_ASSERT,  /* message, file, line, function, size of a character */
+    CALL_VPRINTF, /* arguments: format and buffer; returns the result of the row */
+    CALL_PRINTF,  /* OpenCL; arguments: format and buffer, or format and values; returns 0 or -1 */
+    CALL_ASSERT,  /* arguments: message, file, line, function, size of a character */
     CALL_MALLOC,
     CALL_FREE
 };
@@ -31,8 +28,8 @@ static enum callee callee_of(const struct ptx_call_parts *call)
                                                : CALL_FUNCTION;
 }
 
-/** clang before 19 passes OpenCL's arguments one by one, clang 16 those after the format as
- *  one aggregate by value (declared without a size). */
+/** Returns true if OpenCL's printf is called with a variable number of arguments: clang before 19 passes them one by
+ *  one; clang 16 passes those after the format as one aggregate by value, declared without a size. */
 static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     const struct ptx_function *function = call->function;
@@ -42,7 +39,7 @@ static bool is_variadic(const struct ptx_module *module, const struct ptx_call_p
             module->symbols.at[function->params.at[1]].size_bytes == 0);
 }
 
-/* "convert_half_rtz" of "_Z16convert_half_rtzf"; a name that is not mangled, or is in a scope, as it
+/* Returns "convert_half_rtz" for "_Z16convert_half_rtzf"; a name that is not mangled, or has a scope, is returned as it
  * is. */
 static const char *in_source(const char *name, char *room, size_t size)
 {
@@ -59,7 +56,7 @@ static const char *in_source(const char *name, char *room, size_t size)
     return room;
 }
 
-/* A function of OpenCL C, by its mangled name, that takes or gives a half. */
+/* Returns true if a function of OpenCL C has a half as parameter or result, by its mangled name. */
 static bool is_half(const char *name)
 {
     char room[64];
@@ -75,7 +72,7 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
     char room[128];
     size_t size = strlen(name), end = strlen("_is_not_supported");
 
-    /* Our headers for CUDA C++ name what they only declare so. */
+    /* Our CUDA C++ headers give this suffix to functions that they declare but do not define. */
     if (size > end && size - end < 64 && strcmp(name + size - end, "_is_not_supported") == 0) {
         char what[64];
 
@@ -146,7 +143,7 @@ struct ptx_mi *ptx_sel_local(struct ptx_sel *sel, bool store, ptx_ref ref, uint3
     return mi;
 }
 
-/** @offset in local memory (a register of one row) plus @addend, in @rows rows. */
+/** Returns @offset in local memory (one register) plus @addend as a value of @rows registers. */
 static ptx_ref add_offset(struct ptx_sel *sel, ptx_ref offset, uint64_t addend, unsigned rows)
 {
     ptx_ref d = ptx_sel_temp(sel, rows), low = rows == 2 ? ptx_sel_temp(sel, 1) : d;
@@ -180,7 +177,7 @@ ptx_ref ptx_sel_local_address(struct ptx_sel *sel, uint64_t offset, unsigned row
     return d;
 }
 
-/** A scalar's value in its rows. */
+/** Returns the value of a scalar. */
 static ptx_ref value_of(struct ptx_sel *sel, const struct ptx_symbol *s)
 {
     unsigned rows = ptx_param_rows(s);
@@ -212,8 +209,8 @@ static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref f
 
 /* ---- arguments without gaps ------------------------------------------------------------------------- */
 
-/** clang 16 lays OpenCL's arguments without gaps, vectors by their elements: where each goes is
- *  for the format to say (ptx_printf_args.c). */
+/** Returns true if the arguments are stored without gaps, as by clang 16 for OpenCL, with vectors element by element.
+ *  The format then determines where each belongs (ptx_printf_args.c). */
 static bool is_packed(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     return is_variadic(module, call) && call->function->params.count > 1 && call->arg_count == 2;
@@ -226,7 +223,7 @@ static bool gathers(const struct ptx_module *module, const struct ptx_call_parts
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
 
-/** In the frame, by units that both places and the size are multiples of. */
+/** Copies bytes of the frame in units that divide both offsets and the size. */
 static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t bytes)
 {
     uint32_t unit = 4;
@@ -245,8 +242,8 @@ static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t
     }
 }
 
-/** Copies the arguments, each at its natural alignment, to the area from @top on; returns the
- *  end. With @in NULL nothing is copied. */
+/** Copies the arguments, each at its natural alignment, to the area from @top on, and returns its end. If @in is NULL,
+ *  only computes the end. */
 static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const struct ptx_call_parts *call,
                        unsigned first, uint64_t top)
 {
@@ -315,7 +312,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
                 (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
-        /* literals and registers count for two rows: at most more than is needed */
+        /* a literal or register counts as two words, an upper bound */
         out = places.bytes > out ? places.bytes : out;
     }
     out = (out + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
@@ -323,7 +320,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
     sel->unit->local_bytes += (uint32_t)((out + area + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1));
 }
 
-/** Generic address of @offset of the frame. */
+/** Returns the generic address of @offset in the frame. */
 static ptx_ref generic_local(struct ptx_sel *sel, uint64_t offset)
 {
     ptx_ref d = ptx_sel_temp(sel, 2);
@@ -461,7 +458,7 @@ static void pin(struct ptx_sel *sel, ptx_ref d, ptx_ref a, unsigned rows)
     mi->flags |= PTX_MI_PIN;
 }
 
-/** Values that go into rows together, or come out of them. */
+/** Values that are moved to or from fixed registers together. */
 struct passing {
     ptx_ref fixed[MOST_PARAMS * 2];
     unsigned rows[MOST_PARAMS * 2], count;
@@ -489,7 +486,7 @@ static void pin_all(struct ptx_sel *sel, const struct passing *p, bool written)
             p->rows[i]);
 }
 
-/** The value that an argument passes: a scalar, or the offset of an aggregate. */
+/** Returns the value passed for an argument: a scalar, or the offset of an aggregate. */
 static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, unsigned k, unsigned *rows)
 {
     const struct ptx_operand *o = &call->args[k];
@@ -552,7 +549,7 @@ static void pass_arguments(struct ptx_sel *sel, const struct ptx_call_parts *cal
         value[count] = argument(sel, call, k, &rows);
         location[count++] = ptx_param_location(&places, rows);
     }
-    for (unsigned i = 0; i < count; i++) /* stores first: registers are held for less long */
+    for (unsigned i = 0; i < count; i++) /* stores first, so that registers are live for a shorter time */
         if (location[i].on_stack)
             pass(sel, p, location[i], value[i]);
     for (unsigned i = 0; i < count; i++)
@@ -646,7 +643,7 @@ static void call_function(struct ptx_sel *sel, const struct ptx_call_parts *call
     if (call->function == NULL)
         target = ptx_sel_value(sel, call->target, PTX_T_B64);
     pass_arguments(sel, call, &p);
-    if (call->function == NULL) /* v0:1 is free: the call writes it */
+    if (call->function == NULL) /* v0:1 is free, because the call writes it */
         ptx_sel_put(sel, ISA_V_MOV_B64, unit->link, PTX_NO_REF, target, PTX_NO_REF, 2);
     pin_all(sel, &p, false);
     mi = ptx_sel_put(sel, call->function == NULL ? ISA_CALLX : ISA_CALL, unit->link,

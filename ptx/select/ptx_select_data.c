@@ -5,7 +5,7 @@
 /* ---- mov ----------------------------------------------------------------- */
 
 
-/* {a, b} = x: rows of x; halves of a row by shifts. */
+/* Selects {a, b} = x: registers of x, or parts of a register by shifts. */
 static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_type type)
 {
     unsigned bytes = ptx_type_bytes(type), each = to->count != 0 ? bytes / to->count : 0;
@@ -33,7 +33,7 @@ static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_t
     }
 }
 
-/* d = {a, b}: a move for each row; prmt joins halves and bytes. */
+/* Selects d = {a, b}: a move for each register; prmt joins halves and bytes. */
 static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_type type)
 {
     unsigned bytes = ptx_type_bytes(type), each = from->count != 0 ? bytes / from->count : 0;
@@ -51,7 +51,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
     per_row = from->count / rows;
     if (per_row == 0)
         ptx_sel_fail(sel, LW_EINPUT, "a vector of one is not a vector");
-    /* sources may be parts of the destination: gather first, write afterwards */
+    /* a source may be a part of the destination: reads all before it writes */
     ptx_ref whole = rows > 1 ? ptx_sel_temp(sel, rows) : d;
 
     for (unsigned r = 0; r < rows; r++) {
@@ -60,7 +60,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
 
         for (unsigned k = 1; k < per_row; k++) {
             ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
-            /* bytes of v below k * each remain, then those of the next part */
+            /* keeps the bytes of v below k * each, then appends those of the next part */
             uint32_t pick = each == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
 
             ptx_sel_imm(sel, selector, 1, pick);
@@ -82,15 +82,15 @@ static void mov_pred(struct ptx_sel *sel)
     ptx_ref d = ptx_sel_pred_dest(sel, &sel->in.operand[0]);
 
     mi = ptx_sel_emit(sel, ISA_V_PLOP3);
-    mi->in.x = 0x80; /* and */
+    mi->in.x = 0x80; /* truth table of AND */
     mi->in.xkind = ISA_X_VECTOR;
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
 }
 
-/* mov.v2, mov.v4: element by element, all read before one is written. Of a special register of three
- * the fourth is zero. */
+/* Selects mov.v2 and mov.v4: reads all elements before it writes one. The fourth element of a special register of three
+ * is zero. */
 static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     const struct ptx_operand *to = &sel->in.operand[0], *from = &sel->in.operand[1];
@@ -110,7 +110,7 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s is a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
-        if (o->kind == PTX_O_REG) { /* which may be a destination before it is read */
+        if (o->kind == PTX_O_REG) { /* which may also be a destination */
             ptx_ref t = ptx_sel_temp(sel, rows);
 
             ptx_sel_move(sel, t, part[i], rows);
@@ -195,8 +195,8 @@ static struct ptx_mi *put_cvt(struct ptx_sel *sel, ptx_ref d, ptx_ref s, int dty
     return mi;
 }
 
-/* Integer to integer without saturation. The upper bits of a register that holds fewer
- * than 32 bits mean nothing, so narrowing is a move of the low row (often no code). */
+/* Converts an integer to an integer without saturation. In a register with a value below 32 bits the upper bits are
+ * undefined, so narrowing is a move of the low word (often no instruction). */
 static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from, int dtype,
                         int stype)
 {
@@ -231,7 +231,7 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
             return;
         s = t;
     }
-    if (reg_bytes == 8) { /* relaxed: the result is extended to the register's 64 bits */
+    if (reg_bytes == 8) { /* relaxed typing: the result is extended to the 64 bits of the register */
         if (s == PTX_ZERO)
             ptx_sel_imm(sel, d, 2, 0);
         else
@@ -293,7 +293,7 @@ static enum isa_op setp_op(struct ptx_sel *sel, enum ptx_type type)
     }
 }
 
-/* cmp[.bool] of operands 1, 2 (and 3) into predicates @p and @q. */
+/* Compares operands 1 and 2, combines with operand 3 if there is one, and writes predicates @p and @q. */
 static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref q)
 {
     static const struct {
@@ -373,7 +373,7 @@ void ptx_rule_setp(struct ptx_sel *sel)
     compare(sel, ptx_sel_type(sel, 0), p, q);
 }
 
-/* d = p ? one : 0 */
+/* Emits d = p ? @truth : 0. */
 static void put_truth(struct ptx_sel *sel, ptx_ref d, ptx_ref p, uint32_t truth)
 {
     ptx_ref one = ptx_sel_temp(sel, 1);
@@ -434,7 +434,7 @@ void ptx_rule_selp(struct ptx_sel *sel)
     ptx_sel_pred_read(sel, mi, PTX_S_R, &sel->in.operand[3]);
 }
 
-/* slct d, a, b, c: c >= 0 ? a : b */
+/* Selects slct d, a, b, c: c >= 0 ? a : b. */
 void ptx_rule_slct(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0), test = ptx_sel_type(sel, 1);
@@ -462,7 +462,7 @@ void ptx_rule_slct(struct ptx_sel *sel)
 
 /* ---- bits ---------------------------------------------------------------- */
 
-/* Truth tables that do not depend on the order of the three predicates. */
+/* Truth tables that are symmetric in the three predicates. */
 enum { PLOP_AND = 0x80, PLOP_OR = 0xfe, PLOP_XOR = 0x96 };
 
 void ptx_rule_bit(struct ptx_sel *sel)
@@ -505,7 +505,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RA] = mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     if (sel->in.op == PTX_OR || sel->in.op == PTX_XOR)
-        ptx_mi_negate(mi, PTX_S_R, true); /* the third one is false */
+        ptx_mi_negate(mi, PTX_S_R, true); /* the third predicate is false */
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
     mi = &sel->unit->code.at[sel->unit->code.count - 1];
     if (unary)
@@ -514,7 +514,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
         ptx_sel_pred_read(sel, mi, PTX_S_RB, &sel->in.operand[2]);
 }
 
-/* Position and length become one operand: bits 7:0 and 15:8. */
+/* Combines position and length in one operand: bits 7:0 and 15:8. */
 static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
 {
     uint64_t pos, len;
@@ -536,7 +536,7 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
     ptx_ref l = ptx_sel_source(sel, length, PTX_T_U32);
     ptx_ref selector = ptx_sel_temp(sel, 1);
 
-    ptx_sel_imm(sel, selector, 1, 0x7640); /* bytes 0 of both; the rest is not looked at */
+    ptx_sel_imm(sel, selector, 1, 0x7640); /* byte 0 of both; the other bytes are ignored */
     ptx_sel_put(sel, ISA_V_PRMT_B32, d, p, selector, l, 1);
     return d;
 }
@@ -578,7 +578,7 @@ void ptx_rule_bfi(struct ptx_sel *sel)
     mi->rows[PTX_S_X] = 1;
 }
 
-/* 31 - clz; of signed values the first bit unlike the sign */
+/* Selects bfind: 31 - clz; for signed values the first bit that differs from the sign. */
 void ptx_rule_bfind(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -607,7 +607,7 @@ void ptx_rule_bfind(struct ptx_sel *sel)
                      PTX_NO_REF, rows);
     mi->rows[PTX_S_D] = 1;
     top = ptx_sel_temp(sel, 1);
-    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but -1 when no bit is found */
+    if (ptx_take(&sel->in, PTX_W_SHIFTAMT)) { /* clz, but -1 if no bit is found */
         ptx_ref p = ptx_sel_temp(sel, 0), none = ptx_sel_temp(sel, 1);
 
         ptx_sel_imm(sel, top, 1, rows == 2 ? 64 : 32);
@@ -645,7 +645,7 @@ void ptx_rule_shf(struct ptx_sel *sel)
         ptx_sel_imm(sel, c, 1, wrap ? known & 31 : known > 32 ? 32 : known);
     } else {
         c = ptx_sel_source(sel, 3, type);
-        if (wrap) { /* our shift stops at 32 */
+        if (wrap) { /* our shift clamps at 32 */
             ptx_ref mask = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
 
             ptx_sel_imm(sel, mask, 1, 31);
@@ -684,7 +684,7 @@ void ptx_rule_lop3(struct ptx_sel *sel)
     isa_insn_set_lut(&mi->in, (unsigned)table);
     if (!tests)
         return;
-    /* the predicate last: it may be the guard */
+    /* the predicate is written last, because it may be the guard */
     if (to->kind != PTX_O_SINK)
         ptx_sel_move(sel, ptx_sel_dest(sel, to, type), d, 1);
     mi = ptx_sel_put(sel, ISA_V_SETP_U32, PTX_NO_REF, d, PTX_ZERO, PTX_NO_REF, 1);
@@ -713,7 +713,7 @@ void ptx_rule_prmt(struct ptx_sel *sel)
     ptx_ref a = ptx_sel_source(sel, 1, PTX_T_B32), b = ptx_sel_source(sel, 2, PTX_T_B32);
     ptx_ref c = ptx_sel_source(sel, 3, PTX_T_B32);
 
-    /* our row has the selector second, the other bytes third */
+    /* our row has the selector as second operand, the other bytes as third */
     mi = ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32), a, c,
                      b, 1);
     isa_mod_set(&mi->in, ISA_MOD_PRMT, mode);

@@ -11,7 +11,7 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     } spaces[] = {
         { PTX_W_GLOBAL, PTX_SP_GLOBAL },       { PTX_W_SHARED, PTX_SP_SHARED },
         { PTX_W_SHARED_CTA, PTX_SP_SHARED },
-        { PTX_W_SHARED_CLUSTER, PTX_SP_SHARED }, /* a cluster is one block */
+        { PTX_W_SHARED_CLUSTER, PTX_SP_SHARED }, /* a cluster is one block here */
         { PTX_W_LOCAL, PTX_SP_LOCAL },
         { PTX_W_CONST, PTX_SP_CONST },         { PTX_W_PARAM, PTX_SP_PARAM },
         { PTX_W_PARAM_ENTRY, PTX_SP_PARAM },   { PTX_W_PARAM_FUNC, PTX_SP_PARAM },
@@ -24,8 +24,8 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     return PTX_SP_GENERIC;
 }
 
-/** Parameters of calls and of functions lie in local memory: what a .param access to operand
- *  @index means. */
+/** Parameters of calls and functions are in local memory: returns the space of a .param access through operand
+ *  @index. */
 static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -41,8 +41,8 @@ static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enu
                ? PTX_SP_LOCAL : space;
 }
 
-/** The space of an access through operand @index: local where its register is known to point
- *  to a local variable. */
+/** Returns the space of an access through operand @index: local if its register is known to contain the address of a
+ *  local variable. */
 static enum ptx_space access_space(struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -80,7 +80,7 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
-    (void)ptx_take(&sel->in, PTX_W_MMIO); /* each access is made once, as all ordered ones are */
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* every access is performed once, as .mmio requires */
 
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
@@ -100,8 +100,8 @@ static bool fits_disp(int64_t v)
     return v >= -(1 << 23) && v < (1 << 23);
 }
 
-/* Sets A, the addressing mode and the offset of @mi for operand @index. Since it may emit
- * code of its own it runs first and gives back what to store. */
+/* Address of operand @index: base register A, its size and the offset. address() may emit code, so it is called before
+ * the access is emitted. */
 struct location {
     ptx_ref base;
     unsigned rows;
@@ -151,7 +151,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.rows = 2;
             return p;
         }
-        /* addresses there have 32 bits: what is farther away would come around to the variable */
+        /* local addresses have 32 bits: a larger offset would wrap around to the variable */
         if (disp < INT32_MIN || disp > INT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large: %+lld", s->name, (long long)disp);
         disp += s->offset;
@@ -235,7 +235,7 @@ static const struct ptx_operand *element(const struct ptx_operand *o, unsigned i
     return o->kind == PTX_O_VECTOR ? &o->element[i] : o;
 }
 
-/* A loaded row (or two) into the register that the text names: wider ones are extended. */
+/* Moves a loaded value to the destination register; a wider register gets the extended value. */
 static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref from,
                     enum ptx_type type)
 {
@@ -257,14 +257,13 @@ static void deliver(struct ptx_sel *sel, const struct ptx_operand *to, ptx_ref f
     }
 }
 
-/* Parameters of the kernel lie in constant bank 0: a move from there, which later passes
- * make an operand of its consumer. */
+/* Loads a kernel parameter from constant bank 0 by a move, which later passes fold into its use. */
 static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 {
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    if (location.base == PTX_ZERO /* else, of a name: so far from it that a register has the offset */
+    if (location.base == PTX_ZERO /* else: the offset from the named parameter is so large that it is in a register */
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
         ptx_sel_fail(sel, LW_EINPUT, "reads past the %u bytes of parameters",
@@ -284,7 +283,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             mi->in.xkind = ISA_X_CONST;
             mi->in.x = (uint32_t)at; /* bank 0 */
         } else {
-            /* the low word of an address in parameter space is all of it */
+            /* the low word of an address in parameter space is the whole address */
             mi = ptx_sel_put(sel, ISA_LD_CONST, d, location.base, PTX_NO_REF, PTX_NO_REF, rows);
             mi->rows[PTX_S_A] = 1;
             mi->in.x = (uint32_t)at << 8;
@@ -298,14 +297,14 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
 static enum isa_op load_op(enum ptx_space space)
 {
     switch (space) {
-    case PTX_SP_GLOBAL: case PTX_SP_CONST: return ISA_LD_GLOBAL; /* .const is read-only global */
+    case PTX_SP_GLOBAL: case PTX_SP_CONST: return ISA_LD_GLOBAL; /* .const is read-only global memory */
     case PTX_SP_SHARED: return ISA_LD_SHARED;
     case PTX_SP_LOCAL: return ISA_LD_LOCAL;
     default: return ISA_LD_GENERIC;
     }
 }
 
-/* The memory model's order, and the way to memory. */
+/* Sets memory order, scope and cache path. */
 static void put_order(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_space space)
 {
     ptx_sel_order(sel, mi);
@@ -313,14 +312,15 @@ static void put_order(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_space spa
         isa_mod_set(&mi->in, ISA_MOD_CONSTANT, ISA_CONSTANT_ON);
 }
 
-/* Constants, and what .nc promises: there is no store to it while the kernel runs. */
+/* Marks loads of constants, and loads with .nc, which promises that no thread stores to the location while the kernel
+ * runs. */
 static void mark_readonly(struct ptx_mi *mi, enum ptx_space space)
 {
     if (space == PTX_SP_CONST || isa_mod_get(&mi->in, ISA_MOD_CACHE) == ISA_CACHE_NC)
         mi->flags |= PTX_MI_READONLY;
 }
 
-/* Vectors of 8 and 16 bits travel in rows; @i-th element sits @bytes * i into them. */
+/* Loads vectors of 8-bit and 16-bit elements in whole registers; element i is at byte @bytes * i. */
 static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type type, unsigned n)
 {
     unsigned bytes = ptx_type_bytes(type), total = bytes * n;
@@ -371,7 +371,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
-    if (space == PTX_SP_PARAM) { /* which goes through no cache */
+    if (space == PTX_SP_PARAM) { /* parameter space has no cache */
         static const uint8_t words[] = { PTX_W_WEAK, PTX_W_CA, PTX_W_CG, PTX_W_CS, PTX_W_LU,
                                          PTX_W_CV };
 
@@ -421,8 +421,8 @@ void ptx_rule_ld(struct ptx_sel *sel)
         deliver(sel, element(&sel->in.operand[0], i), group + i * rows, type);
 }
 
-/* clang 16 lays the arguments of printf without gaps: a store at an offset that is no multiple of
- * its size, in pieces of up to a word. */
+/* Returns true for a store at an offset that is no multiple of its size: clang 16 stores the arguments of printf
+ * without gaps. It is split into pieces of at most a word. */
 static bool is_odd_param(const struct ptx_sel *sel, unsigned bytes)
 {
     const struct ptx_operand *o = &sel->in.operand[0];
@@ -572,7 +572,7 @@ static unsigned atomic_type(unsigned aop, enum ptx_type type)
     }
 }
 
-/* One element of an atomic operation: at @location, from @x (and @c), to @d. */
+/* Emits the atomic operation of one element: at @location, from @x (and @c), to @d. */
 static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location location, ptx_ref d,
                        ptx_ref x, ptx_ref c, unsigned aop, enum ptx_type type)
 {
@@ -583,7 +583,7 @@ static void put_atomic(struct ptx_sel *sel, enum isa_op op, struct location loca
     ptx_sel_order(sel, mi);
 }
 
-/* Vectors of floats: each element is an atomic operation of its own, as PTX has it. */
+/* Selects vectors of floats: each element is an atomic operation of its own, as PTX specifies. */
 static void atomic_vector(struct ptx_sel *sel, bool result, enum isa_op op, unsigned aop,
                           enum ptx_type type, unsigned n)
 {
@@ -636,7 +636,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
         ptx_sel_fail(sel, LW_EUNSUPP, ".%s of type .%s is not supported",
                      ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
-    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* f32 additions keep denormals: documented */
+    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* f32 additions keep denormals, as documented */
     ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
     if (space == PTX_SP_GLOBAL)
         op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
@@ -677,7 +677,7 @@ void ptx_rule_red(struct ptx_sel *sel)
 
 /* ---- cp.async ------------------------------------------------------------------- */
 
-/* p = @n >= @least, and the instruction's own guard */
+/* Returns predicate p = @n >= @least, combined with the instruction's guard. */
 static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned comparison)
 {
     ptx_ref limit = ptx_sel_temp(sel, 1), p = ptx_sel_temp(sel, 0);
@@ -698,7 +698,7 @@ static ptx_ref at_least(struct ptx_sel *sel, ptx_ref n, uint32_t least, unsigned
     return p;
 }
 
-/* A load of @size into row @d where @p holds; the other lanes keep what is there. */
+/* Loads @size into register @d in lanes where @p is true; other lanes keep its value. */
 static void load_where(struct ptx_sel *sel, struct location from, unsigned offset, ptx_ref d,
                        unsigned size, ptx_ref p)
 {
@@ -711,7 +711,7 @@ static void load_where(struct ptx_sel *sel, struct location from, unsigned offse
     mi->flags |= PTX_MI_PARTIAL | PTX_MI_NO_GUARD;
 }
 
-/* Rows @group of @bytes: the first @n bytes from memory, the rest zeros. */
+/* Loads the first @n bytes of @bytes into registers @group; the others become zero. */
 static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, unsigned bytes,
                       ptx_ref n)
 {
@@ -721,7 +721,7 @@ static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, 
         ptx_sel_imm(sel, d, 1, 0);
         if (w != 0)
             sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
-        /* bytes one by one, then, where there is all of it, the word */
+        /* single bytes, then the whole word if all of it is read */
         for (unsigned k = 0; k < 3; k++) {
             ptx_ref byte = ptx_sel_temp(sel, 1), by = ptx_sel_temp(sel, 1);
             ptx_ref shifted = ptx_sel_temp(sel, 1);
@@ -738,7 +738,7 @@ static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, 
     }
 }
 
-/* cp.async: copies are done when they are issued, so groups are always complete. */
+/* Selects cp.async: a copy completes when it is issued, so groups are always complete. */
 void ptx_rule_cp(struct ptx_sel *sel)
 {
     uint64_t bytes, part;
@@ -791,7 +791,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
         if (!fits_disp((int64_t)from.disp + 16))
             ptx_sel_fail(sel, LW_EUNSUPP, "the offset of the address is too large");
         if (last->kind == PTX_O_REG && sel->fn->regs.at[last->reg].type == PTX_T_PRED) {
-            ptx_ref all = ptx_sel_temp(sel, 1); /* true: nothing of the source, zeros */
+            ptx_ref all = ptx_sel_temp(sel, 1); /* true: reads no source, writes zeros */
 
             n = ptx_sel_temp(sel, 1);
             ptx_sel_imm(sel, all, 1, bytes);
@@ -808,7 +808,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
 
 /* ---- address spaces ------------------------------------------------------ */
 
-/* Shared and local generic addresses have a fixed high word; global ones are unchanged. */
+/* Selects cvta: generic addresses of shared and local memory have a fixed high word; global addresses are unchanged. */
 void ptx_rule_cvta(struct ptx_sel *sel)
 {
     bool to = ptx_take(&sel->in, PTX_W_TO);
@@ -841,8 +841,8 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* Whether the address @s is in one of the module's .const variables, which are global memory
- * here: in @p, where @with is the combination with what @p holds already. */
+/* Tests whether address @s is in one of the module's .const variables, which are in global memory here. Combines the
+ * result with @p by @with. */
 static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
                          unsigned with)
 {
@@ -878,8 +878,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_CONST: high = 1; break; /* of code: no address of data */
-    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* parameters are global, too */
+    case PTX_SP_CONST: high = 1; break; /* address of code: never an address of data */
+    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* kernel parameters are global, too */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
@@ -900,8 +900,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
         put_in_const(sel, s, p, ISA_CMP_GE, ISA_BOOL_AND);
 }
 
-/* Advice for caches, profilers and schedulers: nothing to do. A policy is a number that only
- * advice reads. */
+/* Selects hints for caches, profilers and schedulers: they have no effect. A cache policy is a number that only hints
+ * read. */
 void ptx_rule_hint(struct ptx_sel *sel)
 {
     static const uint8_t words[] = { PTX_W_L1, PTX_W_L2, PTX_W_FRACTIONAL, PTX_W_RANGE, PTX_W_CVT,
@@ -923,7 +923,7 @@ void ptx_rule_hint(struct ptx_sel *sel)
     }
 }
 
-/** The cache policy after the operands of an access is advice, too. */
+/** Removes the cache policy after an access's operands, which is a hint, too. */
 static void drop_policy(struct ptx_sel *sel)
 {
     if (!ptx_take(&sel->in, PTX_W_CACHE_HINT))
@@ -936,8 +936,8 @@ static void drop_policy(struct ptx_sel *sel)
 
 /* ---- fences ------------------------------------------------------ */
 
-/* fence.proxy.tensormap::generic.acquire [a], 128: nothing reads such maps here, so that the fence
- * is like any other; the operands are looked at. */
+/* Checks the operands of fence.proxy.tensormap::generic.acquire [a], 128. Tensor maps are not supported, so it is an
+ * ordinary fence. */
 static void check_tensormap_fence(struct ptx_sel *sel)
 {
     const struct ptx_operand *o = sel->in.operand;
@@ -960,14 +960,14 @@ void ptx_rule_fence(struct ptx_sel *sel)
         check_tensormap_fence(sel);
     else
         ptx_sel_operands(sel, 0, 0);
-    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* there are none to begin with */
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* mbarriers are not supported, so none needs the fence */
     (void)ptx_take(&sel->in, PTX_W_SC); /* issue order is sequentially consistent */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
-        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* a part of what the fence orders */
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* permits a weaker fence */
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
     }
-    if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is one way to memory only */
+    if (ptx_take(&sel->in, PTX_W_PROXY)) { /* there is only one path to memory */
         static const uint8_t words[] = { PTX_W_ALIAS, PTX_W_ASYNC, PTX_W_GLOBAL, PTX_W_SHARED_CTA,
                                          PTX_W_SHARED_CLUSTER, PTX_W_TENSORMAP_GENERIC,
                                          PTX_W_ASYNC_GENERIC };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection: what rules are made of: operands as registers and instructions put down. */
+/* Helpers of the selection rules: operands as registers, and emission of instructions. */
 #include <stdio.h>
 
 #include "ptx/select/ptx_select_priv.h"
@@ -209,10 +209,9 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     return d;
 }
 
-/* The types that fit each other (PTX ISA, operand types): a .b type any of its size, integers
- * those of their size with or without sign, floats their own type. @wide: a register of more
- * bits will do too, though not a float for another float or for an integer (ISA, relaxed type
- * checking of ld, st and cvt). */
+/* Checks that a register's type matches (PTX ISA, operand types): a .b type matches any of its size, an integer those
+ * of its size with or without sign, a float its own type. @wide: a register with more bits also matches, except a float
+ * for another float or an integer (relaxed type checking of ld, st and cvt). */
 static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_type type, bool wide)
 {
     enum ptx_type have = (enum ptx_type)r->type;
@@ -256,8 +255,8 @@ static ptx_ref three(struct ptx_sel *sel, enum isa_op op, ptx_ref a, ptx_ref x, 
     return d;
 }
 
-/* PTX's warps have 32 threads, whatever the machine's: %warpid is the thread's number in the block
- * by 32, which also is unique in it, and %nwarpid how many of these there are. */
+/* Returns %warpid or %nwarpid. PTX's warps have 32 threads, independent of our warp width: %warpid is the thread's
+ * index in the block divided by 32, which is also unique in the block, and %nwarpid their number. */
 static ptx_ref warp_number(struct ptx_sel *sel, bool count)
 {
     ptx_ref nx = read_special(sel, ISA_SR_NTID_X), ny = read_special(sel, ISA_SR_NTID_Y);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of values side by side in a register: 16-bit integers, pairs of f32, cvt.pack. */
+/* Selection of packed operations: 16-bit integers, pairs of f32, cvt.pack. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* d = four bytes chosen from @a (0 to 3) and @b (4 to 7) */
+/* Emits d = four bytes selected from @a (0 to 3) and @b (4 to 7). */
 static void put_bytes(struct ptx_sel *sel, ptx_ref d, ptx_ref a, ptx_ref b, uint32_t pick)
 {
     ptx_sel_put(sel, ISA_V_PRMT_B32, d, a, ptx_sel_literal(sel, pick), b, 1);
 }
 
-/* Half @k of a register, extended to 32 bits. */
+/* Returns half @k of a register, extended to 32 bits. */
 static ptx_ref half_of(struct ptx_sel *sel, ptx_ref s, unsigned k, bool is_signed)
 {
     ptx_ref d;
@@ -53,7 +53,7 @@ void ptx_rule_packed_integers(struct ptx_sel *sel)
     put_bytes(sel, ptx_sel_dest(sel, &sel->in.operand[0], type), part[0], part[1], 0x5410);
 }
 
-/* Differences of two shorts or four bytes, side by side or (.add) summed up with the last operand. */
+/* Selects absolute differences of two shorts or four bytes, packed, or with .add summed up with the last operand. */
 void ptx_rule_vabsdiff(struct ptx_sel *sel)
 {
     bool four = sel->in.op == PTX_VABSDIFF4, sum = ptx_take(&sel->in, PTX_W_ADD);
@@ -71,7 +71,7 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel)
         last = ptx_sel_source(sel, 3, PTX_T_U32);
     for (unsigned i = 0; i < n; i++) {
         unsigned low = four ? i : 2 * i, high = four ? i : 2 * i + 1;
-        unsigned above = is_signed ? 8 | high : 4; /* its sign, or a byte of the zero */
+        unsigned above = is_signed ? 8 | high : 4; /* bytes of its sign, or of zero */
         uint32_t pick = low | (four ? above : high) << 4 | above << 8 | above << 12;
         ptx_ref x = ptx_sel_temp(sel, 1), y = ptx_sel_temp(sel, 1);
 
@@ -87,7 +87,7 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel)
         ptx_sel_move(sel, d, last, 1);
         return;
     }
-    for (unsigned i = 0; four && i < 4; i += 2) { /* low bytes side by side */
+    for (unsigned i = 0; four && i < 4; i += 2) { /* packs the low bytes */
         ptx_ref t = ptx_sel_temp(sel, 1);
 
         put_bytes(sel, t, part[i], part[i + 1], 0x40);
@@ -96,7 +96,7 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel)
     put_bytes(sel, d, part[0], part[1], 0x5410);
 }
 
-/* add, sub, mul and fma of two f32 in a pair of registers: one after the other */
+/* Selects add, sub, mul and fma of two f32 in a register pair, one element at a time. */
 void ptx_rule_packed_floats(struct ptx_sel *sel)
 {
     enum isa_op op = sel->in.op == PTX_ADD   ? ISA_V_ADD_F32
@@ -130,7 +130,7 @@ void ptx_rule_packed_floats(struct ptx_sel *sel)
     ptx_sel_move(sel, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_F32X2), whole, 2);
 }
 
-/* cvt.pack.sat.TYPE.s32 d, a, b{, c}: b lowest, then a, then what fits of c */
+/* Selects cvt.pack.sat.TYPE.s32 d, a, b{, c}: b is lowest, then a, then as much of c as fits. */
 void ptx_rule_cvt_pack(struct ptx_sel *sel)
 {
     enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);

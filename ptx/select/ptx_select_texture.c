@@ -2,7 +2,7 @@
 /* Selection of texture fetches. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* Rows of a group that moves fill one after the other. */
+/* Writes one register of a group that several moves fill. */
 static void put_row(struct ptx_sel *sel, ptx_ref group, unsigned row, ptx_ref value)
 {
     ptx_sel_move(sel, group + row, value, 1);
@@ -45,7 +45,7 @@ static ptx_ref handle(struct ptx_sel *sel)
                  "the brackets");
 }
 
-/* The machine reads what the texture says it holds: the types say in which registers it is. */
+/* Selects tex. The texture's descriptor determines the read; the types only determine the registers of the result. */
 void ptx_rule_tex(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0), at = ptx_sel_type(sel, 1);

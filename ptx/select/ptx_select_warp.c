@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of what lanes do together: shuffles, votes, matches, reductions, barriers; sleep and traps. */
+/* Selection of operations across lanes: shuffles, votes, matches, reductions, barriers; also sleep and traps. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* The member mask: all lanes need no register. No lanes need one: the zero register's number means
- * all of them there, and a mask without the lane's own bit is a fault. */
+/* Returns the member mask. A mask of all lanes needs no register. An empty mask needs one: there, the number of the
+ * zero register means all lanes, and a mask without the lane's own bit must cause a fault. */
 static ptx_ref members(struct ptx_sel *sel, unsigned index)
 {
     uint64_t mask;
@@ -22,8 +22,8 @@ static ptx_ref members(struct ptx_sel *sel, unsigned index)
     return ptx_sel_source(sel, index, PTX_T_B32);
 }
 
-/* The lanes that execute this now, as instructions without .sync mean it; under a guard, those
- * that the guard lets in. */
+/* Returns the lanes that execute the instruction now, for instructions without .sync; under a guard, the lanes for
+ * which it is true. */
 static ptx_ref active(struct ptx_sel *sel)
 {
     ptx_ref all = ptx_sel_temp(sel, 1), in;
@@ -32,7 +32,7 @@ static ptx_ref active(struct ptx_sel *sel)
     sel->unit->needs_warp_32 = true;
     mi = ptx_sel_put(sel, ISA_V_S2R, all, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_ACTIVEMASK;
-    mi->flags |= PTX_MI_NO_GUARD; /* lanes that a guard keeps out are in it: nor an arm's guard */
+    mi->flags |= PTX_MI_NO_GUARD; /* also executed by lanes whose guard is false */
     if (sel->in.guard == PTX_NONE)
         return all;
     const struct ptx_operand guard = { .kind = PTX_O_REG, .reg = sel->in.guard,
@@ -163,7 +163,7 @@ void ptx_rule_match(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = p;
 }
 
-/* Floats to integers of the same order, -0 below 0, and back. */
+/* Converts a float to an integer with the same order, -0 below 0, and back. */
 static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
 {
     ptx_ref sign = ptx_sel_temp(sel, 1), rest = ptx_sel_temp(sel, 1), d = ptx_sel_temp(sel, 1);
@@ -174,8 +174,8 @@ static ptx_ref in_order(struct ptx_sel *sel, ptx_ref s)
     return d;
 }
 
-/* redux.min and .max of f32: of integers of the same order. A NaN is before or after all, so
- * that it wins with .NaN and loses without. */
+/* Selects redux.min and .max of f32 as reductions of integers with the same order. A NaN is ordered after or before all
+ * numbers, so that it is the result with .NaN, and is ignored without. */
 static void redux_float(struct ptx_sel *sel)
 {
     bool max = ptx_take(&sel->in, PTX_W_MAX), min = ptx_take(&sel->in, PTX_W_MIN);
@@ -205,7 +205,7 @@ static void redux_float(struct ptx_sel *sel)
     ptx_sel_put(sel, max ? ISA_REDUX_MAX_S32 : ISA_REDUX_MIN_S32, r, key, PTX_NO_REF, PTX_NO_REF, 1)
         ->ref[PTX_S_M] = m;
     s = in_order(sel, r);
-    /* of two NaN it is the one that arithmetic makes */
+    /* a NaN result becomes canonical */
     ptx_sel_put(sel, ISA_V_MAX_F32, ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_F32), s, s, PTX_NO_REF,
                 1);
 }
@@ -246,7 +246,7 @@ void ptx_rule_redux(struct ptx_sel *sel)
         ->ref[PTX_S_M] = m;
 }
 
-/* elect.sync d|p: the lowest of the members leads */
+/* Selects elect.sync d|p: the lowest member lane is elected. */
 void ptx_rule_elect(struct ptx_sel *sel)
 {
     const struct ptx_operand *to;
@@ -271,7 +271,7 @@ void ptx_rule_elect(struct ptx_sel *sel)
     lane = ptx_sel_temp(sel, 1);
     mi = ptx_sel_put(sel, ISA_V_S2R, lane, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_LANEID;
-    /* the predicate last: it may be the guard */
+    /* the predicate is written last, because it may be the guard */
     if (to->element[0].kind != PTX_O_SINK)
         ptx_sel_move(sel, ptx_sel_dest(sel, &to->element[0], PTX_T_B32), d, 1);
     p = ptx_sel_pred_dest(sel, &to->element[1]);
@@ -283,11 +283,11 @@ void ptx_rule_elect(struct ptx_sel *sel)
 
 /* ---- barriers ---------------------------------------------------------------- */
 
-enum { MOST_THREADS = 1024 }; /* of a block; more, of 32 bits, are good PTX and never complete */
+enum { MOST_THREADS = 1024 }; /* of a block; a larger 32-bit count is valid PTX, but such a barrier never completes */
 
-/* The number of a block's barrier and its count, of operands @first and the next. */
+/* Barrier of a block: its number and thread count, from operands @first and the next. */
 struct barrier {
-    ptx_ref x, c; /* PTX_NO_REF: a literal number; no count */
+    ptx_ref x, c; /* PTX_NO_REF: the number is a literal; there is no count */
     uint64_t number;
 };
 static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned operands)
@@ -325,7 +325,7 @@ static struct ptx_mi *put_barrier(struct ptx_sel *sel, enum isa_op op, ptx_ref d
     return mi;
 }
 
-/* bar.red.popc.u32 d, a{, b}, c; bar.red.and.pred p, a{, b}, c */
+/* Selects bar.red.popc.u32 d, a{, b}, c and bar.red.and.pred p, a{, b}, c. */
 static void barrier_reduction(struct ptx_sel *sel)
 {
     bool popc = ptx_take(&sel->in, PTX_W_POPC), both = ptx_take(&sel->in, PTX_W_AND);
@@ -389,7 +389,7 @@ void ptx_rule_nanosleep(struct ptx_sel *sel)
     ptx_sel_put(sel, ISA_NANOSLEEP, PTX_NO_REF, PTX_NO_REF, x, PTX_NO_REF, 1);
 }
 
-/* trap, and brkpt, which also ends a program that is not being debugged */
+/* Selects trap and brkpt, which also ends a program without a debugger. */
 void ptx_rule_trap(struct ptx_sel *sel)
 {
     struct ptx_mi *mi;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What PTX forbids although each modifier alone has a meaning: two of a kind, rounding where
- * there is none, none where it must be said. Rules need not look for these.
- */
+/* Refuses combinations that PTX forbids although each modifier is valid: two of a kind, rounding where none exists, a
+ * missing mandatory rounding. So rules need not check them. */
 #include "ptx/select/ptx_select_priv.h"
 
 enum { WORDS = 12 };
 
-/* Of each row an instruction may have at most one. */
+/* Each row lists modifiers of which an instruction may have at most one. */
 static const uint8_t exclusive[][WORDS] = {
     { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP, PTX_W_RNA, PTX_W_RNI, PTX_W_RZI, PTX_W_RMI, PTX_W_RPI,
       PTX_W_APPROX, PTX_W_FULL },
@@ -35,7 +33,7 @@ static const uint8_t exclusive[][WORDS] = {
     { PTX_W_SYNC, PTX_W_ARRIVE, PTX_W_RED },
 };
 
-/* How exactly an operation on floats is done: what may be said, and whether it must be. */
+/* Modifiers for the precision of float operations: those permitted, and whether one is mandatory. */
 static const struct precision {
     uint8_t op, words[8];
     bool required;
@@ -113,7 +111,7 @@ static bool is_packed(enum ptx_type type)
     return type == PTX_T_F16X2 || type == PTX_T_BF16X2;
 }
 
-/* Every value of @from is one of @to: nothing to saturate. */
+/* Returns true if type @to can represent all values of @from, so that nothing saturates. */
 static bool holds(enum ptx_type to, enum ptx_type from)
 {
     bool to_signed = ptx_type_name(to)[0] == 's', from_signed = ptx_type_name(from)[0] == 's';
@@ -150,7 +148,8 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
         ptx_sel_fail(sel, LW_EINPUT, "there is none between .bf16 and 8 bits: go by way of 16 or 32");
     if (from == PTX_T_BF16 && ptx_has(&sel->in, PTX_W_SAT))
         ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .bf16");
-    if (brain && between_floats && to != from) { /* any rounding of floats, though often exact */
+    if (brain && between_floats && to != from) { /* a conversion between floats may have any rounding, although it is
+                                                  * often exact */
         if (has_any(&sel->in, to_integer) || ptx_has(&sel->in, PTX_W_RNA))
             ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is rounded so",
                          ptx_type_name(from), ptx_type_name(to));
@@ -178,7 +177,7 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                      ptx_word_text((enum ptx_word)needed[0]));
 }
 
-/* Forms that always flush, or never, or have no float to flush. */
+/* Returns true for forms that always flush denormals, never flush, or have no float. */
 static bool never_flushes(const struct ptx_insn *in, enum ptx_type type, enum ptx_type last)
 {
     switch (in->op) {
@@ -198,7 +197,7 @@ static bool flushes(enum ptx_type type)
     return type == PTX_T_F32 || type == PTX_T_F16 || type == PTX_T_F16X2 || type == PTX_T_F32X2;
 }
 
-/* Of divisions and roots there is no saturating form, nor of double and bf16. */
+/* Returns true if the form can saturate: divisions, roots, f64 and bf16 cannot. */
 static bool saturates(const struct ptx_insn *in, enum ptx_type type)
 {
     if (in->op == PTX_CVT)
@@ -207,7 +206,7 @@ static bool saturates(const struct ptx_insn *in, enum ptx_type type)
            in->op != PTX_RCP && in->op != PTX_SQRT;
 }
 
-/* Of set not every pair of types is there. */
+/* Refuses the pairs of types that set does not have. */
 static void check_set(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
 {
     bool half = from == PTX_T_F16 || from == PTX_T_BF16;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What an instruction may have: its types, in order; for instructions whose rule takes words
- * without a look at them, the words; and what goes together on an access to memory. The PTX
- * ISA's sections on the instructions are the source, where they are silent what ptxas 13.0 accepts.
- */
+/* Checks the types of an instruction in order; the modifiers of instructions whose rule removes them unchecked; and
+ * combinations of modifiers on memory accesses. Source: the PTX ISA's sections on the instructions; where they say
+ * nothing, the behaviour of ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- types ------------------------------------------------------------------------ */
@@ -17,17 +15,17 @@ enum {
     HALF = T(F16) | T(BF16) | T(F16X2) | T(BF16X2),
     FLOAT = T(F32) | T(F64),
     PACKED = T(U16X2) | T(S16X2),
-    LANE = INT | BITS | FLOAT, /* one register as it is */
-    CELL = LANE | T(B8) | T(U8) | T(S8), /* of memory */
+    LANE = INT | BITS | FLOAT, /* values that fill one register without conversion */
+    CELL = LANE | T(B8) | T(U8) | T(S8), /* types in memory */
     NUMBER = INT | T(U8) | T(S8) | FLOAT | HALF,
     FLAG = T(PRED),
     SHORT = T(F16) | T(BF16),
-    OPTIONAL = (int)(UINT32_C(1) << 31), /* this type may be missing */
+    OPTIONAL = (int)(UINT32_C(1) << 31), /* the type may be missing */
 };
 _Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
 
-/* A row of an operation is for instructions that have @word; the first that fits holds. Types that
- * are 0 are not there. An operation without a row has no type at all, or its rule looks. */
+/* Types of an operation. A row applies to instructions with modifier @word; the first matching row decides. 0: no type
+ * at this position. An operation without a row has no types, or its rule checks them. */
 static const struct signature {
     uint8_t op, word;
     uint32_t type[3];
@@ -199,7 +197,7 @@ static void check_types(struct ptx_sel *sel)
         in->type[0] != PTX_T_F32)
         ptx_sel_fail(sel, LW_EINPUT, "'.%s' is one type too many",
                      ptx_type_name((enum ptx_type)in->type[count - 1]));
-    /* packed and unpacked as untyped bits only */
+    /* only untyped bits can be packed and unpacked */
     if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0 &&
         !ptx_has(in, PTX_W_V2) && !ptx_has(in, PTX_W_V4))
         for (unsigned i = 0; i < in->operand_count; i++) {
@@ -217,7 +215,7 @@ static void check_types(struct ptx_sel *sel)
 
 enum { MAX_WORDS = 14 };
 
-/* All that these may have, and one of @needed. */
+/* Permitted modifiers of instructions, one of @needed being mandatory. */
 static const struct vocabulary {
     uint8_t op, words[MAX_WORDS], needed[5];
 } vocabularies[] = {
@@ -336,7 +334,7 @@ static void check_fence(struct ptx_sel *sel)
                      "'.proxy.async', the latter for a space too");
 }
 
-/* Which words of order, scope and caching an access may have. */
+/* Permitted modifiers for order, scope and caching of memory accesses. */
 static const struct access {
     uint8_t op, words[MAX_WORDS];
 } accesses[] = {
@@ -392,7 +390,7 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
         ptx_sel_fail(sel, LW_EINPUT, "there is no '.lu' or '.cv' of '.nc'");
 }
 
-/* Hints are ignored, but not those that are none. */
+/* Checks cache hints: they have no effect, but invalid ones are refused. */
 static void check_hints(struct ptx_sel *sel)
 {
     static const uint8_t first[] = { PTX_W_L1_NORMAL, PTX_W_L1_UNCHANGED, PTX_W_L1_FIRST,

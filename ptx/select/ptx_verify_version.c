@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What a module may use by its .version and its .target. Of what a compiler wrote nothing is asked:
- * its version is the lowest that it can write, and text within a source (asm) may know better.
- * Source: the PTX ISA's release notes and "PTX ISA Notes" and "Target ISA Notes" of the instructions;
- * where they are silent what ptxas 13.0 says.
- */
+/* Checks that the module's .version and .target have the features that it uses. Compiled text is not checked: its
+ * version is the lowest that the compiler can write, and inline assembly may use newer features. Source: the PTX ISA's
+ * release notes, "PTX ISA Notes" and "Target ISA Notes"; where they say nothing, the behaviour of ptxas 13.0. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* ---- versions and targets ------------------------------------------------------------------- */
@@ -18,12 +15,12 @@ enum {
     WIDE = T(U64) | T(S64) | T(B64),
 };
 
-/* All rows that fit hold: of an instruction @op that has the @words (PTX_W_NONE: without one) and one
- * of the @types (0: whatever it has). Rows of PTX_OP_NONE, after the others, are for all. */
+/* All matching rows apply. A row matches instruction @op with all of @words (PTX_W_NONE: no modifier) and one of @types
+ * (0: any). The last rows, with PTX_OP_NONE, match every instruction. */
 static const struct since {
     uint8_t op, words[2];
     uint32_t types;
-    uint8_t version, target; /* 63 is 6.3, 75 is sm_75; 0: whatever */
+    uint8_t version, target; /* 63 is 6.3, 75 is sm_75; 0: any */
 } since[] = {
     { PTX_ABS, { 0 }, HALF, 65, 53 },
     { PTX_ACTIVEMASK, { 0 }, 0, 62, 30 },
@@ -166,7 +163,7 @@ static const struct since {
     { 0, { PTX_W_L2_128B }, 0, 74, 75 },
     { 0, { PTX_W_L2_256B }, 0, 74, 80 },
 };
-/* After these nothing in the table is new. */
+/* the newest version and target in the table */
 enum { LAST_VERSION = 88, LAST_TARGET = 100 };
 
 static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t types)
@@ -179,7 +176,8 @@ static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t ty
     return true;
 }
 
-/* @what of the instruction at hand, with a dot, may be "". */
+/* Requires a version and target for part @what of the instruction, which messages show with a dot; "": the instruction
+ * itself. */
 static void require(struct ptx_sel *sel, const char *what, unsigned version, unsigned target)
 {
     const struct ptx_dialect *have = &sel->unit->module->dialects.at[sel->fn->source];
@@ -207,7 +205,7 @@ static void check_row(struct ptx_sel *sel, const struct since *row, uint32_t typ
     require(sel, what, row->version, row->target);
 }
 
-/* Shuffles and votes without '.sync' went with the targets whose lanes diverge freely. */
+/* Refuses shuffles and votes without '.sync', which targets with independent thread scheduling do not have. */
 static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if ((sel->in.op == PTX_SHFL || sel->in.op == PTX_VOTE) && !ptx_has(&sel->in, PTX_W_SYNC) &&
@@ -215,7 +213,7 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
         ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it is only up to .version 6.3, or below sm_70");
 }
 
-/* What only some targets have, by the letter after their number. */
+/* Refuses features that only targets with a certain letter after their number have. */
 static void check_variant(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if (sel->in.op == PTX_REDUX && sel->in.type_count != 0 && sel->in.type[0] == PTX_T_F32 &&
@@ -230,7 +228,7 @@ static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)
     case ISA_SR_GLOBALTIMER: require(sel, "", 31, 30); break;
     case ISA_SR_DYN_SHARED: case ISA_SR_TOTAL_SHARED: require(sel, "", 41, 20); break;
     case ISA_SR_CLOCK64:
-        if (o->imm != 0) /* its upper word */
+        if (o->imm != 0) /* upper word of the clock */
             require(sel, "", 50, 20);
         break;
     default: break;
