@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses: widened indices times a power of two become lea, and where the base is a pointer
- * parameter it goes into a scalar pair, so that a load or store takes the index itself:
+ * Address computation. A widened index times a power of two becomes lea. If the base is a pointer
+ * parameter, it is loaded into a scalar pair, so that loads and stores address with the index:
  *
  *     v_lea_s32 v4:5, v1, 2, v2:3          ld.global.b32 v6, [s0:1+v1.s*4]
  *     ld.global.b32 v6, [v4:5]
  *
- * The pairs are written where the kernel begins, before any lane can have left (MACHINE 3),
- * and never again.
+ * The scalar pairs are written once, at the start of the kernel, before any lane can have exited
+ * (MACHINE 3).
  */
 #include "ptx/ptx_priv.h"
 
 enum {
-    MAX_BASES = 16,   /* scalar pairs taken */
-    MAX_DISTANCE = 64 /* instructions looked through for a write to an index */
+    MAX_BASES = 16,   /* most scalar pairs that are used */
+    MAX_DISTANCE = 64 /* most instructions that are searched for a write of the index */
 };
 
-/* a * 2^k of a widened 32-bit value, also with a sum, is an address: lea */
+/* Turns a widened 32-bit value times 2^k, with or without an addend, into lea. */
 static void make_lea(struct ptx_mi *mi)
 {
     const bool is_signed = mi->in.op == ISA_V_MULWIDE_S32 || mi->in.op == ISA_V_MADWIDE_S32;
@@ -24,7 +24,7 @@ static void make_lea(struct ptx_mi *mi)
 
     if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
         return;
-    /* 2^31 is negative as a signed factor; with variant the literal is the addend */
+    /* 2^31 would be negative as a signed factor; if variant is set, the literal is the addend */
     if (mi->in.variant || mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
         mi->in.x > UINT32_C(1) << 30)
         return;
@@ -41,7 +41,7 @@ static bool unguarded(const struct ptx_mi *mi)
     return !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) && !(mi->flags & PTX_MI_PARTIAL);
 }
 
-/* The unguarded instruction that makes all of a pair, or NULL. */
+/* Returns the unguarded instruction that defines the whole pair, or NULL. */
 static const struct ptx_mi *pair_definition(const struct ptx_unit *unit, ptx_ref ref)
 {
     const struct ptx_vreg *v;
@@ -55,7 +55,7 @@ static const struct ptx_mi *pair_definition(const struct ptx_unit *unit, ptx_ref
     return &unit->code.at[v->def];
 }
 
-/* Offset in bank 0 of a pair that is nothing but a parameter, or -1. */
+/* Returns the offset in bank 0 if the pair is a copy of a parameter, else -1. */
 static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 {
     const struct ptx_mi *mi = pair_definition(unit, ref);
@@ -67,11 +67,11 @@ static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 }
 
 struct index {
-    const struct ptx_mi *lea; /* or NULL */
-    int param;                /* offset of the base */
+    const struct ptx_mi *lea; /* NULL: none */
+    int param;                /* offset of the base parameter */
 };
 
-/* parameter + (index << k), in one instruction or two */
+/* Matches parameter + (index << k), computed in one instruction or two. */
 static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
 {
     struct index none = { NULL, -1 }, out = none;
@@ -95,7 +95,7 @@ static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
     return out;
 }
 
-/* The index still has, at @mi, the value that the lea read. */
+/* Returns true if the index still has at @mi the value that the lea read. */
 static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct ptx_mi *lea,
                         const struct ptx_mi *mi, const struct ptx_block *block)
 {
@@ -106,7 +106,7 @@ static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct p
     if (!ptx_ref_is_vreg(ref))
         return false;
     if (unit->vregs.at[ptx_ref_vreg(ref)].ssa)
-        return true; /* its definition dominates the lea, which dominates this */
+        return true; /* its definition dominates the lea, which dominates @mi */
     if (lea < first || lea >= mi || mi - lea > MAX_DISTANCE)
         return false;
     for (const struct ptx_mi *at = lea; at < mi; at++) {
@@ -126,7 +126,7 @@ bool ptx_takes_scalar_base(const struct ptx_mi *mi)
     case ISA_ST_GLOBAL:
     case ISA_RED_GLOBAL:
         return true;
-    case ISA_ATOM_GLOBAL: /* the swap value has the place of the base */
+    case ISA_ATOM_GLOBAL: /* the swap value uses the field of the base */
         return isa_mod_get(&mi->in, ISA_MOD_AOP) != ISA_AOP_CAS;
     default:
         return false;
@@ -139,7 +139,7 @@ struct bases {
     unsigned count;
 };
 
-/* Scalar pair of a parameter, PTX_NONE when there are too many. */
+/* Returns the scalar pair of a parameter, or PTX_NONE if there are too many. */
 static uint32_t base_of(struct ptx_unit *unit, struct bases *bases, int param)
 {
     struct ptx_vreg *v;
@@ -183,7 +183,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
     mi->rows[PTX_S_A] = 1;
     if (ptx_ref_is_vreg(mi->ref[PTX_S_A]))
         unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_A])].use_count++;
-    /* what made the address may be needed no more */
+    /* remove the instructions that computed the address if nothing else uses them */
     while (ptx_ref_is_vreg(a)) {
         struct ptx_vreg *v = &unit->vregs.at[ptx_ref_vreg(a)];
         struct ptx_mi *def = &unit->code.at[v->def];
@@ -195,7 +195,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
             if (s != PTX_S_A && ptx_ref_is_vreg(def->ref[s]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[s])].use_count--;
         }
-        if (def->in.op != ISA_V_ADD_U64) { /* the index itself stays in use */
+        if (def->in.op != ISA_V_ADD_U64) { /* the index itself is still used */
             if (ptx_ref_is_vreg(def->ref[PTX_S_A]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[PTX_S_A])].use_count--;
             break;
@@ -204,7 +204,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
     }
 }
 
-/* Copies of parameters that only fed addresses. */
+/* Removes copies of parameters that were only used in addresses. */
 static void drop_copies(struct ptx_unit *unit)
 {
     for (size_t v = 0; v < unit->vregs.count; v++) {
@@ -223,7 +223,7 @@ void ptx_addresses(struct ptx_unit *unit)
 
     for (size_t i = 0; i < unit->code.count; i++)
         make_lea(&unit->code.at[i]);
-    /* lanes come back to an entry that is a loop's head */
+    /* if the entry block is a loop header, lanes return to it */
     if (!unit->function->kernel || unit->blocks.at[unit->entry].pred_count != 0 ||
         (options != NULL && options->no_scalar))
         return;

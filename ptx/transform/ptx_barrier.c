@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Convergence barriers. For each branch that may part lanes, with R its immediate
- * post-dominator:
+ * Convergence barriers. For each branch that may diverge, with immediate post-dominator R:
  *
- *   bssy   before the branch; if R is outside a loop of the branch, in the preheader
- *          of the outermost such loop
- *   bsync  first in R, the outermost region's last
- *   bbreak on each edge from which R can no longer be reached without passing the bssy
- *          (not on edges to paths that only exit: the others are freed by the exit)
+ *   bssy   before the branch; if R is outside loops that contain the branch, in the preheader of
+ *          the outermost such loop
+ *   bsync  at the start of R, that of the outermost region last
+ *   bbreak on each edge from which R can no longer be reached without passing the bssy (but not on
+ *          edges to paths that only exit, because an exit releases the other lanes)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * A branch in a loop whose R is outside (there is a break on one side) also joins where
- * it would if no lane left the loop; lanes that leave then break that barrier.
+ * If a branch is in a loop and its R is outside, because one side has a break, its lanes also
+ * reconverge where they would without the break; lanes that leave the loop then break that barrier.
  *
- * Branches with the same R share a region where the first one's bssy covers the others.
- * Regions that overlap have different barrier registers. ptx_barrier_verify checks the
- * result; random programs are compared with their threads run one by one.
+ * Branches with the same R share a region if the bssy of the first one covers the others. Regions that
+ * overlap use different barrier registers. ptx_barrier_verify() checks the result; tests compare random
+ * programs with an execution thread by thread.
  */
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 64,     /* regions inside each other that have barriers: the work is square in it */
-    LOOPS_LEFT = 16   /* loops around a branch in which its lanes join, the nearest ones */
+    DEEPEST = 64,     /* deepest nesting of regions with barriers: the time grows with its square */
+    LOOPS_LEFT = 16   /* number of loops around a branch, the nearest ones, in which its lanes reconverge */
 };
 
-/* Half a dozen for tests that have few registers. */
+/* Returns the limit @most, lowered in proportion for tests that use few barrier registers. */
 static unsigned limit(const struct ptx_unit *unit, unsigned most)
 {
     const struct ptx_options *options = unit->job->options;
@@ -33,9 +32,8 @@ static unsigned limit(const struct ptx_unit *unit, unsigned most)
            : most / 16 * options->barrier_registers + 1;
 }
 
-/* Whether region @g does for a branch with bssy block @start and the same join: then every
- * lane at the branch is a member of g and meets the others at the join anyway. g's start
- * must dominate, and lie in the loop of the join, so that no round passes it by. */
+/* If it returns true, every lane at the branch is a member of @g and waits for the others at the join anyway. The start
+ * of @g must dominate @start, and be in the loop of the join, so that no iteration bypasses it. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
 {
     return ptx_dominates(unit, g->start, start) &&
@@ -51,7 +49,7 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
     }
     struct ptx_region *g = PTX_PUSH(unit->job, unit->regions);
 
-    /* `next` has room for a region of each branch and loop around it */
+    /* `next` has an element for each branch and each loop around it */
     memset(g, 0, sizeof *g);
     g->start = start;
     g->join = join;
@@ -62,7 +60,7 @@ static struct ptx_region *region_for(struct ptx_unit *unit, uint32_t *first_of, 
     return g;
 }
 
-/* In front of the outermost loop that has @x and not @join, or at @x itself. */
+/* Returns the preheader of the outermost loop that contains @x but not @join, or @x. */
 static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join)
 {
     uint32_t start = x;
@@ -75,13 +73,12 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
     return start;
 }
 
-/*
- * Where a branch in a loop joins if no lane left that loop: a break on one side must not
- * keep the others apart for the rest of their rounds. Immediate post-dominators of one
- * round: the ends are the latches, edges out of the loop do not count.
- */
+/* Where a branch in a loop reconverges if no lane leaves the loop: a break on one side must not separate the other
+ * lanes for all further iterations. These are immediate post-dominators within one iteration: its ends are the latches,
+ * and edges out of the loop are ignored. */
 struct local {
-    uint32_t *visit_number;                 /* by block: + 1, of this round where seen has the stamp */
+    uint32_t *visit_number;                 /* by block: 1 + number in this iteration's graph, valid if seen has the
+                                             * stamp */
     uint32_t *seen, *next, *stack; /* by block */
     uint32_t *block_at;            /* by node */
     struct ptx_dominators *d;
@@ -142,7 +139,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
             uint32_t s = unit->blocks.at[b].succ[k];
 
             if (s == l->header)
-                d->from[d->first[i + 1]++] = 0; /* the round ends */
+                d->from[d->first[i + 1]++] = 0; /* end of the iteration */
             else if (in_round(unit, b, k, loop) && lo->seen[s] == lo->stamp)
                 d->from[d->first[i + 1]++] = lo->visit_number[s];
         }
@@ -150,7 +147,8 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
     ptx_dominators_find(d);
 }
 
-/* Where a branch of the loop joins; PTX_NONE: the round may end first, or nothing leads on. */
+/* Returns the block where a branch in the loop reconverges; PTX_NONE: the iteration may end before, or no path
+ * continues. */
 static uint32_t local_join(const struct local *lo, uint32_t x)
 {
     uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->visit_number[x]] : 0;
@@ -158,8 +156,8 @@ static uint32_t local_join(const struct local *lo, uint32_t x)
     return up == 0 ? PTX_NONE : lo->block_at[up];
 }
 
-/* Whether lanes that diverge at a branch may continue a round of loop @l on both sides, perhaps
- * after loops inside it. */
+/* Returns true if lanes that diverge at a branch may continue an iteration of loop @l on both sides, possibly after
+ * inner loops. */
 static bool parts_round(const struct ptx_unit *unit, uint32_t x, uint32_t l)
 {
     return unit->blocks.at[x].loop != l || (in_round(unit, x, 0, l) && in_round(unit, x, 1, l));
@@ -199,7 +197,7 @@ static void find_regions(struct ptx_unit *unit)
             room += parts_round(unit, unit->rpo[k], l);
         }
     }
-    /* the branches of each loop, in order, with those that meet outside it */
+    /* for each loop a list of its branches in order, including those that reconverge outside it */
     struct {
         uint32_t branch, next;
     } *list = ptx_new(unit->job, room + 1, sizeof *list);
@@ -213,7 +211,7 @@ static void find_regions(struct ptx_unit *unit)
             if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
-                continue; /* one side leaves directly: the other is not split */
+                continue; /* one side leaves the loop directly, so the remaining lanes are not separated */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -224,7 +222,7 @@ static void find_regions(struct ptx_unit *unit)
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
 
         if (r == PTX_NONE || ptx_just_ends(unit, r))
-            continue; /* where the kernel just ends no lane need wait */
+            continue; /* no lane needs to wait where only the end of the kernel follows */
         *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
                                  ->branches) = x;
     }
@@ -242,9 +240,9 @@ static void find_regions(struct ptx_unit *unit)
     }
 }
 
-/* Regions inside too many others have none: a number for each of those around would have to be
- * kept. How many are open in a block is that of its dominator, which has them start, less those that
- * end here. Regions of one loop's rounds are few (LOOPS_LEFT) or disjoint. */
+/* Removes the barriers of regions that are nested too deeply, because each outer barrier number would have to be saved.
+ * The number of open regions in a block is that of its dominator, plus the regions that start there, minus those that
+ * end here. Regions within iterations of one loop are few (LOOPS_LEFT) or disjoint. */
 static void limit_nesting(struct ptx_unit *unit)
 {
     uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -279,13 +277,13 @@ struct scratch {
     PTX_LIST(uint32_t) work, reached;
 };
 
-/* Of a block that was reached: the join can be reached from it, or no end at all. */
+/* Returns true for a reached block from which the join can be reached, or no end at all. */
 static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint32_t block)
 {
     return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
 }
 
-/* Whether an edge may lead to the join: not into an exit, nor out of the region's loop. */
+/* Returns true if an edge may lead to the join: it leads neither to an exit nor out of the region's loop. */
 static bool remains_inside(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
                   unsigned k)
 {
@@ -293,7 +291,7 @@ static bool remains_inside(const struct ptx_unit *unit, const struct ptx_region 
            (g->scope == PTX_NONE || in_round(unit, from, k, g->scope));
 }
 
-/* Blocks between bssy and bsync, and the edges that leave without the bsync. */
+/* Finds the blocks between bssy and bsync, and the edges that leave them without the bsync. */
 static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct scratch *s)
 {
     const struct ptx_block *start = &unit->blocks.at[g->start];
@@ -317,7 +315,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
                 *PTX_PUSH(unit->job, s->work) = unit->blocks.at[b].succ[k];
         }
     }
-    /* from which of them can the join be reached without the start? */
+    /* find the blocks from which the join can be reached without passing the start */
     s->can[g->join] = s->stamp;
     *PTX_PUSH(unit->job, s->work) = g->join;
     while (s->work.count != 0) {
@@ -358,7 +356,7 @@ static void extend_region(struct ptx_unit *unit, struct ptx_region *g, struct sc
     g->size = (uint32_t)g->inside.count;
 }
 
-/* Loops that may wait for another lane; softness of the kernel (MACHINE 2). */
+/* Finds loops that may wait for another lane, and whether the kernel has soft barriers (MACHINE 2). */
 static void find_spins(struct ptx_unit *unit)
 {
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
@@ -372,7 +370,7 @@ static void find_spins(struct ptx_unit *unit)
                     unit->loops.at[l].spins = true;
                 unit->soft |= b->loop != PTX_NONE;
             }
-            /* a CTA barrier, warpsync or .sync operation where flow may be divergent */
+            /* a CTA barrier, warpsync or .sync operation in possibly divergent code */
             if (b->barrier_flow && mi->flags & PTX_MI_SYNCS)
                 unit->soft = true;
         }
@@ -389,7 +387,7 @@ static void find_spins(struct ptx_unit *unit)
     }
 }
 
-/* Calls whose lanes may return apart: a region of one block each. */
+/* Adds a region of one block for each call whose lanes may return apart. */
 static void add_wraps(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->wraps.count; i++) {
@@ -407,7 +405,7 @@ static void add_wraps(struct ptx_unit *unit)
     }
 }
 
-/* The call names the barrier, too: a SIMT stack pushes an entry there. */
+/* Names the barrier in the call, too, because there a SIMT stack pushes an entry. */
 static void name_wraps(struct ptx_unit *unit)
 {
     for (size_t i = 0; i < unit->wraps.count; i++) {
@@ -428,7 +426,7 @@ static void name_wraps(struct ptx_unit *unit)
     }
 }
 
-/* Recursion that may wait for another lane is a loop, too (MACHINE 2). */
+/* Recursion that may wait for another lane is treated as a loop (MACHINE 2). */
 static void yield_at_entry(struct ptx_unit *unit)
 {
     const struct ptx_calls *calls = &unit->function->calls;
@@ -467,11 +465,11 @@ static bool function_has(const struct ptx_unit *unit, uint32_t function, unsigne
     const struct ptx_module *module = unit->module;
     uint32_t scc = module->functions.at[function].calls.scc;
 
-    return scc != unit->function->calls.scc && /* in the SCC each saves its own */
+    return scc != unit->function->calls.scc && /* functions of the same SCC save their barrier registers */
            module->sccs.at[scc].barriers > barrier;
 }
 
-/* Whether a function that may be called at @mi has this register for itself. */
+/* Returns true if a function that may be called at @mi uses this barrier register. */
 static bool callee_has(const struct ptx_unit *unit, const struct ptx_mi *mi, unsigned barrier)
 {
     const struct ptx_module *module = unit->module;
@@ -492,8 +490,8 @@ static _Noreturn void verify_fails(const struct ptx_unit *unit, const struct ptx
              unit->function->name, what);
 }
 
-/* After ptx_layout: from each bssy along all paths, its bsync, its bbreak or an exit is
- * met before a bssy of the same register, a return, or a call of what uses the register. */
+/* Verifies the barriers after ptx_layout(): on all paths from a bssy, its bsync, its bbreak or an exit precedes any
+ * bssy of the same register, return, or call of a function that uses the register. */
 void ptx_barrier_verify(struct ptx_unit *unit)
 {
     uint32_t *seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -519,7 +517,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
-                    /* an inner region has the register, from taking the number to giving it back */
+                    /* from saving the number to restoring it, an inner region uses the register */
                     if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
                         saved = mi->ref[PTX_S_D] + 1;
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
@@ -535,7 +533,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                         ended = true;
                     if (mi->barrier != barrier)
                         continue;
-                    if (saved != 0) /* where it is not given back it is given up */
+                    if (saved != 0) /* if the saved number is not restored, it is discarded */
                         ended = j == i;
                     else if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
                         ended = true;
@@ -545,7 +543,8 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
                     uint32_t to = block->succ[s];
 
-                    /* once with the number, and once for each pair that has it */
+                    /* each block is visited once while the number is in the register, and once for each pair that holds
+                     * it */
                     if (saved == 0 ? seen[to] == stamp
                                    : saved_in[to] == saved && saved_seen[to] == stamp)
                         continue;

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Regions whose lanes could wait for each other. A lane that waits at the end of one region may
- * still belong to another that has that place inside; where each of two has the other's end inside
- * (or three in a cycle), some lanes wait for those of the other and they for these. Structured
- * loops and ifs have no such regions: the end of an outer one is never inside an inner one. Jumps
- * back and forth between the arms of a loop have. Then regions are left out until nothing is
- * circular any more; lanes that they would have gathered meet where the next region around ends.
- */
+/* Removes regions whose lanes could wait for each other in a cycle. A lane that waits at the end of one region may also
+ * be a member of another region that contains this place. If each of two regions contains the other's end (or three do
+ * so in a cycle), lanes of each wait for lanes of the other. Structured control flow has no such regions, because the
+ * end of an outer region is never inside an inner one; jumps between the branch sides of a loop can create them.
+ * Regions are removed until there is no cycle. Their lanes reconverge at the end of the next outer region. */
 #include "ptx/ptx_priv.h"
 
-enum { MOST_LEFT_OUT = 64 }; /* one by one; more go together */
+enum { MOST_LEFT_OUT = 64 }; /* removed one by one up to this number, then all together */
 
 struct cycle_search {
     struct ptx_unit *unit;
-    uint32_t *holders; /* by block where regions end: regions of the search that have it inside */
-    uint32_t *ending;  /* by block: regions of the search that end there */
+    uint32_t *holders; /* by block that ends regions: number of regions in the search that contain it */
+    uint32_t *ending;  /* by block: number of regions in the search that end there */
     uint8_t *in;       /* by region: it may be part of a cycle */
     uint32_t *queue;
 };
@@ -24,12 +21,12 @@ static bool exists(const struct ptx_region *g)
     return !g->given_up;
 }
 
-/* Regions that no cycle leads to go first, each after those around it. How many are left. */
+/* Removes from the search the regions to which no cycle leads, outer ones first. Returns how many remain. */
 static size_t trim_from_outside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;
     size_t n = unit->regions.count, count = 0, left = 0;
-    uint32_t *first = c->ending; /* a list for each block, meanwhile */
+    uint32_t *first = c->ending; /* used for a list per block here */
     uint32_t *next = PTX_ARRAY(unit->job, uint32_t, n + 1);
 
     memset(c->holders, 0, unit->blocks.count * sizeof *c->holders);
@@ -66,7 +63,7 @@ static size_t trim_from_outside(struct cycle_search *c)
     return left;
 }
 
-/* Then those that lead to none. */
+/* Removes from the search the regions that lead to no cycle. */
 static void trim_from_inside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;
@@ -113,7 +110,7 @@ void ptx_barrier_cycles(struct ptx_unit *unit)
                 continue;
             if (round == MOST_LEFT_OUT)
                 g->given_up = true;
-            /* a second place to meet, in a loop's round, first; then the smallest */
+            /* first regions within an iteration of a loop, which are optional, then the smallest one */
             if (least == NULL || (g->scope != PTX_NONE) > (least->scope != PTX_NONE) ||
                 ((g->scope != PTX_NONE) == (least->scope != PTX_NONE) && g->size < least->size))
                 least = g;

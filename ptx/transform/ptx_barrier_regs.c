@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which barrier register each region has. Larger regions come first; one that overlaps another,
- * or starts or ends inside it, has another register. Where more regions nest than there are
- * registers, an inner one takes the register of regions that lie wholly around it and keeps
- * their numbers meanwhile (MACHINE 2): in a pair of vector registers, which a call in the region
- * leaves alone as it does other values. A region that crosses others of every register has none:
- * its lanes meet again where the next one around it ends.
+ * Assigns barrier registers to regions. Larger regions come first. A region that overlaps another,
+ * or starts or ends inside it, gets a different register. If the nesting is deeper than the number of
+ * registers, an inner region shares the register of regions that enclose it completely. Their barrier
+ * number is saved meanwhile (MACHINE 2) in a pair of vector registers, which calls in the region
+ * preserve like other values. A region that partly overlaps regions of every register gets none: its
+ * lanes reconverge at the end of the next outer region.
  *
- * Whether all regions of a register that meet an inner one lie around it is asked of sets: each
- * block knows, by register, the set of regions that have it inside, as a number. A set is the set
- * that was there before and one region more, so equal sets have equal numbers, and to compare
- * takes a step a block, however many regions nest.
+ * To test whether all regions of a register that overlap an inner region enclose it, each block stores
+ * for each register the set of regions that contain it, as a number. A set is defined as an existing set
+ * plus one region, so equal sets have equal numbers, and a comparison takes one step per block however
+ * deep the nesting is.
  */
 #include "ptx/ptx_priv.h"
 
-enum { SHARED_BY = 4 }; /* regions inside each other: each that waits has a pair of registers */
+enum { SHARED_BY = 4 }; /* most regions that share a register by nesting: each outer one needs a pair of vector
+                         * registers */
 
 struct region_set {
     uint32_t below;  /* the set without its smallest region; 0: empty */
-    uint32_t region; /* by size */
-    uint32_t count;  /* of regions */
-    uint32_t above, stamp; /* the set with region `stamp` - 1 more, which was numbered last */
+    uint32_t region; /* index of its smallest region, by size */
+    uint32_t count;  /* number of regions */
+    uint32_t above, stamp; /* the last set created from this one, by adding region `stamp` - 1 */
 };
 struct numbering {
     struct ptx_unit *unit;
-    struct ptx_region **sorted; /* by size, the largest first */
-    /* by block: registers of the regions that have it inside, start or end there */
+    struct ptx_region **sorted; /* by size, largest first */
+    /* By block: registers of the regions that contain it, start there or end there. */
     uint32_t *inside, *starts, *joins;
-    uint8_t *calls; /* by block: it calls something that uses barriers */
-    /* only where regions share registers: */
+    uint8_t *calls; /* by block: it calls a function that uses barriers */
+    /* Only used if regions share registers: */
     uint32_t *set[ISA_BREG_COUNT]; /* by block */
     PTX_LIST(struct region_set) sets;
 };
@@ -54,7 +55,7 @@ static int by_size(const void *a, const void *b)
 
 static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **room)
 {
-    /* merge sort: qsort may allocate and is not stable across hosts */
+    /* merge sort: qsort may allocate memory, and its order of equal elements differs between hosts */
     if (n < 2)
         return;
     size_t half = n / 2, i = 0, j = half, k = 0;
@@ -68,7 +69,7 @@ static void sort_regions(struct ptx_region **at, size_t n, struct ptx_region **r
 
 /* ---- more regions than registers ----------------------------------------- */
 
-/* The blocks of region @i have it in the sets of its register. */
+/* Adds region @i to the sets of its blocks for its register. */
 static void add_to_sets(struct numbering *n, uint32_t i)
 {
     const struct ptx_region *g = n->sorted[i];
@@ -91,7 +92,7 @@ static void add_to_sets(struct numbering *n, uint32_t i)
 
 static void make_sets(struct numbering *n, uint32_t numbered)
 {
-    (void)PTX_PUSH(n->unit->job, n->sets); /* number 0: the empty one */
+    (void)PTX_PUSH(n->unit->job, n->sets); /* number 0: the empty set */
     memset(n->sets.at, 0, sizeof *n->sets.at);
     for (unsigned b = 0; b < ISA_BREG_COUNT; b++)
         n->set[b] = PTX_ARRAY(n->unit->job, uint32_t, n->unit->blocks.count);
@@ -101,9 +102,9 @@ static void make_sets(struct numbering *n, uint32_t numbered)
     }
 }
 
-/* The regions of a register that meet @g, as a set, if all of them lie around it: they have all
- * of its blocks and its start inside, its join inside or in common, and neither start nor end
- * in it. 0: some do not, or none meets it. */
+/* Returns the set of the regions of a register that overlap @g if all of them enclose it: they contain all of its
+ * blocks, its start, and its join (or have the same join), and neither start nor end inside it. Returns 0 if some do
+ * not enclose it, or if there are none. */
 static uint32_t set_around(const struct numbering *n, const struct ptx_region *g, unsigned reg)
 {
     const uint32_t *set = n->set[reg];
@@ -132,8 +133,9 @@ static uint32_t new_pair(struct ptx_unit *unit)
     return (uint32_t)(unit->vregs.count - 1);
 }
 
-/* A register whose regions that meet region @i all lie around it: fewest first. Their number is
- * saved while it has the register. False: there is none, or it can be entered in the middle. */
+/* Assigns to region @i a register whose overlapping regions all enclose it, that with the fewest. The outer number is
+ * saved while region @i uses the register. Returns false if there is none, or if the region can be entered in the
+ * middle. */
 static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 {
     struct ptx_unit *unit = n->unit;
@@ -141,8 +143,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     unsigned best = ISA_BREG_COUNT;
     uint32_t around = 0;
 
-    /* a lane that reached the join past the start would wait there with the outer number, for
-     * lanes that may wait for it elsewhere */
+    /* A lane that reached the join without passing the start would wait there with the outer number, for lanes that may
+     * wait for it elsewhere. */
     if (!ptx_region_serves(unit, g, g->join))
         return false;
     if (n->sets.count == 0)
@@ -160,8 +162,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     g->barrier = (uint8_t)best;
     g->saved = new_pair(unit);
     unit->lossy = true;
-    /* a stack's load wants one bssy to reach each branch that names a register: after g
-     * that would be g's */
+    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register; inside @g that would
+     * be the one of @g. */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
         size_t retained = 0;
@@ -179,15 +181,14 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
 {
     struct ptx_unit *unit = n->unit;
     struct ptx_region *g = n->sorted[i];
-    /* A block's bsyncs are at its start and its bssys at its end, so a region may
-     * end where another starts; but no lane may pass, inside, a bsync or bssy of its
-     * own register that belongs to another region. */
+    /* A block's bsyncs are at its start and its bssys at its end, so a region may end where another starts. But inside
+     * the region no lane may pass a bsync or bssy of the same register that belongs to another region. */
     uint32_t clash = n->inside[g->start] | n->starts[g->start] | n->inside[g->join] | absent;
 
     for (size_t k = 0; k < g->inside.count; k++) {
         uint32_t b = g->inside.at[k];
 
-        /* no lane is in a region without calls when a callee uses its registers */
+        /* a callee may use the registers of a region if no lane is in the region during the call */
         clash |= n->inside[b] | n->starts[b] | n->joins[b] | (n->calls[b] ? callees : 0);
     }
     g->saved = PTX_NONE;
@@ -210,7 +211,7 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
         add_to_sets(n, i);
 }
 
-/* Where what was numbered is: bssys, bsyncs, branches and edges that leave. */
+/* Stores the barrier numbers at bssys, bsyncs, branches and the edges that leave. */
 static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -219,14 +220,14 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         if (g->barrier == PTX_NO_BARRIER)
             continue;
         *PTX_PUSH(unit->job, unit->blocks.at[g->start].joins) = (uint32_t)(g - unit->regions.at);
-        /* a branch names the barrier at its post-dominator: a stack needs a place that all
-         * lanes reach; the joins of loops that may be left serve convergence barriers */
+        /* A branch names the barrier at its post-dominator, because a SIMT stack needs a place that all lanes reach;
+         * joins within a loop's iteration are only used by convergence barriers. */
         for (size_t k = 0; g->scope == PTX_NONE && k < g->branches.count; k++)
             unit->blocks.at[g->branches.at[k]].branch_barrier = g->barrier;
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
             unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* with an outer region: what is saved of it is given up, too */
+            bool left = false; /* the edge also leaves the outer region, so its saved number is discarded */
 
             for (size_t j = 0; j < from->breaks[edge].count; j++)
                 left |= from->breaks[edge].at[j] == g->barrier;
@@ -235,7 +236,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
                 g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
     }
-    for (size_t i = n; i-- > 0;) { /* the smaller regions' bsync come first */
+    for (size_t i = n; i-- > 0;) { /* bsyncs of smaller regions come first */
         const struct ptx_region *h = sorted[i];
 
         if (h->barrier == PTX_NO_BARRIER)

@@ -10,15 +10,16 @@
  *     join:
  *         bsync b0
  *
- * An arm is one block between the branch and its join, with one way in and one out. The guard
- * keeps other lanes from memory, so that they cannot fault, from registers that are live after the
- * arm, and from operations that are not defined for all operands, such as a division, against which
- * the branch may be: who checks arithmetic is to see the lanes of the source. The rest of what only
- * the arm itself reads needs no guard.
+ * A side ("arm") is one block between the branch and its join, with one predecessor and one successor.
+ * The guard applies to memory accesses, so that other lanes cannot fault; to writes of registers that
+ * are live after the side; and to operations that are undefined for some operands, such as a division
+ * that the branch protects, so that arithmetic checks only see the lanes of the source. Other
+ * instructions, whose results only the side itself reads, need no guard.
  *
- * Arms with calls, atomics that loops may spin on, anything that lanes do together, the mask of
- * the lanes that are there, or with guards of their own stay; so do those with accesses to local and generic memory:
- * these are code for debuggers, where a breakpoint on a line should be hit by the lanes that reach it.
+ * Sides are not converted if they contain calls, atomics on which a loop may spin, operations across
+ * lanes, reads of the active mask, or guarded instructions. Neither are sides with accesses to local and
+ * generic memory: these are code for debuggers, in which a breakpoint on a line must only be hit by the
+ * lanes that reach it.
  */
 #include "ptx/ptx_priv.h"
 
@@ -27,9 +28,9 @@ enum { MAX_INSNS = 8, MAX_MEMORY = 4 };
 struct ifconv {
     struct ptx_unit *unit;
     uint32_t *uses;   /* by vreg: reads in the whole function */
-    uint32_t *inside; /* by vreg: reads in the arm at hand */
-    uint32_t *into;   /* by block: the block that took it up, + 1 */
-    bool *taken;      /* by block: it has taken up arms */
+    uint32_t *inside; /* by vreg: reads in the current side */
+    uint32_t *into;   /* by block: 1 + the block that it was merged into */
+    bool *taken;      /* by block: sides were merged into it */
 };
 
 static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
@@ -60,7 +61,7 @@ static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
     return true;
 }
 
-/* Whether @arm is an arm of @from, and short: the block where it joins, else PTX_NONE. */
+/* Returns the join if @arm is a short side of the branch in @from, else PTX_NONE. */
 static uint32_t arm_of(const struct ifconv *ic, uint32_t from, uint32_t arm, unsigned *count,
                        unsigned *memory)
 {
@@ -79,7 +80,7 @@ static uint32_t arm_of(const struct ifconv *ic, uint32_t from, uint32_t arm, uns
     return b->succ[0];
 }
 
-/* Which of the two sides become guarded instructions: bit k for successor k. */
+/* Returns the sides that become guarded instructions: bit k for successor k. */
 static unsigned arms_of(const struct ifconv *ic, uint32_t from)
 {
     const struct ptx_block *b = &ic->unit->blocks.at[from];
@@ -115,7 +116,7 @@ static void count_reads(const struct ptx_unit *unit, uint32_t *reads, const stru
         reads[ptx_ref_vreg(b->guard)]++;
 }
 
-/* Guards what needs it in the arm that is successor @k of @from. */
+/* Adds the guard to those instructions of successor @k of @from that need it. */
 static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
 {
     struct ptx_unit *unit = ic->unit;
@@ -130,7 +131,7 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             uint32_t v = ptx_ref_vreg(mi->ref[s]);
 
-            /* one definition and no reader elsewhere: a temporary of the arm */
+            /* one definition, read only here: a temporary of the side */
             if (ptx_mi_writes(mi, (enum ptx_slot)s))
                 lives_on |= unit->vregs.at[v].def_count != 1 || !unit->vregs.at[v].ssa ||
                             ic->uses[v] != ic->inside[v];
@@ -158,7 +159,7 @@ static void put_block(struct ptx_unit *unit, const struct ptx_mi *old, const str
         *PTX_PUSH(unit->job, unit->code) = old[i];
 }
 
-/* The code again, with arms after the blocks that took them up. */
+/* Copies the code so that each side follows the block that it was merged into. */
 static void move_code(struct ifconv *ic, const uint8_t *arms)
 {
     struct ptx_unit *unit = ic->unit;
@@ -173,7 +174,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
         uint32_t first = (uint32_t)unit->code.count;
 
         if (ic->into[bi] != 0)
-            continue; /* it is elsewhere */
+            continue; /* it was merged into another block */
         unit->order.at[retained++] = bi;
         put_block(unit, old, b);
         if (arms[bi] != 0) {
@@ -234,7 +235,7 @@ static bool convert(struct ptx_unit *unit)
     return any;
 }
 
-/* A block that one other leads to, and which goes nowhere else, follows it: no jump. */
+/* Places a block after its only predecessor if it is that block's only successor: no jump is needed. */
 static void straighten(struct ptx_unit *unit)
 {
     const struct ptx_mi *old = unit->code.at;

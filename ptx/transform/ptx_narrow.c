@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * 64-bit arithmetic of which only low words are read is done in 32 bits. OpenCL's indices are the
- * case: `int i = get_global_id(0)` is a sum of 64-bit products, cut to its low word.
- *
- * Addition, multiplication, left shifts and what works bit by bit need no high word to make a
- * low one. A register is narrow when all its definitions are such and every reader wants its low
- * word only, itself narrow or not.
- */
+/* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. It occurs in OpenCL: `int i =
+ * get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a
+ * multiplication, a left shift or a bitwise operation depends on low words only. A register is narrowed if all its
+ * definitions are such operations and every use reads its low word only; the uses need not be narrowed. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 
-/** The operation that makes the low word, ISA_OP_COUNT: none does. */
+/** Returns the operation that computes the low word, or ISA_OP_COUNT if there is none. */
 static enum isa_op narrow_of(const struct ptx_mi *mi)
 {
     if (mi->in.op != ISA_V_CVT)
@@ -27,7 +23,7 @@ static enum isa_op narrow_of(const struct ptx_mi *mi)
     case ISA_ST_S32:
     case ISA_ST_U64:
     case ISA_ST_S64: return ISA_V_MOV_B32;
-    default: return ISA_OP_COUNT; /* shorter ones are extended, floats are rounded */
+    default: return ISA_OP_COUNT; /* shorter integers are extended, floats are rounded */
     }
 }
 
@@ -46,7 +42,7 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
         bool is_x = sources[i] == PTX_S_X;
 
         if (!(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_NOSRCMOD) &&
-            isa_insn_srcmod(&mi->in, i) & 2) /* the absolute value looks at the sign */
+            isa_insn_srcmod(&mi->in, i) & 2) /* the absolute value reads the sign */
             return false;
         if ((!is_x || mi->in.xkind == ISA_X_VECTOR) && ptx_ref_is_vreg(mi->ref[sources[i]]) &&
             mi->rows[sources[i]] == 2 && ptx_ref_row(mi->ref[sources[i]]) != 0)
@@ -57,9 +53,9 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
 
 struct narrow {
     struct ptx_unit *unit;
-    bool *wide;                  /* by vreg: somebody wants its high word, or makes it anyway */
-    PTX_LIST(uint32_t) work;     /* wide registers whose definitions are to be looked at */
-    uint32_t *first, *defs;      /* definitions, by vreg */
+    bool *wide;                  /* by vreg: its high word is read, or must be computed anyway */
+    PTX_LIST(uint32_t) work;     /* wide registers whose definitions must be processed */
+    uint32_t *first, *defs;      /* definitions by vreg */
 };
 
 static void want(struct narrow *n, ptx_ref ref)
@@ -72,7 +68,7 @@ static void want(struct narrow *n, ptx_ref ref)
     *PTX_PUSH(n->unit->job, n->work) = v;
 }
 
-/** The registers whose high words @mi reads. */
+/** Marks the registers whose high words @mi reads. */
 static void want_sources(struct narrow *n, const struct ptx_mi *mi)
 {
     for (unsigned s = 0; s < PTX_S_M; s++)

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Fewer instructions before allocation: copies, constants and parameters go into the
- * operands that read them, small patterns join, dead code goes. A virtual register takes
- * part when it has one definition that dominates its uses ("ssa"): then its value at a
- * use is the one defined, as in any SSA form.
- */
+/* Optimisation before register allocation: copies, constants and parameters are propagated into operands, small
+ * patterns combined, dead code removed. It applies to virtual registers with one definition that dominates all uses
+ * ("ssa"), so that a use reads the defined value, as in SSA form. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 
 struct opt {
     struct ptx_unit *unit;
     uint32_t *block_of; /* by instruction */
-    ptx_ref *alias;     /* by vreg: what a copy stands for, PTX_NO_REF: itself */
-    bool *alias_neg;    /* predicates: the complement */
+    ptx_ref *alias;     /* by vreg: the register that it is a copy of, PTX_NO_REF: no copy */
+    bool *alias_neg;    /* predicate: it is the complement */
 };
 
 static bool has_c(enum isa_op op)
@@ -54,7 +51,7 @@ static void count_all(struct opt *opt)
                     struct ptx_vreg *v = &unit->vregs.at[ptx_ref_vreg(mi->ref[s])];
 
                     v->def = v->def_count++ == 0 ? i : PTX_NONE;
-                    /* a partial write depends on what was there */
+                    /* a partial write also depends on the old value */
                     if (mi->flags & PTX_MI_PARTIAL)
                         v->def_count++;
                 } else if (ptx_ref_is_vreg(mi->ref[s])) {
@@ -83,7 +80,7 @@ static void find_ssa(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
 
-    for (size_t v = 0; v < unit->vregs.count; v++) /* fixed ones change by calls, too */
+    for (size_t v = 0; v < unit->vregs.count; v++) /* calls also change fixed registers */
         unit->vregs.at[v].ssa = unit->vregs.at[v].def_count == 1 && unit->vregs.at[v].fixed == 0;
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
         const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
@@ -108,7 +105,7 @@ static void find_ssa(struct opt *opt)
     }
 }
 
-/** The instruction that defines an ssa register, NULL for others. */
+/** Returns the instruction that defines an ssa register, or NULL for others. */
 static struct ptx_mi *definition(const struct opt *opt, ptx_ref ref)
 {
     const struct ptx_vreg *v;
@@ -166,7 +163,7 @@ static ptx_ref follow(const struct opt *opt, ptx_ref ref, bool *negate)
 /* ---- constants ----------------------------------------------------------- */
 
 struct constant {
-    bool is_bank; /* c[0][x] */
+    bool is_bank; /* in constant bank 0: c[0][x] */
     uint64_t value;
 };
 
@@ -192,7 +189,8 @@ static bool constant_of(const struct opt *opt, ptx_ref ref, struct constant *out
     return false;
 }
 
-/* The 32-bit immediate of @value for a source of @rows rows of this operation. */
+/* Converts @value to the 32-bit immediate of a source of @rows registers of this operation; returns false if it
+ * cannot. */
 static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *imm)
 {
     const struct isa_op_info *info = isa_op_info(op);
@@ -207,7 +205,7 @@ static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *i
     default:
         break;
     }
-    if (info->flags & ISA_F_FLOAT) { /* the high word */
+    if (info->flags & ISA_F_FLOAT) { /* the immediate is the high word */
         *imm = (uint32_t)(value >> 32);
         return (uint32_t)value == 0;
     }
@@ -215,7 +213,7 @@ static bool immediate(enum isa_op op, unsigned rows, uint64_t value, uint32_t *i
     return (uint64_t)(int64_t)(int32_t)value == value;
 }
 
-/* Puts a constant into X of @mi in place of its @slot, whose partner keeps its register. */
+/* Puts a constant into X of @mi. Returns false if it cannot be encoded. */
 static bool put_constant(struct ptx_mi *mi, const struct constant *c, unsigned rows)
 {
     uint32_t imm = (uint32_t)c->value;
@@ -234,7 +232,7 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     const struct isa_op_info *info = isa_op_info(op);
     struct constant c, other;
 
-    if (op == ISA_WARPSYNC) { /* immediate, no constant */
+    if (op == ISA_WARPSYNC) { /* accepts an immediate, but no constant */
         if (constant_of(opt, mi->ref[PTX_S_X], &c) && !c.is_bank)
             (void)put_constant(mi, &c, 1);
         return;
@@ -253,14 +251,14 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
         }
     }
     if (constant_of(opt, mi->ref[PTX_S_X], &c)) {
-        /* c = a constant of a bank in a sub-word conversion is read whole: same thing */
+        /* a sub-word conversion may read a constant of a bank as a whole word */
         if (isa_insn_srcmod(&mi->in, 1) == 0 || (info->flags & ISA_F_NOSRCMOD))
             (void)put_constant(mi, &c, mi->rows[PTX_S_X]);
     } else if (has_c(op) && constant_of(opt, mi->ref[PTX_S_C], &other) && !other.is_bank &&
                mi->ref[PTX_S_C] != PTX_ZERO && op != ISA_V_PRMT_B32 &&
                opt->block_of[opt->unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_C])].def] == block &&
                isa_insn_srcmod(&mi->in, 2) == 0 && isa_insn_srcmod(&mi->in, 1) == 0) {
-        /* X becomes the third source; a constant from before a loop is better in a row */
+        /* X becomes the third source; a constant from before a loop is better kept in a register */
         ptx_ref b = mi->ref[PTX_S_X];
         uint8_t rows = mi->rows[PTX_S_X];
         uint32_t imm;
@@ -294,7 +292,7 @@ static bool unguarded(const struct ptx_mi *mi)
     return !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]);
 }
 
-/* Whether @ref has at instruction @to the value that it had at @from, in one block. */
+/* Returns true if @ref has the same value at instructions @from and @to of one block. */
 static bool unchanged(const struct opt *opt, ptx_ref ref, uint32_t from, uint32_t to)
 {
     if (ssa_or_zero(opt, ref))
@@ -313,7 +311,7 @@ static bool unchanged(const struct opt *opt, ptx_ref ref, uint32_t from, uint32_
     return true;
 }
 
-/* shl(cvt.s64.s32 a, k) = mulwide(a, 1 << k): nothing is lost on the way */
+/* Combines shl(cvt.s64.s32 a, k) to mulwide(a, 1 << k), which is exact. */
 static void join_shift(struct opt *opt, struct ptx_mi *mi)
 {
     const struct ptx_mi *cvt;
@@ -347,7 +345,7 @@ static void join_shift(struct opt *opt, struct ptx_mi *mi)
     mi->rows[PTX_S_A] = mi->rows[PTX_S_X] = 1;
 }
 
-/* x + 0 of integers is a copy */
+/* Turns x + 0 of integers into a copy. */
 static void join_zero(struct opt *opt, struct ptx_mi *mi)
 {
     struct constant c;
@@ -367,7 +365,7 @@ static void join_zero(struct opt *opt, struct ptx_mi *mi)
     }
 }
 
-/* add(mulwide(a, b), c) = madwide(a, b, c), where the product is used nowhere else */
+/* Combines add(mulwide(a, b), c) to madwide(a, b, c) if the product has no other use. */
 static void join_mad(struct opt *opt, struct ptx_mi *mi, uint32_t block)
 {
     uint32_t here = (uint32_t)(mi - opt->unit->code.at);
@@ -402,7 +400,7 @@ static void join_mad(struct opt *opt, struct ptx_mi *mi, uint32_t block)
     }
 }
 
-/* neg and abs of floats become source modifiers of their only reader */
+/* Turns neg and abs of floats into source modifiers of their only use. */
 static void join_sign(struct opt *opt, struct ptx_mi *mi)
 {
     static const uint8_t slots[] = { PTX_S_A, PTX_S_X, PTX_S_C };
@@ -427,7 +425,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
         neg = def->in.op == ISA_V_NEG_F32 || def->in.op == ISA_V_NEG_F64;
         if (!neg && def->in.op != ISA_V_ABS_F32 && def->in.op != ISA_V_ABS_F64)
             continue;
-        /* abs comes before neg in a modifier; an outer abs hides an inner neg */
+        /* abs is applied before neg, so an outer abs makes an inner neg ineffective */
         if (neg)
             mods ^= mods & 2 ? 0 : 1;
         else
@@ -440,8 +438,8 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
 
 /* ---- copies into loop variables ------------------------------------------ */
 
-/* After d = s in a block the readers of s read d, as long as both keep their values: then
- * s often ends at the copy, and the allocator gives both one register. */
+/* After d = s in a block, replaces uses of s by d while both keep their values. Then s is often dead after the copy,
+ * and the allocator assigns one register to both. */
 static void forward_copies(struct opt *opt, const struct ptx_block *b)
 {
     struct ptx_unit *unit = opt->unit;
@@ -515,8 +513,8 @@ static void reduce_atomic(struct ptx_mi *mi)
     mi->flags &= (uint16_t)~PTX_MI_SPIN;
 }
 
-/* From the back of each block; a register that loses its last reader makes its
- * definition a candidate, wherever that is, so repeat until nothing changes. */
+/* Removes dead code from the end of each block. When a register loses its last use, its definition, in whatever block,
+ * is examined, too. */
 static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
@@ -570,7 +568,7 @@ static void remove_dead(struct opt *opt)
             if (unit->vregs.at[ptx_ref_vreg(mi->ref[s])].use_count != 0)
                 needed = true;
             else if (s != PTX_S_D)
-                mi->ref[s] = PTX_NO_REF; /* a predicate without readers */
+                mi->ref[s] = PTX_NO_REF; /* a predicate that is never read */
             else if (isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_ATOMIC)
                 reduce_atomic(mi);
         }
@@ -643,7 +641,7 @@ void ptx_opt(struct ptx_unit *unit)
                 if (to != PTX_ZERO)
                     unit->vregs.at[ptx_ref_vreg(to)].use_count++;
                 if (to == PTX_ZERO && s == PTX_S_GUARD && (mi->in.guard_neg ^ negate))
-                    mi->flags |= PTX_MI_DEAD; /* @!pt */
+                    mi->flags |= PTX_MI_DEAD; /* @!pt never executes */
                 mi->ref[s] = to == PTX_ZERO && s == PTX_S_GUARD ? PTX_NO_REF : to;
                 if (negate)
                     ptx_mi_negate(mi, (enum ptx_slot)s, !ptx_mi_negated(mi, (enum ptx_slot)s));

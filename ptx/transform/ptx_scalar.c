@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uniform work goes to the scalar unit: v_ rows become s_ rows, branches on uniform
- * predicates s_bra, and what stays on vectors takes a scalar as an operand, or a copy of it.
+ * Moves uniform instructions to the scalar unit: v_ rows become s_ rows, branches on uniform predicates
+ * s_bra; vector instructions read a scalar as an operand, or a copy of it.
  *
- * Where a scalar may be written is MACHINE 3: all live lanes of the warp must be there.
- * So not
- *   - in the region of a divergent branch (which has its loops, header to the bsync after
- *     them), nor after one that no bsync joins again;
+ * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So not
+ *   - in the region of a divergent branch, including its loops from the header to the bsync after them,
+ *     nor after a branch that no bsync joins again;
  *   - after the first divergent branch of a kernel with soft barriers;
- *   - after an instruction at which lanes may diverge itself: a barrier whose guard, number
- *     or mask differs between lanes;
- *   - after a call, or in anything but a kernel.
- * Reading is legal anywhere.
+ *   - after an instruction at which lanes may diverge: a barrier whose guard, number or mask differs
+ *     between lanes;
+ *   - after a call, or outside a kernel.
+ * Scalars may be read anywhere.
  *
- * A virtual register can be scalar if it is uniform, each of its definitions has a scalar
- * row, is in such a place and reads nothing but scalars and constants, and, for
- * predicates, all readers can read a scalar one. Of these, what does not pay is given up:
- * first registers that no scalar instruction reads, then whole webs, then what there is no
- * room for.
+ * A virtual register can be scalar if it is uniform; each definition has a scalar row, is at a permitted
+ * place, and reads only scalars and constants; and, for predicates, all uses can read a scalar
+ * predicate. From these candidates the unprofitable ones are removed: first registers that no scalar
+ * instruction reads, then whole webs, then registers for which there is no space.
  */
 #include <stdio.h>
 
@@ -25,30 +23,30 @@
 #include "ptx/select/ptx_select_priv.h"
 
 enum {
-    MAX_LIVE = 30,  /* live registers: each blocks at most one quad of 31 */
-    MAX_LIVE_P = 6, /* live predicates */
+    MAX_LIVE = 30,  /* most live registers: each blocks at most one quad of 31 */
+    MAX_LIVE_P = 6, /* most live predicates */
     MAX_ROUNDS = 24,
-    NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* in `scalar_op` */
+    NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of `scalar_op` */
 };
 
 struct scalar {
     struct ptx_unit *unit;
-    uint16_t *scalar_op;      /* by operation: the scalar row, NOT_KNOWN, NO_SCALAR_OP */
+    uint16_t *scalar_op;      /* by operation: its scalar row, NOT_KNOWN or NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
-    uint32_t *cut;       /* by block: instructions from here on are not convergent */
-    bool *after_divergence;        /* by block: where all of what can be reached is not */
+    uint32_t *cut;       /* by block: index from which on lanes may not execute together */
+    bool *after_divergence;        /* by block: it is reachable from a place where lanes do not execute together */
     bool *can;           /* by vreg */
-    float *own;          /* by vreg: what its own conversion gains */
-    bool *at_def;        /* by vreg: its copy is made where it is written, not read */
-    bool *fixed;         /* by vreg: scalar already (bases of addresses) */
+    float *own;          /* by vreg: gain of making it scalar */
+    bool *at_def;        /* by vreg: its vector copy is made at the definition, not at the use */
+    bool *fixed;         /* by vreg: already scalar (base of an address) */
     uint32_t *web;       /* by vreg: union-find */
-    uint32_t *copy;      /* by vreg: the vector that has its value, + 1 */
-    uint32_t *copy_at;   /* by vreg: block + 1 in which that copy is good */
+    uint32_t *copy;      /* by vreg: 1 + the vector register that holds a copy of it */
+    uint32_t *copy_at;   /* by vreg: 1 + block in which that copy is valid */
 };
 
 /* ---- rows ---------------------------------------------------------------- */
 
-/* Operand @tok of a vector row, in the row of the scalar unit; ISA_TOK_NONE: it has no such operand. */
+/* Returns the scalar unit's token for token @tok of a vector row, or ISA_TOK_NONE. */
 static enum isa_tok scalar_token(enum isa_tok tok)
 {
     static const enum isa_tok pairs[][2] = {
@@ -64,7 +62,7 @@ static enum isa_tok scalar_token(enum isa_tok tok)
     return ISA_TOK_NONE;
 }
 
-/* The same operands, on scalars; a scalar comparison writes one predicate. */
+/* Returns true if the operands correspond; a scalar comparison writes only one predicate. */
 static bool operands_match(const struct isa_operands *vector, const struct isa_operands *scalar)
 {
     unsigned count = 0;
@@ -78,7 +76,7 @@ static bool operands_match(const struct isa_operands *vector, const struct isa_o
     return count == scalar->count;
 }
 
-/* The scalar row of a vector row: the same name after s_, the same operands on scalars. */
+/* Returns the scalar row of a vector row: its name has the prefix s_, and its operands are scalars. */
 static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op), *to;
@@ -90,7 +88,7 @@ static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
     s->scalar_op[op] = NO_SCALAR_OP;
     if (strncmp(info->mnemonic, "v_", 2) != 0)
         return ISA_OP_NONE;
-    /* the one pair with different names */
+    /* the only pair with different names */
     snprintf(name, sizeof name, "s_%s", info->mnemonic + 2);
     if (op == ISA_V_SELP_B32 || op == ISA_V_SELP_B64)
         snprintf(name, sizeof name, "s_cselect_%s", op == ISA_V_SELP_B32 ? "b32" : "b64");
@@ -103,7 +101,7 @@ static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
     return s->scalar_op[op] == NO_SCALAR_OP ? ISA_OP_NONE : scalar_op;
 }
 
-/* How an instruction becomes scalar. */
+/* Ways to make an instruction scalar. */
 enum how { HOW_NOT, HOW_SCALAR_OP, HOW_WIDEN, HOW_LEA, HOW_MADWIDE, HOW_LOAD };
 
 static bool is_widening(const struct ptx_mi *mi)
@@ -149,8 +147,8 @@ static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
     }
 }
 
-/* Host time saved by it, in half nanoseconds (docs/evidence/performance.md): one-row arithmetic is
- * equal on wide vectors, two rows and compares are not. */
+/* Returns the host time saved, in half nanoseconds (docs/evidence/performance.md): arithmetic on one register costs the
+ * same on wide vectors, arithmetic on two and comparisons cost more. */
 static float gain_of(const struct ptx_mi *mi, enum how how)
 {
     switch (how) {
@@ -167,7 +165,7 @@ enum { COPY_COST = 4, BRANCH_GAIN = 4 };
 
 /* ---- where all lanes are ------------------------------------------------- */
 
-/* What can be reached from the end of @block. */
+/* Marks the blocks that are reachable from the end of @block. */
 static void mark_after(struct scalar *s, uint32_t block)
 {
     struct ptx_unit *unit = s->unit;
@@ -194,7 +192,7 @@ static bool differs(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].divergent;
 }
 
-/* An instruction that not all lanes leave together: some wait, or return elsewhere. */
+/* Returns true if lanes may leave the instruction at different times: some wait, or return elsewhere. */
 static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
@@ -205,7 +203,7 @@ static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
         return false;
     if (differs(unit, mi->ref[PTX_S_GUARD]))
         return true;
-    if (flags & ISA_F_SYNC) /* of its operands only the members matter */
+    if (flags & ISA_F_SYNC) /* of its operands only the member mask matters */
         return differs(unit, mi->ref[PTX_S_M]) ||
                (mi->in.op == ISA_WARPSYNC && differs(unit, mi->ref[PTX_S_X]));
     return differs(unit, mi->ref[PTX_S_A]) || differs(unit, mi->ref[PTX_S_X]) ||
@@ -250,7 +248,7 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Whether instruction @i can now be scalar: all that it reads is. */
+/* Returns true if instruction @i can be scalar now: all registers that it reads can. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];
@@ -267,7 +265,7 @@ static bool insn_can(struct scalar *s, uint32_t i)
     return writes;
 }
 
-/* Predicates are read by guards and by scalar rows only. */
+/* Returns true for an unsupported use of a scalar predicate: only guards and scalar rows read it. */
 static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *mi, unsigned slot,
                                   bool converted)
 {
@@ -275,7 +273,7 @@ static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *m
            ptx_ref_is_vreg(mi->ref[slot]) && !converted && s->can[ptx_ref_vreg(mi->ref[slot])];
 }
 
-/* Take away until all that is left holds. */
+/* Removes candidates until all remaining ones are consistent. */
 static void propagate(struct scalar *s)
 {
     struct ptx_unit *unit = s->unit;
@@ -347,10 +345,10 @@ static float weight_of(const struct ptx_unit *unit, uint32_t block)
     return w;
 }
 
-/* How an instruction that stays on vectors reads a scalar. */
+/* Ways in which a vector instruction reads a scalar. */
 enum reading { READ_DIRECT, READ_SWAPPED, READ_BASE, READ_PRODUCT, READ_COPY };
 
-/* A sum of a scalar product and a vector: the product is made on the scalar unit. */
+/* Returns true for the sum of a scalar product and a vector, whose product is computed on the scalar unit. */
 static bool is_product_sum(const struct scalar *s, const struct ptx_mi *mi)
 {
     uint32_t i = (uint32_t)(mi - s->unit->code.at), b;
@@ -379,7 +377,7 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
     if (slot == PTX_S_GUARD)
         return READ_DIRECT;
     if (mi->in.op == ISA_TEX && slot == PTX_S_C)
-        return READ_DIRECT; /* the handle */
+        return READ_DIRECT; /* the texture handle */
     if (memory)
         return slot == PTX_S_C && s->fixed[ptx_ref_vreg(mi->ref[slot])] ? READ_DIRECT
                : slot == PTX_S_A && ptx_takes_scalar_base(mi) &&
@@ -392,7 +390,7 @@ static enum reading reading_of(const struct scalar *s, const struct ptx_mi *mi, 
         return READ_PRODUCT;
     if (slot == PTX_S_X && mi->in.xkind == ISA_X_VECTOR && ptx_op_wide_x((enum isa_op)mi->in.op))
         return READ_DIRECT;
-    /* X takes scalars at no cost, A and C do not */
+    /* X reads a scalar at no cost, A and C do not */
     if (slot == PTX_S_A && may_swap(mi) &&
         (ptx_op_commutes((enum isa_op)mi->in.op) || info->format == ISA_FMT_CMP) &&
         !s->can[ptx_ref_vreg(mi->ref[PTX_S_X])])
@@ -410,7 +408,7 @@ static uint32_t web_of(struct scalar *s, uint32_t v)
 }
 
 struct tally { /* by vreg */
-    float defs, copies; /* weights of definitions, of reads that need a copy */
+    float defs, copies; /* weights of the definitions, and of uses that need a copy */
     bool read_by_scalar;
 };
 
@@ -490,7 +488,7 @@ static bool give_up(struct scalar *s)
 
 /* ---- what there is room for ---------------------------------------------- */
 
-/* First and last instruction where each candidate lives, holes filled. */
+/* Finds the first and last instruction in the live range of each candidate, ignoring holes. */
 static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
 {
     struct ptx_unit *unit = s->unit;
@@ -536,7 +534,7 @@ static void find_hulls(struct scalar *s, uint32_t *low, uint32_t *high)
     }
 }
 
-/* Gives up registers that gain less than @threshold where too many are live. */
+/* Removes candidates that gain less than @threshold where too many are live. */
 static bool make_room(struct scalar *s, float threshold)
 {
     struct ptx_unit *unit = s->unit;
@@ -554,7 +552,8 @@ static bool make_room(struct scalar *s, float threshold)
         (is_pred(s, v) ? live_p : live)[low[v]]++;
         (is_pred(s, v) ? live_p : live)[high[v] + 1]--;
     }
-    uint32_t *over = PTX_ARRAY(unit->job, uint32_t, places); /* places up to here with too many */
+    uint32_t *over = PTX_ARRAY(unit->job, uint32_t, places); /* number of positions before this one at which too many
+                                                              * are live */
     uint32_t *over_p = PTX_ARRAY(unit->job, uint32_t, places);
 
     for (size_t i = 0; i + 1 < places; i++) {
@@ -581,12 +580,12 @@ static void choose(struct scalar *s)
 
     for (unsigned round = 0; round < 64 && give_up(s); round++)
         propagate(s);
-    /* anything that is left of a web may have lost its readers: what costs must not stay */
+    /* the rest of a web may have lost its uses, so a register that has become unprofitable must be removed, too */
     for (unsigned round = 0; make_room(s, threshold); round++) {
         propagate(s);
         threshold = round < MAX_ROUNDS ? threshold * 4 : 1e30f;
     }
-    (void)give_up(s); /* where copies are made, as it is now */
+    (void)give_up(s); /* decides again where copies are made */
     propagate(s);
 }
 
@@ -614,7 +613,7 @@ static struct ptx_mi *put_like(struct rewriter *rw, const struct ptx_mi *like, e
     return mi;
 }
 
-/* The rows of @v in vector @to. */
+/* Copies scalar @v to vector @to. */
 static void put_copy(struct rewriter *rw, const struct ptx_mi *like, uint32_t to, uint32_t v)
 {
     unsigned rows = rw->s->unit->vregs.at[v].rows;
@@ -642,7 +641,7 @@ static void set_x(struct ptx_mi *mi)
         mi->in.xkind = ISA_X_SCALAR;
 }
 
-/* t = low half of the product a * x, or a widened (x = 1); answers where it is. */
+/* Computes t = the product a * x, or a widened (x = 1), and returns the register. */
 static ptx_ref put_product(struct rewriter *rw, const struct ptx_mi *mi, bool is_signed, ptx_ref a,
                            uint32_t imm, ptx_ref d)
 {
@@ -668,7 +667,7 @@ static void put_sum(struct rewriter *rw, const struct ptx_mi *mi, ptx_ref a, ptx
     add->rows[PTX_S_D] = add->rows[PTX_S_A] = add->rows[PTX_S_X] = 2;
 }
 
-/* The product of a lea or madwide in @d. */
+/* Computes the product of a lea or madwide in @d. */
 static void put_factors(struct rewriter *rw, const struct ptx_mi *mi, enum how how, ptx_ref d)
 {
     bool is_signed = mi->in.op == ISA_V_LEA_S32 || mi->in.op == ISA_V_MADWIDE_S32;
@@ -701,7 +700,7 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         return;
     }
     if (how == HOW_LEA || how == HOW_MADWIDE) {
-        if (sum) /* the sum may be one of the product's sources */
+        if (sum) /* the destination of the sum may be a source of the product */
             d = ptx_ref_of(new_vreg(unit, 2, true), 0);
         put_factors(rw, mi, how, d);
         if (sum)
@@ -743,7 +742,7 @@ static void convert(struct rewriter *rw, const struct ptx_mi *mi)
         set_x(out);
 }
 
-/* An instruction on vectors reads its scalars in place or from copies. */
+/* Rewrites a vector instruction: it reads its scalars directly or from copies. */
 static void keep(struct rewriter *rw, const struct ptx_mi *mi)
 {
     struct scalar *s = rw->s;
@@ -770,7 +769,7 @@ static void keep(struct rewriter *rw, const struct ptx_mi *mi)
         uint32_t v = ptx_ref_vreg(ref);
 
         if (slot == PTX_S_C && out.ref[PTX_S_C] != mi->ref[PTX_S_C])
-            continue; /* a base since just now */
+            continue; /* it has just become a base */
         if (!is_scalar(s, ref) || slot == PTX_S_D || slot == PTX_S_P)
             continue;
         switch (reading_of(s, &out, slot)) {
@@ -867,7 +866,7 @@ void ptx_scalar(struct ptx_unit *unit)
     s.after_divergence = PTX_ARRAY(unit->job, bool, unit->blocks.count + 1);
     s.can = PTX_ARRAY(unit->job, bool, n + 1);
     s.own = PTX_ARRAY(unit->job, float, n + 1);
-    /* rewriting makes a register for each copy at most, and one for each sum */
+    /* rewriting creates at most one register for each copy and one for each sum */
     s.at_def = PTX_ARRAY(unit->job, bool, n + 1);
     s.fixed = PTX_ARRAY(unit->job, bool, n + 1);
     s.web = PTX_ARRAY(unit->job, uint32_t, n + 1);
