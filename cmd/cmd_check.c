@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --check and what belongs to it: the checker of a run, and files of what it found. */
+/* --check and related options: the checker of a run, and the report files. */
 #include "cmd/cmd_priv.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* configure gives it; other builds have no version. */
+/* configure defines it; other builds have no version. */
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "(unpackaged)"
 #endif
@@ -58,7 +58,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
     return LW_OK;
 }
 
-/** Could @path be written at the end? */
+/** Checks that @path can be written at the end of the run. */
 static enum lw_status try_file(const char *command, const char *option, const char *path,
                                struct lw_error *err)
 {
@@ -70,7 +70,7 @@ static enum lw_status try_file(const char *command, const char *option, const ch
     return status;
 }
 
-/** A run that cannot begin must not leave the report of an earlier one. */
+/** Deletes an old report, so that a run that cannot start does not leave the report of an earlier run. */
 static void take_old(const char *path)
 {
     struct stat at;
@@ -79,7 +79,7 @@ static void take_old(const char *path)
         (void)unlink(path);
 }
 
-/** Where reports name files from: the folder that was given, or the current one. */
+/** Determines the folder relative to which reports name files: that of the option, or the current one. */
 static enum lw_status find_base(struct cmd_check *c, const char *command, struct lw_error *err)
 {
     struct stat at;
@@ -105,7 +105,7 @@ static bool is_one_file(const char *path, const char *other_path)
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** Is @path named as programs are? Which ones the launch file has is not known yet. */
+/** Returns true if @path has the name of a program. The programs of the launch file are not known yet. */
 static bool is_program(const char *path)
 {
     static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo", ".h", ".cuh", ".c", ".bin"};
@@ -120,7 +120,7 @@ static bool is_program(const char *path)
     return false;
 }
 
-/** What is read must not be lost to what is written to @path, which may be NULL: all of it may be YAML. */
+/** Refuses @path, which may be NULL, if writing it would overwrite an input. Any input may be YAML. */
 static enum lw_status keep_from(const struct cmd_check *c, const char *command, const char *launch_file,
                                 const char *option, const char *path, struct lw_error *err)
 {
@@ -193,7 +193,7 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
         chk_suppressions_put_formers(c->suppressions, "lanewise: ", &out.sink);
     }
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
-        take_old(c->files[i]); /* last: what is refused takes nothing away */
+        take_old(c->files[i]); /* last, so that a refused command deletes nothing */
     if (status == LW_OK && c->coverage != NULL)
         take_old(c->coverage);
     if (status == LW_OK && c->profile != NULL)
@@ -288,8 +288,8 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
                                         .read_poison = c->read_poison,
                                         .by_launch = c->by_launch,
                                         .by_options = c->by_options,
-                                        /* of a log, too: where lanes may be moved, checks keep
-                                         * what flow alone makes superfluous */
+                                        /* also for a replayed log: where a debugger may move lanes, checks keep
+                                         * instrumentation that control flow alone makes redundant */
                                         .found = c->debugged || c->replayed ? on_found : NULL,
                                         .note = c->debugged ? on_note : NULL,
                                         .context = c};
@@ -319,7 +319,8 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
     return cmd_error(err);
 }
 
-/** @text into a file, if it was @written; ends it. Returns @status, or that of a failure. */
+/** Writes @text to a file if it was @written successfully, and frees it. Returns @status, or the status of a
+ *  failure. */
 static int put(const char *path, struct lw_buffer *text, enum lw_status written,
                const struct lw_error *err, int status)
 {
@@ -347,12 +348,12 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
     if (chk_count(c->chk) != 0 || chk_dropped_count(c->chk) != 0) {
         *found = chk_count(c->chk);
         lw_buffer_init(&text);
-        chk_print_all(c->chk, run, &text.sink); /* how the run was ended is said after it */
+        chk_print_all(c->chk, run, &text.sink); /* the caller reports afterwards how the run ended */
         fflush(stdout);
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* all steps are done */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* all steps were executed */
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When a run writes checkpoints, and under which names. */
+/* When a run writes checkpoints, and their file names. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -34,7 +34,7 @@ enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, c
         c->path = value;
         return LW_OK;
     }
-    /* UINT64_MAX: an engine that never stops */
+    /* UINT64_MAX would mean an engine that never stops */
     if (!lw_parse_u64(value, &count) || count == UINT64_MAX || (every && count == 0))
         return LW_FAIL(err, LW_EUSAGE, "expected a count of warp instructions%s, found \"%.40s\"",
                        every ? " of 1 or more" : "", value);
@@ -44,7 +44,7 @@ enum lw_status cmd_checkpoint_take(struct cmd_checkpoint *c, const char *name, c
     return LW_OK;
 }
 
-/** The name of the file at @count, a heap block. */
+/** Returns the name of the checkpoint file at @count, a heap block. */
 static enum lw_status name_at(const struct cmd_checkpoint *c, uint64_t count, char **out,
                               struct lw_error *err)
 {
@@ -118,7 +118,7 @@ void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m)
     char *name;
     enum lw_status status = name_at(c, m->engine->ops->instructions(m->engine), &name, &err);
 
-    fflush(stdout); /* a run that continues from it prints only what follows */
+    fflush(stdout); /* a run that continues from the checkpoint prints only later output */
     if (status == LW_OK) {
         status = cmd_machine_save(m, name, &err);
         free(name);

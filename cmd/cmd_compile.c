@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise compile, template, asm and dis. */
+/* The commands lanewise compile, template, asm and dis. */
 #include "cmd/cmd_priv.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct options {
     bool no_scalar, strip, debuggable, keep_values, check_control, slices;
     const char *stack, *registers;
     struct cmd_flags flags;
-    const char *const *paths; /* compile takes several */
+    const char *const *paths; /* source files; compile accepts several */
     unsigned path_count;
 };
 
@@ -66,7 +66,7 @@ static bool has_suffix(const char *path, const char *suffix)
     return n > m && strcmp(path + n - m, suffix) == 0;
 }
 
-/* dir/saxpy.cl becomes saxpy.lwo, as compilers do. */
+/* Returns the default output name, as compilers do: dir/saxpy.cl becomes saxpy.lwo. */
 static const char *object_name(struct options *o, const char *path)
 {
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
@@ -91,7 +91,8 @@ static int write_object(struct options *o, const char *path, const struct isa_ob
     return status;
 }
 
-/** Names may hold anything; what was put since @start is one line. */
+/** Ends a comment that began at @start. Names may contain any character, so control characters are replaced to keep it
+ *  on one line. */
 static void end_comment(struct lw_buffer *out, size_t start)
 {
     for (; start < out->size; start++)
@@ -100,7 +101,7 @@ static void end_comment(struct lw_buffer *out, size_t start)
     lw_put(&out->sink, "\n");
 }
 
-/** A comment for each kernel: what it can observe of the order of threads; or why it is missing. */
+/** Writes a comment for each kernel: how it can observe the order of threads, or why it is missing. */
 static void put_orders(const struct isa_object *object, struct lw_buffer *out)
 {
     struct isa_order_analysis *orders = isa_object_orders(object);
@@ -187,8 +188,7 @@ cleanup:
     return status;
 }
 
-/** An object whose first instruction is @text, or the row @text with registers and modifiers
- *  that it can have. */
+/** Assembles @text; or, if it is the name of a row, an instruction of that row with valid registers and modifiers. */
 static enum lw_status host_object(const char *text, struct isa_object **object,
                                   struct lw_error *err)
 {
@@ -236,7 +236,7 @@ static int print_host(struct options *o)
     return status;
 }
 
-/** The places where control fields let an instruction issue too early. */
+/** Reports the instructions whose control fields let them issue too early. */
 static int check_control(const struct isa_object *object, const char *path, const char *output)
 {
     struct lw_buffer text;
@@ -253,7 +253,7 @@ static int check_control(const struct isa_object *object, const char *path, cons
     return status != CMD_FINE ? status : got == LW_OK ? CMD_FINE : CMD_WRONG;
 }
 
-/** The slices of the object; if it has none they are made here. */
+/** Prints the object's slices; computes them if it has none. */
 static int print_slices(struct isa_object *object, const char *output)
 {
     struct lw_buffer text;
@@ -299,7 +299,7 @@ cleanup:
     return status;
 }
 
-/** The program and the options as the launch file names them. */
+/** Determines the names of the program and in its options that the launch file will use. */
 static enum lw_status name_files(struct options *o, const char **path, const char **flags, struct lw_error *err)
 {
     const char *way = lnc_way_back(o->output, &o->flags.arena);
@@ -312,7 +312,7 @@ static enum lw_status name_files(struct options *o, const char **path, const cha
     return LW_OK;
 }
 
-/** The program at @path with the names and types of its source, if its compiler can give them. */
+/** Loads the program at @path with the names and types of its source, if its compiler can write them. */
 static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
 {
@@ -369,7 +369,7 @@ cleanup:
     return status;
 }
 
-/** A file of functions alone compiles, as it does elsewhere; but nothing calls them here. */
+/** Warns about a file with functions only: it compiles, as with other compilers, but there is nothing to launch. */
 static void warn_without_kernels(const struct options *o, const struct isa_object *object)
 {
     for (unsigned i = 0; i < object->function_count; i++)
@@ -422,7 +422,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && o.debuggable && o.path_count == 1)
         got = lnc_options_debug(path, o.clang, o.flags.flag, flag_count, &changed, &flag_count, &err);
     if (got != LW_OK) {
-        /* the sentence is there */
+        /* @err already has the message */
     } else if (o.path_count > 1) {
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
@@ -438,8 +438,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         else
             got = lw_file_read(path, &ptx, &size, &err);
     } else {
-        /* .s and .lwo need no compiler, but "compile" may be said of them; others are
-         * refused there by name. */
+        /* .s and .lwo need no compiler, but "compile" accepts them; other files are refused by name there. */
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
                           o.emit);
@@ -455,7 +454,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && object != NULL)
         warn_without_kernels(&o, object);
     if (object != NULL && o.strip)
-        object->debug = NULL; /* its arena keeps the memory */
+        object->debug = NULL; /* the arena keeps the memory */
     if (got == LW_OK && object != NULL && o.slices)
         got = isa_object_slice(object, &err);
     if (got != LW_OK)

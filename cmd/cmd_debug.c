@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise debug, and gdb's server for it and for run. */
+/* The command lanewise debug, and the gdb server for it and for run. */
 #include "cmd/cmd_priv.h"
 #include "gdbstub/gdbstub.h"
 #include "shell/shell.h"
@@ -18,7 +18,7 @@ struct options {
     struct cmd_machine_options machine;
     const char *gdb;
     struct cmd_check check;
-    struct sh_given given[MAX_GIVEN]; /* -x and -c */
+    struct sh_given given[MAX_GIVEN]; /* commands of -x and -c */
     unsigned given_count;
     bool batch, serve;
 };
@@ -145,7 +145,7 @@ static void load_position(void *context, const void *data, size_t size)
 {
     struct cmd_machine *m = context;
 
-    /* This session wrote these bytes itself, so loading cannot fail. */
+    /* This session wrote the data itself, so loading cannot fail. */
     (void)!lnc_session_load(m->session, data, size, NULL);
 }
 
@@ -155,12 +155,12 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     unsigned budget = 0;
     enum lw_status status = cmd_number("history", mib, 0, 1u << 20, &budget, err);
 
-    if (m->timing != NULL) /* --history itself was refused */
+    if (m->timing != NULL) /* an explicit --history was already refused */
         return LW_OK;
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
     status = dbg_history_start(dbg, (uint64_t)budget << 20, save_position, load_position, m, err);
-    /* It was not requested: it is missed only when a user wants to go back. */
+    /* If the user did not request history, a failure matters only when the user wants to step back. */
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
@@ -194,35 +194,35 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     dbg_register_commands(dbg, &set);
     set.tables[set.count] = (struct lw_command_table){chk_commands, chk_command_count, &check->view};
     set.themes[set.count++] = "Findings";
-    /* Without cycles they are there to say what gives some. */
+    /* Without cycles the commands explain which option enables them. */
     m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_location, run_cycles, dbg};
     set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
     set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles, of a run with --timing";
     return set;
 }
 
-/** A run that gdb asked to be built ahead of `run`, with the debugger's commands on it. */
+/** A run that was built before gdb's `run` starts it, with its debugger and commands. */
 struct built {
     struct cmd_machine *m; /* owned; NULL: none */
     struct dbg *dbg;
     struct lw_command_set set;
-    struct cmd_check check; /* of this run */
+    struct cmd_check check; /* the checker of this run */
 };
 
-/** A server for gdb: what it prints, or does to start our gdb, when it is ready; and the
- *  run that it serves, which gdb may begin again. */
+/** A gdb server: the output, or the start of our gdb, when it is ready; and the run that it serves, which gdb may
+ *  restart. */
 struct serving {
     const struct cmd_serve *how;
     const char *address;
-    struct lw_error err; /* of starting gdb */
+    struct lw_error err; /* error of starting gdb */
     enum lw_status status;
     bool aarch64;
-    struct dbg *dbg;           /* of the latest run */
-    struct cmd_machine *restarted; /* owned: the latest one, when it is not the caller's */
-    struct built next;         /* owned: what `run` begins with */
+    struct dbg *dbg;           /* debugger of the latest run */
+    struct cmd_machine *restarted; /* owned: the latest run if it is not the caller's */
+    struct built next;         /* owned: the run that `run` starts with */
     struct lw_command_set set;
-    const char *program; /* the program's file, which gdb was given; NULL: none */
-    struct lw_file_sink out;   /* the debugger's messages while no gdb is there */
+    const char *program; /* program file that gdb was started with; NULL: none */
+    struct lw_file_sink out;   /* receives the debugger's messages while no gdb is connected */
 };
 
 static void announce(void *context, unsigned port)
@@ -238,7 +238,7 @@ static void announce(void *context, unsigned port)
     }
 
     if (strncmp(address, "unix:", 5) == 0)
-        snprintf(target, sizeof target, "%s", address + 5); /* gdb sees that it is a socket */
+        snprintf(target, sizeof target, "%s", address + 5); /* gdb recognises a socket by its file */
     else
         snprintf(target, sizeof target, "%.*s:%u", host, address, port);
     if (rsp_address_is_open(address))
@@ -248,10 +248,10 @@ static void announce(void *context, unsigned port)
     if (port != 0 && !serving->aarch64)
         printf("lldb: gdb-remote %.*s%s%u\n", host, address, host != 0 ? ":" : "", port);
     printf("waiting for it; in another terminal: gdb -ex 'target remote %s'\n", target);
-    fflush(stdout); /* whoever reads the port from a pipe waits for this line */
+    fflush(stdout); /* a script that reads the port from a pipe waits for this line */
 }
 
-/* A debugger with history and commands for a run, into @config. */
+/* Creates a debugger with history and commands for a run, and stores it in @config. */
 static enum lw_status serve_run(struct serving *serving, struct cmd_machine *m,
                                 struct lw_command_set *set, struct rsp_config *config,
                                 struct lw_error *err)
@@ -284,7 +284,7 @@ static void drop_built(struct built *built)
     built->m = NULL;
 }
 
-/* The launch file's run anew, into serving->next. What runs stays as it is. */
+/* Builds a new run of the launch file in serving->next. The current run is unchanged. */
 static enum lw_status build(struct serving *serving, const struct rsp_config *now,
                             struct lw_error *err)
 {
@@ -336,8 +336,8 @@ static bool same_files(const char *one, const char *other)
     return x == y;
 }
 
-/* The program at @path, where gdb has it open: another file, with another time of change, in seconds, since gdb looks
- * at no more; or the same file if nothing has changed. */
+/* Replaces the program at @path, which gdb has open. A changed program becomes a new file with another modification
+ * time in seconds, because gdb compares only seconds; an unchanged one stays. */
 static enum lw_status replace_program(const struct rsp_config *config, const char *path,
                                       struct lw_error *err)
 {
@@ -355,7 +355,7 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     if (stat(path, &before) == 0 && stat(next, &after) == 0 &&
         after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
         times[1].tv_sec = before.st_mtim.tv_sec + 1;
-        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* gdb would keep the old lines */
+        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* otherwise gdb would keep the old line table */
             status = LW_FAIL(err, LW_EIO, "%s: its time cannot be set: %s", next, strerror(errno));
     }
     if (status == LW_OK && rename(next, path) != 0)
@@ -365,7 +365,7 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     return status;
 }
 
-/* gdb is about to `run`: the program that it will run, in the file that gdb reads again then. */
+/* Called before gdb's `run`: builds the run, and writes its program to the file that gdb then reads again. */
 static enum lw_status build_ahead(void *context, struct rsp_config *config, struct lw_error *err)
 {
     struct serving *serving = context;
@@ -380,7 +380,7 @@ static enum lw_status build_ahead(void *context, struct rsp_config *config, stru
     return replace_program(&next, serving->program, err);
 }
 
-/* `run` in gdb. The run that is left is not checked: only the last one is the command's. */
+/* Executes gdb's `run`. Results of the previous run are not checked; only the last run determines the exit status. */
 static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
                                   struct lw_error *err)
 {
@@ -398,7 +398,7 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
     if (next->m == NULL)
         status = build(serving, config, err);
     if (status != LW_OK) {
-        (void)cmd_error(err); /* gdb 13 says that it failed, and not why */
+        (void)cmd_error(err); /* gdb 13 reports that it failed, but not why */
         return status;
     }
     *check = next->check;
@@ -471,7 +471,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     drop_built(&serving.next);
     how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
-    if (serving.restarted != NULL) { /* the debugger was the last to point to it */
+    if (serving.restarted != NULL) { /* the debugger had the last pointer to it */
         cmd_machine_close(m);
         *m = *serving.restarted;
         free(serving.restarted);
@@ -479,7 +479,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     return status;
 }
 
-/** Of a session in the shell: what `restore` needs to begin another one. */
+/** State of a shell session from which `restore` starts another run. */
 struct host {
     const char *path;
     const struct cmd_machine_options *options;
@@ -559,7 +559,7 @@ static void restored(void *context)
     host->dbg_before = NULL;
 }
 
-/** The session ends in order: findings are printed and written. */
+/** Ends the session regularly: findings are printed and written. */
 static bool ended(void *context)
 {
     (void)context;
@@ -658,7 +658,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     if (sh_run(&shell, &quit, &err) != LW_OK)
         status = cmd_error(&err);
     cmd_end_engine(NULL);
-    if (quit != 0 || status == CMD_FINE) /* of an `assert` that failed: 1 */
+    if (quit != 0 || status == CMD_FINE) /* status of a failed `assert`: 1 */
         status = quit;
     stop_of(host.dbg, &stop);
     if (cmd_end_signal() != 0 && stop.kind == EMU_STOP_NONE)
@@ -690,7 +690,7 @@ int cmd_debug(const struct cmd *cmd, int argc, char **argv)
     struct options o = {.cmd = cmd};
     int status = debug(cmd, &o, argc, argv);
 
-    cmd_check_close(&o.check); /* what was read before a machine was there */
+    cmd_check_close(&o.check); /* frees what was read before a machine existed */
     lw_arena_fini(&o.machine.flags.arena);
     cmd_end_die();
     return status;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What ends a run in its middle: a signal, or a limit that its user has set. The run comes back to us, what was
- * found so far is reported and written, and then the signal takes effect: the parent process sees it.
- */
+/* Early end of a run: by a signal, or a limit of the user. The engine returns, the results so far are reported and
+ * written, and then the signal is raised again, so that the parent process sees it. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -21,13 +19,13 @@ static const struct {
     const char *name;
 } endings[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}, {SIGXCPU, "SIGXCPU"}};
 
-/* `timeout` and terminals send one to us and to our group: that is not yet a second one. */
+/* `timeout` and terminals send a signal to us and to our process group: two signals within this time count as one. */
 enum { SECOND_AFTER_MS = 200 };
 
-/* A signal handler has no other way to what it needs. */
+/* State for the signal handler, which has no parameters. */
 static struct emu_engine *volatile running;
 static volatile sig_atomic_t came;
-static volatile int64_t came_at; /* ms */
+static volatile int64_t came_at; /* milliseconds */
 static void (*volatile at_once)(void);
 static int wake[2] = {-1, -1};
 
@@ -58,16 +56,16 @@ static void on_ending(int number)
         if (at_once != NULL)
             at_once();
         if (isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
-            errno = before; /* nothing else could be done */
+            errno = before; /* a failure here has no remedy */
         signal(number, SIG_DFL);
-        raise(number); /* when this returns */
+        raise(number); /* takes effect when the handler returns */
     } else if (came == 0) {
         came_at = now_ms();
         came = number;
         if (engine != NULL)
             emu_engine_interrupt(engine);
         if (wake[1] >= 0 && write(wake[1], "", 1) < 0)
-            errno = before; /* full: it is readable */
+            errno = before; /* the pipe is full, so it is readable */
     }
     errno = before;
 }
@@ -83,7 +81,8 @@ static void catch_from(size_t first, int flags, struct emu_engine *engine, void 
     sigemptyset(&action.sa_mask);
     for (size_t i = first; i < LW_COUNT_OF(endings); i++)
         if (sigaction(endings[i].number, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(endings[i].number, &action, NULL); /* what nohup ignores stays ignored */
+            sigaction(endings[i].number, &action, NULL); /* a signal that is ignored, such as by nohup, remains
+                                                          * ignored */
 }
 
 void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void))

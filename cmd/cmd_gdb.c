@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise gdb: a run with a gdb of its own, connected, in this terminal. */
+/* The command lanewise gdb: a run with its own gdb, connected, in this terminal. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -12,19 +12,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One line that needs no file: the stub has the text (docs/reference/gdb.md). */
+/* Loads the Python file without a file: the stub has its text (docs/reference/gdb.md). */
 static const char load_python[] =
     "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))";
 
-enum { WAITS_BEFORE = 10, WAITS = 100 }; /* of 20 ms, for gdb to end */
+enum { WAITS_BEFORE = 10, WAITS = 100 }; /* in steps of 20 ms: waiting for gdb to end */
 
-/* An x86-64 gdb looks at the code at each stop, four times: it has it in the file. */
+/* At each stop an x86-64 gdb reads the code four times; with this setting it reads it from the file. */
 static const char quick[] = "set trust-readonly-sections on";
 
-/* Blocks begin all the time: gdb would say a line of each of their warps. */
+/* Suppresses messages about threads: blocks start all the time, and gdb would print a line for each of their warps. */
 static const char calm[] = "set print thread-events off";
 
-/** "-batch", "--ex": an option of gdb's that is none of ours. */
+/** Returns true for "-batch", "--ex" etc.: an option of gdb that we do not have. */
 static bool is_of_gdb(const char *word)
 {
     static const char *const names[] = {"batch", "batch-silent", "ex", "iex", "eval-command", "nx", "nh", "tui",
@@ -44,7 +44,7 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
     struct cmd_gdb gdb = {.exited_fd = -1};
     int own = 1;
 
-    /* Arguments after "--" are gdb's. */
+    /* Arguments after "--" are passed to gdb. */
     while (own < argc && strcmp(argv[own], "--") != 0)
         own++;
     gdb.options = own < argc ? argv + own + 1 : NULL;
@@ -77,7 +77,7 @@ static const char *program_of(const struct cmd_gdb *gdb)
                                          : "gdb";
 }
 
-/* A signal handler has no other way to it. */
+/* For the signal handler, which has no parameters. */
 static struct cmd_gdb *volatile ours;
 
 static void remove_folder(struct cmd_gdb *gdb)
@@ -89,7 +89,7 @@ static void remove_folder(struct cmd_gdb *gdb)
     gdb->folder[0] = '\0';
 }
 
-/* Else the folder would remain, and gdb would wait for a server that is gone. */
+/* Called by the signal handler: otherwise the folder would remain, and gdb would wait for a server that has ended. */
 void cmd_gdb_quickly(void)
 {
     struct cmd_gdb *gdb = ours;
@@ -105,7 +105,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
 {
     const char *folder = getenv("TMPDIR");
 
-    /* A socket's whole name has room for about a hundred characters. */
+    /* A socket's path is limited to about a hundred characters. */
     snprintf(gdb->folder, sizeof gdb->folder, "%s/lanewise-XXXXXX",
              folder != NULL && *folder == '/' && strlen(folder) < 60 && strchr(folder, ':') == NULL
                  ? folder
@@ -123,7 +123,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
     return LW_OK;
 }
 
-/* In the child: never returns. */
+/* Executes gdb in the child process; never returns. */
 static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char *sources,
                        int failed_fd)
 {
@@ -172,7 +172,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     if (gdb->child == 0)
         become_gdb(gdb, target, sources, failed[1]);
     close(failed[1]);
-    /* Ctrl-C in this terminal is for gdb, which notifies us. */
+    /* Ctrl-C in this terminal is for gdb, which then interrupts us. */
     signal(SIGINT, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
     do
@@ -180,7 +180,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     while (got < 0 && errno == EINTR);
     if (got == sizeof number) {
         cmd_gdb_wait(gdb);
-        gdb->exited_fd = failed[0]; /* readable: the other end is closed */
+        gdb->exited_fd = failed[0]; /* readable, because the other end is closed */
         return LW_FAIL(err, LW_EIO,
                        "gdb: cannot start \"%s\": %s; install the Debian package %s, or name "
                        "another with --gdb-program or in GDB",
@@ -191,8 +191,8 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     return LW_OK;
 }
 
-/* A signal ends us: a gdb that runs commands of its own ends when its connection does, another is asked to, and one that
- * does not listen is killed. */
+/* Ends gdb after a signal. A gdb that executes commands of its own ends when its connection is closed. Another gdb gets
+ * SIGTERM and, if it does not end, SIGKILL. */
 static void end_child(int child)
 {
     const struct timespec pause = {.tv_nsec = 20000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wiring: launch file, machine, session, engine; and words for an early end. */
+/* Connects launch file, machine, session and engine; messages for an early end. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
             used += size;
         }
     }
-    /* Who says "policy" of a machine with cycles often means the other one. */
+    /* With --timing, "policy" often means the warp scheduler. */
     if (strcmp(option, "policy") == 0 && tim_is_scheduler(text))
         return LW_FAIL(err, LW_EUSAGE, "--policy: says which split of a warp runs, and %s says which "
                        "warp: use --timing with --timing-set issue.policy=%s", text, text);
@@ -56,7 +56,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
                    list);
 }
 
-/** The same, by position in the list. */
+/** As name(), by position in the list. */
 static enum lw_status choice(const char *option, const char *text, const char *const *names,
                              unsigned *out, struct lw_error *err)
 {
@@ -122,8 +122,8 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     return status;
 }
 
-/* The same of tags, where the machine detects them (@timed): that they are kept, by which rules, until when. Else options may
- * say anything: tags are counted, and change no cycle. */
+/* As fit_timing() for tags, if the machine detects them (@timed): whether they are tracked, by which rules and until
+ * when. Otherwise any option is valid, because tags are only counted and do not affect cycles. */
 static enum lw_status fit_tags(const char *path, const struct cmd_machine_options *o, const struct tim_config *timing,
                                const struct emu_config *timed, const struct emu_config *config, struct lw_error *err)
 {
@@ -155,7 +155,7 @@ static enum lw_status fit_tags(const char *path, const struct cmd_machine_option
     return LW_OK;
 }
 
-/* What the launch file says, or options, against the machine that is timed. */
+/* Checks the launch file and the options against the GPU model that is timed. */
 static enum lw_status fit_timing(const char *path, const struct cmd_machine_options *o,
                                  const struct tim_config *timing, struct emu_config *config,
                                  struct lw_error *err)
@@ -189,7 +189,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     status = fit_tags(path, o, timing, &timed, config, err);
     if (status != LW_OK)
         return status;
-    if (o->warp == NULL && config->warp_width != timed.warp_width) /* options go before the file */
+    if (o->warp == NULL && config->warp_width != timed.warp_width) /* an option overrides the file */
         return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the GPU model %s has %u: "
                        "use --warp %u, or --timing-set core.warp_width=%u", path, config->warp_width, name,
                        timed.warp_width, timed.warp_width, config->warp_width);
@@ -311,7 +311,7 @@ void cmd_debuggable_resolve(struct cmd_machine_options *options)
     }
 }
 
-/** The launch of a kernel's file that options describe. */
+/** Builds the launch of a kernel's file from the options. */
 static enum lw_status load_direct(const char *path, const struct cmd_machine_options *options, struct lw_sink *words,
                                   struct cmd_machine *m, struct lw_error *err)
 {
@@ -344,7 +344,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lw_buffer words; /* before the sentence, which has room for three errors */
+    struct lw_buffer words; /* printed before the message, which has space for three errors */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,
@@ -372,7 +372,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     status = cmd_timing_config(&options->timing, &m.timing, err);
     if (status == LW_OK)
         status = cmd_timing_options(&options->timing, &timing_options, err);
-    if (status == LW_OK && m.timing != NULL) /* the launch file may still say something else */
+    if (status == LW_OK && m.timing != NULL) /* the launch file may override it */
         tim_config_machine(m.timing, &m.config);
     if (status == LW_OK)
         status = m.direct ? load_direct(path, options, &words.sink, &m, err)
@@ -417,7 +417,7 @@ void cmd_machine_close(struct cmd_machine *m)
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
     emu_log_destroy(m->log);
-    lnc_session_destroy(m->session); /* has the object that the machine's program borrows */
+    lnc_session_destroy(m->session); /* it owns the object that the machine's program borrows */
     lnc_file_destroy(m->file);
     tim_config_destroy(m->timing);
     *m = (struct cmd_machine){0};
@@ -439,14 +439,14 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(m->session, &state, err);
 
     *more = status == LW_OK && state == LNC_LAUNCHED;
-    /* A debugger looks at warps: on to the cycle in which the first block is on a core. */
+    /* A debugger shows warps: run to the cycle in which the first block is on a core. */
     while (status == LW_OK && *more && m->timing != NULL &&
            m->engine->ops->warp_count(m->engine) == 0) {
         struct emu_stop stop;
 
         status = tim_engine_run_cycles(m->engine, 1, &stop, err);
         if (stop.kind == EMU_STOP_IDLE || stop.kind == EMU_STOP_HANG)
-            break; /* `run` will say so */
+            break; /* `run` will report it */
     }
     return status;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program: finds the command; help and version. */
+/* Main program: finds the command; help and version. */
 #include "cmd/cmd_priv.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* configure gives it; other builds have no version. */
+/* configure defines it; other builds have no version. */
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "(unpackaged)"
 #endif
@@ -283,7 +283,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         const size_t used = strlen(c->name) + 1 + strlen(c->operands);
 
         lw_printf(&out.sink, "  %s %s", c->name, c->operands);
-        if (used > 26) /* the summary has a line of its own */
+        if (used > 26) /* the summary gets a line of its own */
             lw_printf(&out.sink, "\n  %-26s", "");
         else
             lw_printf(&out.sink, "%*s", (int)(26 - used), "");
@@ -300,7 +300,8 @@ int main(int argc, char **argv)
     const struct cmd *cmd;
     int status;
 
-    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore it: then the ends of compilers are not signalled */
+    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, and then the ends of compilers would not be
+                               * signalled */
     if (argc < 2) {
         help(NULL, 0, NULL);
         return CMD_USAGE;
@@ -324,7 +325,7 @@ int main(int argc, char **argv)
             return cmd_wrong_usage(cmd, "\"%s\" is one operand too many", argv[argc - 1]);
     }
     status = cmd->run(cmd, argc - 1, argv + 1);
-    /* A full disk or a closed pipe must not look like success. */
+    /* A full disk or a closed pipe must result in an error status. */
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "lanewise: standard output could not be written\n");
         return CMD_USAGE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options by getopt_long from the rows of cmd_main.c; messages that name the nearest. */
+/* Parses options with getopt_long from the rows of cmd_main.c; messages suggest the nearest name. */
 #include "cmd/cmd_priv.h"
 
 #include <assert.h>
@@ -87,7 +87,7 @@ static bool has_option(const struct cmd *cmd, const char *name)
     return false;
 }
 
-/** Does `run` have an option that the shell lacks? */
+/** Returns true if @cmd is `debug` and `run` has this option. */
 static bool is_of_run(const struct cmd *cmd, const char *name)
 {
     for (size_t i = 0; i < cmd_count && strcmp(cmd->name, "debug") == 0; i++)
@@ -101,7 +101,7 @@ static bool of_compiler(const char *word)
     return strncmp(word, "-cl-", 4) == 0 || strncmp(word, "--cl-", 5) == 0 || strncmp(word, "-std=", 5) == 0;
 }
 
-/** What other programs call an option of ours. */
+/** Returns our option with the meaning that other programs give this name. */
 static const char *other_name(const char *bare)
 {
     static const struct {
@@ -117,7 +117,7 @@ static const char *other_name(const char *bare)
     return NULL;
 }
 
-/** Options that have another name now: the former one works for a version. */
+/** Renamed options; the former name remains valid for one version. */
 static const struct {
     const char *former, *now;
 } renamed[] = {{"window", "fairness-limit"}, {"hang-window", "hang-limit"}};
@@ -160,8 +160,8 @@ static int unknown(const struct cmd *cmd, const char *word)
                            cmd->name);
 }
 
-/* "--gdb 1234": an optional operand as a word of its own, when it can only be that. A word
- * that is neither a launch file nor any file is meant as one too: its error says what is wrong. */
+/* Returns true if @word can only be the operand of "--gdb 1234" and not a file. A word that is neither a launch file
+ * nor any file is also taken as operand, so that its error is reported. */
 static bool looks_like_address(const char *word)
 {
     const char *colon = strrchr(word, ':'), *dot = strrchr(word, '.');
@@ -175,8 +175,9 @@ static bool looks_like_address(const char *word)
            access(word, F_OK) != 0;
 }
 
-/* "--timing volta": a shipped machine; or no file at all, so that the machine's error names the
- * nearest. A file of keys is given as --timing=FILE: alone it looks like a launch file. */
+/* Returns true if @word is the operand of "--timing volta": a built-in GPU model, or no file at all, so that the
+ * error suggests the nearest model. A file of keys must be given as --timing=FILE: a separate word looks like a
+ * launch file. */
 static bool looks_like_machine(const char *word)
 {
     const char *dot = strrchr(word, '.');
@@ -226,14 +227,14 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
         longs[i] = (struct option){o->name, has, NULL, FIRST_LONG + (int)i};
         if (o->letter != 0) {
             shorts[used++] = o->letter;
-            for (int n = 0; n < has; n++) /* one colon or two */
+            for (int n = 0; n < has; n++) /* one or two colons */
                 shorts[used++] = ':';
         }
     }
     longs[cmd->option_count] = (struct option){"help", no_argument, NULL, 'h'};
     *status = CMD_USAGE;
     opterr = 0;
-    optind = 0; /* glibc: start afresh, permuting */
+    optind = 0; /* glibc: restart, with permutation */
     for (;;) {
         int before = optind == 0 ? 1 : optind;
         const struct cmd_option *o;
@@ -267,11 +268,11 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                                 "gdb there", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
-                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt is inside it */
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt is inside this word */
                                                                                 : letter);
             return -1;
         }
-        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* -std=c++17 is no -s */
+        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* -std=c++17 is not -s */
             unknown(cmd, argv[optind - 1]);
             return -1;
         }

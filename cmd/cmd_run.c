@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise run. */
+/* The command lanewise run. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -22,8 +22,8 @@ struct options {
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
     unsigned threads; /* 0: not given */
-    struct lnc_limits limits; /* of the launch file, too, when that is read */
-    struct cmd_gdb *our_gdb; /* of `lanewise gdb` */
+    struct lnc_limits limits; /* later includes those of the launch file */
+    struct cmd_gdb *our_gdb; /* the gdb of `lanewise gdb` */
     bool hash, serve, silent, verbose;
 };
 
@@ -114,8 +114,8 @@ static bool is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/** Where the summary goes, and what kernels print. Whoever reads JSON, or a buffer's bytes, from standard output
- *  wants nothing else there. */
+/** Returns the stream for the summary and for output of kernels: standard error if JSON or a buffer's bytes go to
+ *  standard output. */
 static FILE *text_stream(const struct options *o)
 {
     bool taken = is_stdout(o->stats) || is_stdout(o->machine.timing.trace);
@@ -151,8 +151,8 @@ static void progress_show(const struct cmd_machine *m, double started)
     fflush(stderr);
 }
 
-/* First after half a second, then five times a second; without a terminal only when the time is over, and then again
- * and again: one may come while the host is at work. */
+/* Starts a periodic timer. In a terminal: after half a second, then five times a second. Otherwise: when the time limit
+ * is reached, and repeatedly after it, because the host may be busy at the first time. */
 static void start_clock(bool terminal, double seconds)
 {
     double first = terminal ? 0.5 : seconds;
@@ -165,7 +165,7 @@ static void start_clock(bool terminal, double seconds)
 
 /* ---- threads ----------------------------------------------------------------------- */
 
-/** Processors that this process may use. */
+/** Returns the number of processors that this process may use. */
 static unsigned host_threads(void)
 {
     cpu_set_t set;
@@ -176,8 +176,8 @@ static unsigned host_threads(void)
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-/** Say how the launch that comes next runs: with --verbose for each kernel, else once, when
- *  threads were requested (or a person watches) and its order does not allow them. */
+/** Reports how the next launch runs: with --verbose for each kernel, else once, if threads were requested (or a
+ *  terminal is used) and its order does not permit them. */
 static void report_order(const struct cmd_machine *m, const struct options *o, bool *reported,
                        const struct isa_function **last)
 {
@@ -208,7 +208,7 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
 
 /* ---- the run --------------------------------------------------------------------- */
 
-/** @resume: a launch is under way. */
+/** @resume: a launch is in progress. */
 static enum lw_status run(struct cmd_machine *m, struct options *o, bool resume,
                           struct cmd_outcome *outcome, struct lw_error *err)
 {
@@ -312,7 +312,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     }
 }
 
-/* What kernels print, on its way to a stream: remembers whether its last line is whole. */
+/* Sink for output of kernels; records whether its last line is complete. */
 struct text_sink {
     struct lw_sink sink;
     struct lw_file_sink file;
@@ -328,7 +328,8 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
-/** A log that does not fit because a fault ended one of the runs, and was left out of the other as a finding. */
+/** Explains a log that does not match, because a fault ended one of the two runs but was skipped as a finding in the
+ *  other. */
 static int run_error(const struct options *o, struct lw_error *err)
 {
     const size_t used = strlen(err->text);
@@ -349,7 +350,7 @@ static enum lw_status dump(const struct cmd_machine *m, const char *buffer, cons
         return lnc_session_dump(m->session, buffer, path, err);
     status = lnc_session_bytes(m->session, buffer, &data, &size, err);
     if (status == LW_OK) {
-        (void)cmd_write(path, data, size); /* main says it if the standard output fails */
+        (void)cmd_write(path, data, size); /* main() reports a failure of standard output */
         free(data);
     }
     return status;
@@ -368,7 +369,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     lw_file_sink_init(&errors, stderr);
     lnc_session_result(m->session, &outcome->result);
     emu_stats_get(m->machine, &stats);
-    for (unsigned i = 0; i < o->dump_count; i++) { /* first: "ok" is for all that was asked */
+    for (unsigned i = 0; i < o->dump_count; i++) { /* before "ok", which covers all requested output */
         struct lw_error err;
 
         if (dump(m, o->dump_name[i], o->dump_file[i], &err) != LW_OK) {
@@ -415,7 +416,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         emu_where_print(&outcome->stop.hang, &errors.sink);
         lw_put(&errors.sink, "\n");
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
-        /* Nothing is known to be wrong, but "fine" would claim that all was checked. */
+        /* No error is known, but "fine" would claim that everything was checked. */
         outcome->exit = CMD_WRONG;
         fprintf(stderr, "lanewise: gdb left before the end: the results are not checked\n");
     } else {
@@ -429,7 +430,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->silent) { /* nothing else checks the results */
+        if (m->direct && !o->silent) { /* without a launch file no step checks the results */
             struct lw_file_sink sink;
             struct lw_error err;
 
@@ -457,7 +458,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     return status != CMD_FINE ? status : (int)outcome->exit;
 }
 
-/** What is written at the end can be written: a long run must not end without it. */
+/** Checks before a long run that its output files can be written. */
 static enum lw_status try_files(const struct options *o, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -482,13 +483,14 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
     return status;
 }
 
-/** One of the files that a run writes. */
+/** A file that a run writes. */
 struct output {
     const char *option, *path;
-    enum { NAMED, TEXT, JSON } dash; /* what "-" is: a file's name; standard output, alone if JSON (or a buffer) */
+    enum { NAMED, TEXT, JSON } dash; /* meaning of "-": a file of that name, standard output, or standard output for
+                                      * JSON or a buffer only */
 };
 
-/** The folder that @path is in; false: there is none. */
+/** Returns the folder that contains @path; false: it does not exist. */
 static bool folder_of(const char *path, struct stat *out)
 {
     const char *slash = strrchr(path, '/');
@@ -505,7 +507,7 @@ static bool folder_of(const char *path, struct stat *out)
     return known;
 }
 
-/** Do both name one file? A device takes what several write. */
+/** Returns true if both are the same file. Several outputs may go to one device. */
 static bool is_one_file(const struct output *a, const struct output *b)
 {
     bool on_stdout = a->dash != NAMED && is_stdout(a->path);
@@ -515,7 +517,7 @@ static bool is_one_file(const struct output *a, const struct output *b)
     if (on_stdout || other_too)
         return on_stdout && other_too && (a->dash == JSON || b->dash == JSON);
     const bool is = stat(a->path, &one) == 0, too = stat(b->path, &other) == 0;
-    if (!is && !too) { /* both will be made: the folder and the name say which */
+    if (!is && !too) { /* both will be created: folder and name identify them */
         const char *x = strrchr(a->path, '/'), *y = strrchr(b->path, '/');
 
         return strcmp(x != NULL ? x + 1 : a->path, y != NULL ? y + 1 : b->path) == 0 &&
@@ -527,14 +529,14 @@ static bool is_one_file(const struct output *a, const struct output *b)
     return S_ISREG(one.st_mode) && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** No file that one option writes is another's: the last would be all that is left. */
+/** Refuses a file that two options would write, because only the last content would remain. */
 static enum lw_status check_outputs(const struct options *o, const char *launch_file, struct lw_error *err)
 {
     const struct cmd_timing *t = &o->machine.timing;
     struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
-        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* with the summary */
+        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* written with the summary */
         {"log", o->machine.log, NAMED},
         {"coverage", o->check.coverage, TEXT},
         {"profile", o->check.profile, TEXT},
@@ -664,7 +666,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     for (unsigned i = 0; i < o.dump_count; i++) {
         uint64_t address, size;
 
-        /* Before the run: a wrong name must not cost a long one. */
+        /* checked before the run, so that a wrong name does not waste a long run */
         if (!lnc_session_buffer(m.session, o.dump_name[i], &address, &size)) {
             if (lnc_session_dump(m.session, o.dump_name[i], "", &err) != LW_OK)
                 lw_error_prefix(&err, "run: --dump");
@@ -714,7 +716,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     }
     if (gdb != NULL)
-        cmd_gdb_wait(gdb); /* its terminal is ours again: now there is something to print */
+        cmd_gdb_wait(gdb); /* the terminal is ours again, so the results can be printed */
     cmd_end_catch(m.engine, NULL);
     if (cmd_end_signal() != 0 && outcome.stop.kind == EMU_STOP_NONE) {
         detached = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run --stats: one JSON object; docs/howto/run-and-verify.md lists its keys. */
+/* run --stats: writes one JSON object; docs/howto/run-and-verify.md lists its keys. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@ static void put_number(struct lw_sink *out, const char *key, uint64_t value)
     lw_printf(out, ",\n  \"%s\": %" PRIu64, key, value);
 }
 
-/* Counts by tag. */
+/* Writes counts by tag. */
 static void put_tagged(struct lw_sink *out, const char *key, const uint64_t count[3])
 {
     lw_printf(out, "\"%s\": {\"u\": %" PRIu64 ", \"a\": %" PRIu64 ", \"v\": %" PRIu64 "}, ", key,
@@ -44,7 +44,7 @@ static void put_tags(struct lw_sink *out, const struct emu_stats *stats)
               t->lanes_saved, t->mismatches);
 }
 
-/** What analysis found of the order of each kernel. */
+/** Writes the result of the order analysis of each kernel. */
 static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
 {
     static const char *const words[] = {[ISA_ORDER_NONE] = "order-free",
@@ -108,7 +108,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 
     lw_put(out, "{\n  \"format_version\": 1,\n  \"launch_file\": ");
     lw_put_json(out, launch_file);
-    /* The same exit status as a wrong result, but none was found. */
+    /* The exit status equals that of a wrong result, but no wrong result was found. */
     put_text(out, "status",
              outcome->stop.kind == EMU_STOP_LIMIT         ? "limit"
              : outcome->stop.kind == EMU_STOP_INTERRUPTED ? "interrupted"
@@ -117,7 +117,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
              : outcome->exit == CMD_WRONG && outcome->result.failed_checks == 0
                  ? "finding"
                  : exits[outcome->exit]);
-    /* of a signal what a shell makes of it */
+    /* after a signal, the value that a shell reports */
     put_number(out, "exit_status",
                cmd_end_signal() != 0 ? 128 + (unsigned)cmd_end_signal() : (unsigned)outcome->exit);
     if (cmd_end_signal() != 0)

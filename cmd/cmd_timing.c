@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise timing: machines of the timing model; and the options --timing... of run and debug. */
+/* The command lanewise timing, which shows GPU models of the timing model; and the options --timing... of run and
+ * debug. */
 #include "cmd/cmd_priv.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
     return LW_OK;
 }
 
-/** @mechanisms, @profile: NULL: none. */
+/** @mechanisms and @profile may be NULL. */
 static enum lw_status make_config(const char *machine, const char *mechanisms, const char *profile,
                                   const char *const *set, unsigned count,
                                   const char *option, struct tim_config **out,
@@ -89,14 +90,14 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
     if (t->machine == NULL)
         return LW_OK;
     status = make_config(t->machine, t->mechanisms, t->profile, t->set, t->set_count, "--timing-set", out, err);
-    /* The machine is the first thing that --timing can get wrong. */
+    /* A wrong GPU model is reported as an error of --timing. */
     if (status != LW_OK && strncmp(err->text, "--timing-set", 12) != 0 && strncmp(err->text, "--mechanism", 11) != 0 &&
         strncmp(err->text, "--timing-profile", 16) != 0)
         lw_error_prefix(err, "--timing");
     return status;
 }
 
-/* "FROM:TO", cycles. */
+/* Parses "FROM:TO", in cycles. */
 static bool parse_window(const char *text, uint64_t *from, uint64_t *to)
 {
     const char *colon = strchr(text, ':');
@@ -115,21 +116,21 @@ void cmd_timing_heap(void)
     enum { PART = 128 << 20, ONE = 24 << 20, PAGE = 2 << 20, MAPPED = 128 << 10 };
     uintptr_t from = ((uintptr_t)sbrk(0) + PAGE - 1) / PAGE * PAGE, to;
 
-    /* One allocation grows the heap by all of the part, which is not given back when that is freed. */
+    /* One allocation grows the heap by the whole part; freeing it does not shrink the heap. */
     if (mallopt(M_MMAP_THRESHOLD, ONE + PAGE) == 0 || mallopt(M_TRIM_THRESHOLD, INT_MAX) == 0 ||
         mallopt(M_TOP_PAD, PART - ONE) == 0)
         return;
     void *volatile one = malloc(ONE);
     to = (uintptr_t)sbrk(0) / PAGE * PAGE;
-    if (to > from) /* no more than advice: the answer changes nothing */
+    if (to > from) /* only advice, so a failure changes nothing */
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
     free(one);
     (void)mallopt(M_TOP_PAD, MAPPED);
-    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* what is large is often not touched */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* large allocations are often only partly accessed */
 #endif
 }
 
-/** Says which keys of --timing-set the model does not read. */
+/** Reports the keys of --timing-set that the model does not read. */
 static void note_keys(const struct cmd_timing *t, const struct tim_config *config)
 {
     for (unsigned i = 0; i < t->set_count; i++) {
@@ -205,7 +206,7 @@ enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err)
     return status;
 }
 
-/** A trace that is not the requested one must not be taken for it. */
+/** Warns if the trace is not the requested one. */
 static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *engine)
 {
     struct tim_extent trace;
@@ -285,7 +286,7 @@ static void list(struct lw_sink *out)
         lw_printf(out, "%-12s %s\n", tim_machines[i].name, tim_machines[i].summary);
 }
 
-/* timing compare A.json B.json */
+/* Executes timing compare A.json B.json. */
 static int compare(const struct options *o, int operands, char **argv)
 {
     struct lw_buffer text;
