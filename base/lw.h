@@ -118,6 +118,8 @@ bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CH
 /** Reserves @bytes (not 0) of zeroed memory in a mapping of its own. Unlike those of calloc(), pages that are never
  *  accessed take neither memory nor time to clear. Returns NULL if there is no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
+/** As lw_reserve(), at the address @at if nothing is mapped there, else anywhere. */
+void *lw_reserve_at(void *at, uint64_t bytes) LW_MUST_CHECK;
 /** Unmaps the memory at @at; does nothing if @at is NULL. */
 void lw_release(void *at, uint64_t bytes);
 

@@ -6,7 +6,12 @@
 
 void *lw_reserve(uint64_t bytes)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+    return lw_reserve_at(NULL, bytes);
+}
+
+void *lw_reserve_at(void *at, uint64_t bytes)
+{
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
 
     return p == MAP_FAILED ? NULL : p;

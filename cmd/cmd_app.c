@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise app: any program, with our OpenCL driver in front of others. */
+/* lanewise app: any program, with our OpenCL driver and CUDA runtime in front of others. */
 #include "cmd/cmd_priv.h"
 
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifndef LW_ICD_FOLDER
-#define LW_ICD_FOLDER "/usr/local/lib/lanewise-icd"
+#ifndef LW_LIBRARY_FOLDER
+#define LW_LIBRARY_FOLDER "/usr/local/lib"
 #endif
 
 /** The value of LANEWISE_OPTIONS that is being made. */
@@ -56,31 +56,44 @@ static int count_own(const struct cmd *cmd, int argc, char **argv)
     return i < argc ? i : argc;
 }
 
-/** Gets the folder with the file that names the driver: in the folder of this program, as built, or where it is installed. */
-static bool find_driver(char *folder, size_t room)
+/** Gets the folder with @file of @name: in the folder of this program, as built, or where it is installed. */
+static bool find_folder(const char *name, const char *file, char *folder, size_t room)
 {
-    static const char *const from_here[] = {"lanewise-icd", "../lib/lanewise-icd"};
-    char here[PATH_MAX], file[PATH_MAX + 64];
+    static const char *const from_here[] = {"", "../lib/"};
+    char here[PATH_MAX], path[PATH_MAX + 64];
     ssize_t size = readlink("/proc/self/exe", here, sizeof here - 1);
     char *slash;
 
     for (unsigned i = 0; size > 0 && i < LW_COUNT_OF(from_here); i++) {
         here[size] = '\0';
         slash = strrchr(here, '/');
-        snprintf(folder, room, "%.*s/%s", (int)(slash - here), here, from_here[i]);
-        snprintf(file, sizeof file, "%s/lanewise.icd", folder);
-        if (access(file, R_OK) == 0)
+        snprintf(folder, room, "%.*s/%s%s", (int)(slash - here), here, from_here[i], name);
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        if (access(path, R_OK) == 0)
             return true;
     }
-    snprintf(folder, room, "%s", LW_ICD_FOLDER);
-    return access(LW_ICD_FOLDER "/lanewise.icd", R_OK) == 0;
+    snprintf(folder, room, "%s/%s", LW_LIBRARY_FOLDER, name);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return access(path, R_OK) == 0;
+}
+
+/** Puts @folder in front of the list of folders of a variable of the environment. */
+static void prepend(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    struct lw_buffer list;
+
+    lw_buffer_init(&list);
+    lw_printf(&list.sink, "%s%s%s", folder, before != NULL && *before != '\0' ? ":" : "", before != NULL ? before : "");
+    setenv(variable, lw_buffer_text(&list), 1);
+    lw_buffer_fini(&list);
 }
 
 int cmd_app(const struct cmd *cmd, int argc, char **argv)
 {
     const int own = count_own(cmd, argc, argv);
     char *const *program = argv + own;
-    char *mine[own + 1], folder[PATH_MAX + 32];
+    char *mine[own + 1], folder[2 * PATH_MAX];
     const char *before = getenv("LANEWISE_OPTIONS");
     struct words words = {.cmd = cmd};
     int status = CMD_USAGE;
@@ -98,11 +111,12 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
     }
     if (*program == NULL)
         status = cmd_wrong_usage(cmd, "expected a program to run, such as \"lanewise app --check ./saxpy 1000\"");
-    else if (!find_driver(folder, sizeof folder))
-        status = cmd_wrong_usage(cmd, "the OpenCL driver is not there: %s/lanewise.icd cannot be read; Lanewise was built "
-                                 "without the OpenCL headers (Debian package opencl-headers)", LW_ICD_FOLDER);
     else {
+        /* A build without the OpenCL headers has no driver: the program then finds no platform, not another one. */
+        find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
+        if (find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
+            prepend("LD_LIBRARY_PATH", folder);
         setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);
         execvp(*program, program);
         status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "there is no such program" : strerror(errno));

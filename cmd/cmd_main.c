@@ -112,7 +112,7 @@ static const struct cmd_option run_options[] = {
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
-/* Options of the OpenCL driver (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
+/* Options of the runtimes (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
 static const struct cmd_option app_options[] = {
     {"strict", 0, NULL, "the first wrong access ends what the device does; else it is reported and the program continues"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
@@ -222,7 +222,7 @@ static int manual(const struct cmd *cmd, int argc, char **argv)
 const struct cmd cmd_table[] = {
     {"run", "LAUNCH.yaml|KERNEL", "run a launch file and check its results, or a kernel's file by options", run_options,
      LW_COUNT_OF(run_options), cmd_run},
-    {"app", "PROGRAM [ARGUMENT]...", "run a program that uses OpenCL, unchanged, on the emulator", app_options,
+    {"app", "PROGRAM [ARGUMENT]...", "run a program that uses OpenCL or CUDA, unchanged, on the emulator", app_options,
      LW_COUNT_OF(app_options), cmd_app},
     {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml|KERNEL", "the shell, stopped at the first kernel's entry", debug_options,

@@ -15,7 +15,7 @@ lanewise_SOURCES = \
 	%D%/cmd_run.c \
 	%D%/cmd_stats.c \
 	%D%/cmd_timing.c
-lanewise_CPPFLAGS = $(AM_CPPFLAGS) -DLW_ICD_FOLDER='"$(libdir)/lanewise-icd"'
+lanewise_CPPFLAGS = $(AM_CPPFLAGS) -DLW_LIBRARY_FOLDER='"$(libdir)"'
 lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/lanewise.bash

@@ -25,7 +25,7 @@ dist_howto_DATA = \
 	%D%/howto/go-back-in-time.md \
 	%D%/howto/measure-cycles.md \
 	%D%/howto/run-and-verify.md \
-	%D%/howto/run-opencl-programs.md \
+	%D%/howto/run-programs.md \
 	%D%/howto/use-from-c-or-python.md
 referencedir = $(docdir)/reference
 dist_reference_DATA = \

@@ -111,3 +111,8 @@ int lanewise_allocation(lanewise_machine *m, uint64_t address, uint64_t *begin, 
     *bytes = a.size_bytes;
     return LANEWISE_OK;
 }
+
+void *lanewise_host_pointer(lanewise_machine *m, uint64_t address)
+{
+    return m != NULL && m->machine != NULL ? emu_global_share(m->machine, address) : NULL;
+}

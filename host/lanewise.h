@@ -154,6 +154,11 @@ LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, cons
 /** Gets begin and size of the live allocation that contains @address; LANEWISE_ERROR: there is none. */
 LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);
 
+/** Returns the allocation that contains @address for direct access by the host; the pointer has the value of @address, so
+ *  that host and kernels can exchange it. NULL: no allocation contains it, or the host has something else at that address
+ *  (as for the second machine of a process). Checks do not see what the host does there. */
+LANEWISE_API void *lanewise_host_pointer(lanewise_machine *machine, uint64_t address);
+
 /* ---- running --------------------------------------------------------------------------------- */
 
 /**

@@ -1,13 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
+# What both runtimes are made of.
+noinst_LIBRARIES += libruntime.a
+libruntime_a_SOURCES = \
+	%D%/rt_device.c \
+	%D%/rt_priv.h \
+	%D%/rt_queue.c \
+	%D%/rt_words.c
+
+# CUDA's runtime: programs that were linked with -cudart shared find it by LD_LIBRARY_PATH, which `lanewise app` sets to
+# a folder of its own.
+noinst_LIBRARIES += libcuda-runtime.a
+libcuda_runtime_a_SOURCES = \
+	%D%/cuda/cu_device.c \
+	%D%/cuda/cu_error.c \
+	%D%/cuda/cu_launch.c \
+	%D%/cuda/cu_memory.c \
+	%D%/cuda/cu_module.c \
+	%D%/cuda/cu_priv.h \
+	%D%/cuda/cu_stream.c
+# Prototypes are the compilers' and CUDA's: there is no header of ours.
+libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
+LW_CUDART = lanewise-cuda/libcudart.so.13
+cudartdir = $(libdir)/lanewise-cuda
+cudart_DATA = $(LW_CUDART)
+CLEANFILES += $(LW_CUDART)
+$(LW_CUDART): libcuda-runtime.a libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/cuda/exports.map
+	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,relro -Wl,-Bsymbolic \
+	    -Wl,--version-script,$(srcdir)/%D%/cuda/exports.map \
+	    -o $@ -Wl,--whole-archive libcuda-runtime.a -Wl,--no-whole-archive libruntime.a libhost.a liblanewise.a $(LANEWISE_LIBS) $(ZSTD_LIBS) $(LIBS)
+
 # The OpenCL driver: a shared object that loaders open. It contains the library and shows nothing but the functions that
 # a loader looks up.
 if HAVE_OPENCL_HEADERS
 noinst_LIBRARIES += libopencl.a
 libopencl_a_SOURCES = \
-	%D%/rt_device.c \
-	%D%/rt_priv.h \
-	%D%/rt_queue.c \
-	%D%/rt_words.c \
 	%D%/opencl/cl_context.c \
 	%D%/opencl/cl_copy.c \
 	%D%/opencl/cl_dispatch.c \
@@ -22,10 +48,10 @@ libopencl_a_SOURCES = \
 LW_OPENCL = liblanewise-opencl.so
 lwexec_DATA += $(LW_OPENCL)
 CLEANFILES += $(LW_OPENCL) lanewise.icd
-$(LW_OPENCL): libopencl.a libhost.a liblanewise.a $(CORE_LIBS) %D%/opencl/exports.map
+$(LW_OPENCL): libopencl.a libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/opencl/exports.map
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/opencl/exports.map \
-	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive libhost.a liblanewise.a $(LANEWISE_LIBS) $(LIBS)
+	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive libruntime.a libhost.a liblanewise.a $(LANEWISE_LIBS) $(LIBS)
 # The folders that loaders read have a file with the driver's path: one for this build, one for what is installed.
 noinst_DATA = lanewise-icd/lanewise.icd
 lanewise-icd/lanewise.icd: Makefile $(LW_OPENCL)
@@ -36,4 +62,4 @@ lanewise.icd: Makefile
 	$(AM_V_GEN)echo '$(libdir)/$(LW_OPENCL)' >$@.new && mv $@.new $@
 CLEANFILES += lanewise-icd/lanewise.icd
 endif
-EXTRA_DIST += %D%/opencl/exports.map
+EXTRA_DIST += %D%/opencl/exports.map %D%/cuda/exports.map

@@ -34,7 +34,8 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
                        "global memory of %llu bytes: it must be between 8 KiB and 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
-    uint8_t *map = lw_reserve(memory->bytes + 2 * SLACK_BYTES);
+    /* Host and device use the same addresses where the host permits it: emu_global_share. */
+    uint8_t *map = lw_reserve_at((void *)(uintptr_t)(ISA_GLOBAL_BASE - SLACK_BYTES), memory->bytes + 2 * SLACK_BYTES);
     memory->host = map != NULL ? map + SLACK_BYTES : NULL;
     memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
     memory->store_valid = lw_reserve(map_entries(memory) * sizeof *memory->store_valid);
@@ -473,6 +474,19 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
         return LW_ERANGE;
     memcpy(host, data, size_bytes);
     return host_wrote(machine, address, 0, host, size_bytes, err);
+}
+
+void *emu_global_share(struct emu_machine *machine, uint64_t address)
+{
+    struct emu_memory *memory = &machine->memory;
+    struct emu_allocation a;
+    bool inside;
+
+    if ((uint64_t)(uintptr_t)memory->host != ISA_GLOBAL_BASE || !emu_allocation_at(machine, address, &a, &inside) ||
+        !inside || (a.flags & EMU_ALLOC_FREED) != 0)
+        return NULL;
+    emu_memory_touch(memory, a.address - ISA_GLOBAL_BASE, a.size_bytes);
+    return (void *)(uintptr_t)address;
 }
 
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,

@@ -7,4 +7,5 @@ tests_runtime_test_opencl_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lpthread
 tests_runtime_test_opencl_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_SCRIPTS += tests/runtime/test_app.sh
 endif
-EXTRA_DIST += tests/runtime/test_app.sh
+check_SCRIPTS += tests/runtime/test_cuda.sh
+EXTRA_DIST += tests/runtime/test_app.sh tests/runtime/test_cuda.sh tests/runtime/vector.cu tests/runtime/mini_cuda.h

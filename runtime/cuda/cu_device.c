@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device: properties, attributes, limits. */
+#include "runtime/cuda/cu_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000 };
+
+static unsigned timing_number(const char *key, unsigned otherwise)
+{
+    char text[32];
+
+    return rt_machine() != NULL && lanewise_timing_value(rt_machine(), key, text, sizeof text) == LANEWISE_OK
+               ? (unsigned)strtoul(text, NULL, 10)
+               : otherwise;
+}
+
+/** The begin of the structure of CUDA 13, which has no members that CUDA 12 had and deprecated; what follows is 0. */
+struct cudaDeviceProp {
+    char name[256], uuid[16], luid[8];
+    unsigned luidDeviceNodeMask;
+    size_t totalGlobalMem, sharedMemPerBlock;
+    int regsPerBlock, warpSize;
+    size_t memPitch;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
+    size_t totalConstMem;
+    int major, minor;
+    size_t textureAlignment, texturePitchAlignment;
+    int multiProcessorCount, integrated, canMapHostMemory;
+    int textures[39]; /* sizes of textures and surfaces */
+    size_t surfaceAlignment;
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing,
+        memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported,
+        globalL1CacheSupported, localL1CacheSupported;
+    size_t sharedMemPerMultiprocessor;
+    int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported,
+        pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, canUseHostPointerForRegisteredMem,
+        cooperativeLaunch;
+    size_t sharedMemPerBlockOptin;
+};
+
+static void make_properties(struct cudaDeviceProp *p)
+{
+    char model[64];
+
+    memset(p, 0, sizeof *p);
+    if (rt_machine() != NULL && lanewise_timing_value(rt_machine(), "name", model, sizeof model) == LANEWISE_OK)
+        snprintf(p->name, sizeof p->name, "Lanewise %s", model);
+    else
+        snprintf(p->name, sizeof p->name, "Lanewise GPU emulator");
+    p->totalGlobalMem = (size_t)16 << 30;
+    p->sharedMemPerBlock = CU_SHARED_BYTES;
+    p->regsPerBlock = p->regsPerMultiprocessor = CU_REGISTERS;
+    p->warpSize = (int)timing_number("core.warp_width", 32);
+    p->memPitch = INT32_MAX;
+    p->maxThreadsPerBlock = LANEWISE_MAX_BLOCK_THREADS;
+    p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;
+    p->maxThreadsDim[2] = 64;
+    p->maxGridSize[0] = INT32_MAX;
+    p->maxGridSize[1] = p->maxGridSize[2] = 65535;
+    p->totalConstMem = 65536;
+    p->major = CU_COMPUTE_MAJOR;
+    p->minor = CU_COMPUTE_MINOR;
+    p->textureAlignment = p->surfaceAlignment = 512;
+    p->texturePitchAlignment = 32;
+    p->multiProcessorCount = (int)timing_number("core.count", 16);
+    p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = 1;
+    p->concurrentManagedAccess = 1;
+    p->asyncEngineCount = 1;
+    p->memoryBusWidth = 256;
+    p->l2CacheSize = 4 << 20;
+    p->maxThreadsPerMultiProcessor = CU_WARPS * 32;
+    p->globalL1CacheSupported = p->localL1CacheSupported = 1;
+    p->sharedMemPerMultiprocessor = 2 * CU_SHARED_BYTES;
+    p->sharedMemPerBlockOptin = 65536;
+}
+
+CU_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (device != 0)
+        return cu_return(cudaErrorInvalidDevice);
+    rt_lock();
+    make_properties(out);
+    rt_unlock();
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
+{
+    struct cudaDeviceProp p;
+    int value = 0;
+
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (device != 0)
+        return cu_return(cudaErrorInvalidDevice);
+    rt_lock();
+    make_properties(&p);
+    switch (attribute) { /* numbers of enum cudaDeviceAttr; others are what the device does not have */
+    case 1: value = p.maxThreadsPerBlock; break;
+    case 2: case 3: case 4: value = p.maxThreadsDim[attribute - 2]; break;
+    case 5: case 6: case 7: value = p.maxGridSize[attribute - 5]; break;
+    case 8: value = CU_SHARED_BYTES; break;
+    case 9: value = (int)p.totalConstMem; break;
+    case 10: value = p.warpSize; break;
+    case 11: value = INT32_MAX; break;
+    case 12: case 82: value = CU_REGISTERS; break;
+    case 13: value = (int)rt_clock_mhz() * 1000; break;
+    case 14: value = (int)p.textureAlignment; break;
+    case 15: case 19: case 31: case 41: case 83: case 89: value = 1; break;
+    case 16: value = p.multiProcessorCount; break;
+    case 36: value = (int)timing_number("clocks.dram", 1000) * 1000; break;
+    case 37: value = p.memoryBusWidth; break;
+    case 38: value = p.l2CacheSize; break;
+    case 39: value = p.maxThreadsPerMultiProcessor; break;
+    case 40: value = p.asyncEngineCount; break;
+    case 75: value = p.major; break;
+    case 76: value = p.minor; break;
+    case 79: case 80: value = 1; break;
+    case 81: value = (int)p.sharedMemPerMultiprocessor; break;
+    case 97: value = (int)p.sharedMemPerBlockOptin; break;
+    case 106: value = 32; break;
+    default: break;
+    }
+    rt_unlock();
+    *out = value;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaGetDeviceCount(int *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    *out = rt_machine() != NULL;
+    rt_unlock();
+    return cu_return(*out != 0 ? cudaSuccess : cudaErrorNoDevice);
+}
+
+CU_API cudaError_t cudaGetDevice(int *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = 0;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaSetDevice(int device)
+{
+    return cu_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+CU_API cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    (void)flags;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceSynchronize(void)
+{
+    cudaError_t error = cudaSuccess;
+
+    rt_lock();
+    if (rt_machine() == NULL)
+        error = cudaErrorNoDevice;
+    else if (!rt_run())
+        error = cudaErrorLaunchFailure;
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaThreadSynchronize(void)
+{
+    return cudaDeviceSynchronize();
+}
+
+CU_API cudaError_t cudaDeviceReset(void)
+{
+    return cudaDeviceSynchronize(); /* buffers live to the end of the process */
+}
+
+CU_API cudaError_t cudaDeviceSetCacheConfig(int config)
+{
+    (void)config;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
+{
+    (void)config;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
+{
+    static const size_t values[] = {1024, 1 << 20, 8 << 20, 2, 2048}; /* stack, printf, heap, depth, pending */
+
+    if (out == NULL || limit < 0 || limit >= (int)(sizeof values / sizeof *values))
+        return cu_return(cudaErrorInvalidValue);
+    *out = values[limit];
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
+{
+    size_t now;
+    cudaError_t error = cudaDeviceGetLimit(&now, limit);
+
+    if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now) /* stacks and text have no limit to raise */
+        return error;
+    return cu_return(cudaErrorNotSupported);
+}
+
+CU_API cudaError_t cudaDriverGetVersion(int *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = DRIVER_VERSION;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaRuntimeGetVersion(int *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = RUNTIME_VERSION;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer)
+{
+    (void)device, (void)peer;
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = 0;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    (void)peer, (void)flags;
+    return cu_return(cudaErrorInvalidDevice);
+}
+
+CU_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    (void)peer;
+    return cu_return(cudaErrorPeerAccessNotEnabled);
+}
+
+CU_API cudaError_t cudaProfilerStart(void)
+{
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaProfilerStop(void)
+{
+    return cudaSuccess;
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches, and what kernels need. */
+#include "runtime/cuda/cu_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** A configuration between <<< and >>>, which the stub of the kernel takes. They nest when stubs are inlined. */
+struct configuration {
+    cu_dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+};
+enum { MAX_CONFIGURATIONS = 64 };
+static _Thread_local struct {
+    struct configuration stack[MAX_CONFIGURATIONS];
+    unsigned count;
+} configurations;
+
+CU_API unsigned __cudaPushCallConfiguration(cu_dim3 grid, cu_dim3 block, size_t shared_bytes, cudaStream_t stream)
+{
+    if (configurations.count == MAX_CONFIGURATIONS)
+        return cudaErrorInvalidConfiguration;
+    configurations.stack[configurations.count++] = (struct configuration){grid, block, shared_bytes, stream};
+    return 0;
+}
+
+CU_API cudaError_t __cudaPopCallConfiguration(cu_dim3 *grid, cu_dim3 *block, size_t *shared_bytes, cudaStream_t *stream)
+{
+    struct configuration c;
+
+    if (configurations.count == 0)
+        return cudaErrorInvalidConfiguration;
+    c = configurations.stack[--configurations.count];
+    *grid = c.grid;
+    *block = c.block;
+    *shared_bytes = c.shared_bytes;
+    *stream = c.stream;
+    return cudaSuccess;
+}
+
+/** Launches with the lock held. */
+static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                          cudaStream_t stream)
+{
+    struct cu_function *f;
+    lanewise_kernel_needs needs;
+    lanewise_shape shape = {.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}};
+    cudaError_t error = cu_function_get(stub, &f);
+
+    if (error != cudaSuccess)
+        return error;
+    if (!cu_is_stream(stream))
+        return cudaErrorInvalidResourceHandle;
+    lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+    for (unsigned i = 0; i < 3; i++)
+        if (shape.grid[i] == 0 || shape.block[i] == 0 || (i != 0 && shape.grid[i] > 65535))
+            return cudaErrorInvalidConfiguration;
+    if (grid.x > INT32_MAX || block.x > 1024 || block.y > 1024 || block.z > 64 ||
+        (uint64_t)block.x * block.y * block.z > LANEWISE_MAX_BLOCK_THREADS)
+        return cudaErrorInvalidConfiguration;
+    if ((uint64_t)block.x * block.y * block.z > needs.max_threads)
+        return cudaErrorLaunchOutOfResources;
+    if (needs.shared_bytes + shared_bytes > (f->max_dynamic_bytes > CU_SHARED_BYTES
+                                                 ? (size_t)f->max_dynamic_bytes + needs.shared_bytes
+                                                 : CU_SHARED_BYTES))
+        return cudaErrorInvalidValue;
+    shape.shared_bytes = (uint32_t)shared_bytes;
+    if (lanewise_launch_shape(rt_machine(), f->kernel, &shape, sizeof shape, (const void *const *)arguments) != LANEWISE_OK) {
+        rt_complain("launch");
+        return cudaErrorLaunchFailure;
+    }
+    return rt_run() ? cudaSuccess : cudaErrorLaunchFailure;
+}
+
+CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                                    cudaStream_t stream)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = launch(stub, grid, block, arguments, shared_bytes, stream);
+    rt_unlock();
+    return cu_return(error);
+}
+
+/** The forms of nvcc 13: a kernel's handle is our record of it. */
+CU_API cudaError_t __cudaGetKernel(void **out, const void *stub)
+{
+    struct cu_function *f = NULL;
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_function_get(stub, &f);
+    rt_unlock();
+    *out = f;
+    return cu_return(error);
+}
+
+CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                                      cudaStream_t stream)
+{
+    return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,
+                                               size_t shared_bytes, cudaStream_t stream)
+{
+    (void)stub, (void)grid, (void)block, (void)arguments, (void)shared_bytes, (void)stream;
+    return cu_return(cudaErrorNotSupported); /* cudaDevAttrCooperativeLaunch is 0 */
+}
+
+/* ---- attributes ------------------------------------------------------------------------------------------------ */
+
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes,
+        preferredShmemCarveout, clusterDimMustBeSet, requiredClusterWidth, requiredClusterHeight, requiredClusterDepth,
+        clusterSchedulingPolicyPreference, nonPortableClusterSizeAllowed, reserved[16];
+};
+
+CU_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const void *stub)
+{
+    struct cu_function *f;
+    lanewise_kernel_needs needs;
+    cudaError_t error;
+
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    error = cu_function_get(stub, &f);
+    if (error == cudaSuccess) {
+        lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+        *out = (struct cudaFuncAttributes){
+            .sharedSizeBytes = needs.shared_bytes, .localSizeBytes = needs.local_bytes,
+            .maxThreadsPerBlock = (int)needs.max_threads, .numRegs = (int)needs.vector_registers,
+            .ptxVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR, .binaryVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR,
+            .maxDynamicSharedSizeBytes =
+                (int)(f->max_dynamic_bytes != 0 ? f->max_dynamic_bytes : CU_SHARED_BYTES - needs.shared_bytes),
+            .preferredShmemCarveout = -1};
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int value)
+{
+    enum { MAX_DYNAMIC_SHARED = 8, CARVEOUT = 9, MOST_BYTES = 65536 };
+    struct cu_function *f;
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_function_get(stub, &f);
+    if (error == cudaSuccess && attribute == MAX_DYNAMIC_SHARED) {
+        if (value < 0 || value > MOST_BYTES)
+            error = cudaErrorInvalidValue;
+        else
+            f->max_dynamic_bytes = (unsigned)value;
+    } else if (error == cudaSuccess && attribute != CARVEOUT) {
+        error = cudaErrorInvalidValue;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaFuncSetCacheConfig(const void *stub, int config)
+{
+    (void)stub, (void)config;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaFuncSetSharedMemConfig(const void *stub, int config)
+{
+    (void)stub, (void)config;
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads,
+                                                                          size_t shared_bytes, unsigned flags)
+{
+    struct cu_function *f;
+    lanewise_kernel_needs needs;
+    cudaError_t error;
+
+    (void)flags;
+    if (out == NULL || threads <= 0)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    error = cu_function_get(stub, &f);
+    if (error == cudaSuccess) {
+        const unsigned warps = ((unsigned)threads + 31) / 32;
+        unsigned blocks = CU_WARPS / warps, by_registers, by_shared;
+
+        lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+        by_registers = needs.vector_registers != 0 ? CU_REGISTERS / (needs.vector_registers * 32 * warps) : blocks;
+        by_shared = needs.shared_bytes + shared_bytes != 0 ? (unsigned)(2 * CU_SHARED_BYTES / (needs.shared_bytes + shared_bytes))
+                                                           : blocks;
+        blocks = blocks < by_registers ? blocks : by_registers;
+        blocks = blocks < by_shared ? blocks : by_shared;
+        *out = (int)(blocks < 32 ? blocks : 32);
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *out, const void *stub, int threads, size_t shared_bytes)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, stub, threads, shared_bytes, 0);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fat binaries that compilers put into programs: registration, the PTX in them, kernels and variables. */
+#include "runtime/cuda/cu_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+/* Layout of what the compilers write, as seen in programs of nvcc 13 and clang 14 to 19. */
+enum {
+    WRAPPER_MAGIC = 0x466243b1,
+    CONTAINER_MAGIC = (int)0xba55ed50,
+    CONTAINER_BYTES = 16,
+    ENTRY_PTX = 1,
+    ENTRY_FLAG_COMPRESSED = 0x8000, /* zstd */
+    MAX_PTX_BYTES = 1 << 28
+};
+struct wrapper {
+    uint32_t magic, version;
+    const uint8_t *data;
+    const void *linked; /* version 2: containers that were linked before */
+};
+struct container {
+    uint32_t magic;
+    uint16_t version, header_bytes;
+    uint64_t bytes; /* after the header */
+};
+struct entry {
+    uint16_t kind, version;
+    uint32_t header_bytes;
+    uint64_t bytes; /* of the payload, padded */
+    uint32_t compressed_bytes, options;
+    uint16_t minor, major;
+    uint32_t arch;
+    uint32_t name[2];
+    uint64_t flags, reserved, plain_bytes;
+};
+
+struct variable {
+    struct variable *next;
+    const void *shadow;
+    void **managed; /* the host's pointer to a managed variable; or NULL */
+    char *name;
+    size_t bytes;
+};
+struct cu_module {
+    struct cu_module *next;
+    const struct wrapper *wrapper;
+    struct cu_function *functions;
+    struct variable *variables;
+    lanewise_module *module; /* NULL: not loaded */
+    cudaError_t error;       /* why it cannot be loaded */
+};
+
+/* Compilers register modules before main() by functions without an argument that could carry this state. */
+static struct cu_module *modules;
+
+/** Gets the PTX of an entry, from malloc; NULL: it has none that can be read. */
+static char *text_of(const struct entry *e, const uint8_t *payload)
+{
+    const size_t bytes = e->compressed_bytes != 0 ? e->compressed_bytes : e->bytes;
+    char *text = NULL;
+
+    if ((e->flags & ENTRY_FLAG_COMPRESSED) == 0 && e->compressed_bytes == 0) {
+        text = malloc(bytes + 1);
+        if (text != NULL) {
+            memcpy(text, payload, bytes);
+            text[bytes] = '\0';
+        }
+        return text;
+    }
+#ifdef HAVE_ZSTD
+    if (e->plain_bytes < MAX_PTX_BYTES && (text = malloc(e->plain_bytes + 1)) != NULL) {
+        const size_t size = ZSTD_decompress(text, e->plain_bytes, payload, bytes);
+
+        if (ZSTD_isError(size)) {
+            fprintf(stderr, "lanewise: a fat binary's PTX cannot be decompressed: %s\n", ZSTD_getErrorName(size));
+            free(text);
+            return NULL;
+        }
+        text[size] = '\0';
+    }
+#else
+    fprintf(stderr, "lanewise: a fat binary's PTX is compressed, and Lanewise was built without libzstd: compile with "
+                    "nvcc --no-compress\n");
+#endif
+    return text;
+}
+
+/** Finds the PTX of the newest architecture in a fat binary. */
+static char *find_ptx(const struct wrapper *w, bool *only_code)
+{
+    const uint8_t *at = w->data;
+    const uint8_t *best = NULL;
+    struct container c;
+    uint32_t arch = 0;
+
+    *only_code = false;
+    if (w->magic != WRAPPER_MAGIC || at == NULL)
+        return NULL;
+    memcpy(&c, at, sizeof c);
+    if (c.magic != (uint32_t)CONTAINER_MAGIC) { /* clang embeds a file's bytes as they are */
+        while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
+            at++;
+        return strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
+    }
+    for (; c.magic == (uint32_t)CONTAINER_MAGIC; memcpy(&c, at, sizeof c)) {
+        const uint8_t *end = at + c.header_bytes + c.bytes;
+
+        for (at += c.header_bytes; at + sizeof(struct entry) <= end;) {
+            struct entry e;
+
+            memcpy(&e, at, sizeof e);
+            if (e.header_bytes < CONTAINER_BYTES || e.bytes > (uint64_t)(end - at) - e.header_bytes)
+                break;
+            *only_code = *only_code || e.kind != ENTRY_PTX;
+            if (e.kind == ENTRY_PTX && (best == NULL || e.arch > arch)) {
+                best = at;
+                arch = e.arch;
+            }
+            at += e.header_bytes + e.bytes;
+        }
+        at = end;
+        if (best != NULL || c.bytes != 0) /* an empty container may come first */
+            break;
+    }
+    if (best != NULL) {
+        struct entry e;
+
+        memcpy(&e, best, sizeof e);
+        return text_of(&e, best + e.header_bytes);
+    }
+    return NULL;
+}
+
+/** Loads a module at its first use; locked. */
+static cudaError_t load(struct cu_module *m)
+{
+    lanewise_machine *machine = rt_machine();
+    bool only_code;
+    char *ptx;
+
+    if (m->module != NULL || m->error != cudaSuccess)
+        return m->error;
+    if (machine == NULL)
+        return cudaErrorNoDevice;
+    ptx = find_ptx(m->wrapper, &only_code);
+    if (ptx == NULL) {
+        fprintf(stderr, "lanewise: the program has %s: compile it with -gencode arch=compute_75,code=compute_75, which "
+                        "puts PTX in\n", only_code ? "machine code of NVIDIA's, but no PTX" : "no PTX");
+        m->error = cudaErrorNoKernelImageForDevice;
+        return m->error;
+    }
+    if (lanewise_load_text(machine, "program.ptx", ptx, strlen(ptx), NULL, &m->module) != LANEWISE_OK) {
+        rt_complain("");
+        m->error = cudaErrorInvalidPtx;
+    }
+    free(ptx);
+    for (struct variable *v = m->variables; v != NULL && m->error == cudaSuccess; v = v->next) {
+        uint64_t address, bytes;
+
+        if (v->managed != NULL && lanewise_variable(m->module, v->name, &address, &bytes) == LANEWISE_OK)
+            *v->managed = lanewise_host_pointer(machine, address);
+    }
+    return m->error;
+}
+
+cudaError_t cu_modules_init(void)
+{
+    cudaError_t error = cudaSuccess;
+
+    for (struct cu_module *m = modules; m != NULL && error == cudaSuccess; m = m->next)
+        error = load(m);
+    return error;
+}
+
+cudaError_t cu_function_get(const void *stub, struct cu_function **out)
+{
+    for (struct cu_module *m = modules; m != NULL; m = m->next)
+        for (struct cu_function *f = m->functions; f != NULL; f = f->next)
+            if (f->stub == stub || (const void *)f == stub) {
+                const cudaError_t error = load(m);
+
+                *out = f;
+                if (error != cudaSuccess)
+                    return error;
+                for (unsigned i = 0; f->kernel == NULL; i++) {
+                    lanewise_kernel *kernel = lanewise_kernel_at(m->module, i);
+
+                    if (kernel == NULL)
+                        return cudaErrorInvalidDeviceFunction;
+                    if (strcmp(lanewise_kernel_name(kernel), f->name) == 0)
+                        f->kernel = kernel;
+                }
+                return cudaSuccess;
+            }
+    return cudaErrorInvalidDeviceFunction;
+}
+
+cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes)
+{
+    for (struct cu_module *m = modules; m != NULL; m = m->next)
+        for (struct variable *v = m->variables; v != NULL; v = v->next)
+            if (v->shadow == symbol || (v->managed != NULL && *v->managed == symbol)) {
+                const cudaError_t error = load(m);
+                uint64_t size;
+
+                if (error != cudaSuccess)
+                    return error;
+                if (lanewise_variable(m->module, v->name, address, &size) != LANEWISE_OK)
+                    return cudaErrorInvalidSymbol;
+                *bytes = size;
+                return cudaSuccess;
+            }
+    return cudaErrorInvalidSymbol;
+}
+
+/* ---- what compilers call before main() ------------------------------------------------------------------------------ */
+
+CU_API void **__cudaRegisterFatBinary(void *wrapper)
+{
+    struct cu_module *m = calloc(1, sizeof *m);
+
+    rt_lock();
+    if (m != NULL) {
+        struct cu_module **at = &modules;
+
+        m->wrapper = wrapper;
+        while (*at != NULL)
+            at = &(*at)->next;
+        *at = m;
+    }
+    rt_unlock();
+    return (void **)m;
+}
+
+CU_API void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    (void)handle;
+}
+
+CU_API void __cudaUnregisterFatBinary(void **handle)
+{
+    (void)handle; /* the process ends: reports are still to be written */
+}
+
+CU_API char __cudaInitModule(void **handle)
+{
+    bool good;
+
+    if (handle == NULL)
+        return 0;
+    rt_lock();
+    good = load((struct cu_module *)handle) == cudaSuccess;
+    rt_unlock();
+    return good;
+}
+
+CU_API int __cudaRegisterFunction(void **handle, const char *stub, char *function, const char *name, int limit, void *thread,
+                                  void *block, void *block_size, void *grid_size, int *warp)
+{
+    struct cu_module *m = (struct cu_module *)handle;
+    struct cu_function *f = calloc(1, sizeof *f);
+
+    (void)function, (void)limit, (void)thread, (void)block, (void)block_size, (void)grid_size, (void)warp;
+    if (m == NULL || f == NULL || (f->name = strdup(name)) == NULL) {
+        free(f);
+        return cudaErrorMemoryAllocation;
+    }
+    rt_lock();
+    f->stub = stub;
+    f->module = m;
+    f->next = m->functions;
+    m->functions = f;
+    rt_unlock();
+    return cudaSuccess;
+}
+
+static void add_variable(void **handle, const void *shadow, void **managed, const char *name, size_t bytes)
+{
+    struct cu_module *m = (struct cu_module *)handle;
+    struct variable *v = calloc(1, sizeof *v);
+
+    if (m == NULL || v == NULL || (v->name = strdup(name)) == NULL) {
+        free(v);
+        return;
+    }
+    rt_lock();
+    v->shadow = shadow;
+    v->managed = managed;
+    v->bytes = bytes;
+    v->next = m->variables;
+    m->variables = v;
+    rt_unlock();
+}
+
+CU_API void __cudaRegisterVar(void **handle, char *shadow, char *address, const char *name, int external, size_t bytes,
+                              int constant, int global)
+{
+    (void)address, (void)external, (void)constant, (void)global;
+    add_variable(handle, shadow, NULL, name, bytes);
+}
+
+CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *address, const char *name, int external,
+                                     size_t bytes, int constant, int global)
+{
+    (void)address, (void)external, (void)constant, (void)global;
+    add_variable(handle, pointer, pointer, name, bytes);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's runtime library over lanewise.h: types of its binary interface, as compilers call it, and the module's parts.
+ * Names of functions and numbers of enumerations are those of CUDA's documentation. Everything runs to its end in the
+ * call that begins it, so that streams are in order by themselves.
+ */
+#ifndef CU_PRIV_H
+#define CU_PRIV_H
+
+#include "runtime/rt_priv.h"
+
+#define CU_API __attribute__((visibility("default")))
+
+/** Errors that are returned; cu_error.c has the texts of these and others. */
+typedef int cudaError_t;
+enum {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInitializationError = 3,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorInvalidPitchValue = 12,
+    cudaErrorInvalidSymbol = 13,
+    cudaErrorInvalidDevicePointer = 17,
+    cudaErrorInvalidMemcpyDirection = 21,
+    cudaErrorInvalidDeviceFunction = 98,
+    cudaErrorNoDevice = 100,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorInvalidPtx = 218,
+    cudaErrorInvalidResourceHandle = 400,
+    cudaErrorNotReady = 600,
+    cudaErrorLaunchOutOfResources = 701,
+    cudaErrorPeerAccessNotEnabled = 705,
+    cudaErrorHostMemoryAlreadyRegistered = 712,
+    cudaErrorHostMemoryNotRegistered = 713,
+    cudaErrorLaunchFailure = 719,
+    cudaErrorNotSupported = 801
+};
+/** Records an error for cudaGetLastError, and returns it. */
+cudaError_t cu_return(cudaError_t error);
+
+typedef struct {
+    unsigned x, y, z;
+} cu_dim3;
+
+/** Streams and events are handles of ours; NULL, 1 and 2 are the default streams. */
+typedef struct cu_stream *cudaStream_t;
+typedef struct cu_event *cudaEvent_t;
+/** Returns true if the handle is a stream; locked. */
+bool cu_is_stream(cudaStream_t stream);
+
+enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };
+
+/* ---- modules ----------------------------------------------------------------------------------------------------- */
+
+/** A fat binary that the program registered, loaded at the first use of what is in it. */
+struct cu_module;
+/** A kernel by the address of its stub in the host's code. */
+struct cu_function {
+    struct cu_function *next;
+    struct cu_module *module;
+    const void *stub;
+    char *name;
+    lanewise_kernel *kernel; /* NULL: the module was not loaded yet */
+    unsigned max_dynamic_bytes; /* as set by cudaFuncSetAttribute; 0: CU_SHARED_BYTES */
+};
+/** Finds a kernel and loads its module; locked. */
+cudaError_t cu_function_get(const void *stub, struct cu_function **out);
+/** Finds a variable by the address of its shadow in the host; locked. */
+cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
+/** Makes managed variables usable: their modules are loaded; locked. */
+cudaError_t cu_modules_init(void);
+
+#endif

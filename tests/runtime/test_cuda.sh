@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Programs of CUDA's runtime, by clang without an SDK and by nvcc if it is there, run unchanged on ours.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)/tests/runtime
+lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
+runtime=$(dirname "$lanewise")/lanewise-cuda
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+if nm -D "$runtime/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
+    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    exit 77
+fi
+
+runs() { # name: $scratch/name is right, with findings and reports
+    "$lanewise" app "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
+    grep -q '^all right$' out || fail "$1: wrong results"
+    grep -q 'out-of-bounds: global store of 4 bytes' err || fail "$1: no finding of the overrun"
+    "$lanewise" app --timing fermi --timing-report report.json --strict "./$1" >out 2>err
+    grep -q '"cycles"' report.json || fail "$1: no timing report"
+    grep -q 'fault: out-of-bounds' err || { fail "$1: --strict did not stop at the overrun"; cat err; }
+}
+
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || { fail "$clang is not installed"; continue; }
+    flags="-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_75 -Xclang -target-sdk-version=11.0 -I $src -O2 -Wno-unknown-cuda-version"
+    $clang $flags --cuda-device-only -S "$src/vector.cu" -o a.ptx 2>log || { fail "$clang: PTX"; cat log; continue; }
+    printf '\0' >>a.ptx
+    $clang $flags --cuda-host-only -Xclang -fcuda-include-gpubinary -Xclang a.ptx -c "$src/vector.cu" -o a.o 2>log &&
+        cc a.o -L"$runtime" -l:libcudart.so.13 -o program-$clang 2>log || { fail "$clang: program"; cat log; continue; }
+    runs program-$clang
+done
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+    for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
+        # shellcheck disable=SC2086
+        "$nvcc" -cudart shared $form "$src/vector.cu" -o program-nvcc >log 2>&1 || { fail "nvcc $form"; cat log; continue; }
+        runs program-nvcc
+    done
+    "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
+    grep -q 'compute_75,code=compute_75' err || { fail "a program without PTX: no advice"; cat err; }
+fi
+exit $failed
