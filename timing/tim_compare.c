@@ -225,7 +225,7 @@ static double slots_of(const struct lw_yaml *causes)
     return sum;
 }
 
-/** Prints the share of issue slots that each report has for each stall reason. */
+/** Prints, for each stall reason, its share of the issue slots in both reports. */
 static void put_shares(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b)
 {
     const double slots[2] = {slots_of(a), slots_of(b)};

@@ -211,7 +211,7 @@ struct tim_totals {
     void (*more)(const void *context, bool json, struct lw_sink *out);
     const void *context;    /* first argument of `more` */
 };
-/** Samples of an engine: a growing array that tim_totals borrows. Zeroed means empty. */
+/** Samples of an engine: a growing array that tim_totals borrows. A zeroed struct is empty. */
 struct tim_samples {
     struct tim_sample *sample; /* owned */
     size_t count, capacity;

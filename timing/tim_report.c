@@ -240,7 +240,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels with the largest and smallest load. Zeroed: none seen. */
+/* The slices or channels with the largest and smallest load. Zeroed if there are none. */
 struct spread {
     uint64_t least, most;
     unsigned at_least, at_most, count;

@@ -101,7 +101,7 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
             core->crowded = cycle;
         return;
     }
-    for (unsigned k = core->wakes; k > i; k--) /* few iterations */
+    for (unsigned k = core->wakes; k > i; k--) /* the list is short */
         core->wake_at[k] = core->wake_at[k - 1];
     core->wake_at[i] = cycle;
     core->wakes++;
@@ -116,7 +116,7 @@ void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
     while (past < core->wakes && core->wake_at[past] <= now)
         past++;
     core->wakes -= past;
-    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* few iterations */
+    for (unsigned i = 0; past != 0 && i < core->wakes; i++) /* the list is short */
         core->wake_at[i] = core->wake_at[i + past];
 }
 

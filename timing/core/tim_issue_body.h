@@ -144,7 +144,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->operand_held = 0;
         if (w->buffered != 0)
             w->buffer[0] = w->buffer[1];
-        for (unsigned i = 1; i < w->buffered; i++) /* few iterations: most buffers have two entries */
+        for (unsigned i = 1; i < w->buffered; i++) /* the list is short: most buffers have two entries */
             w->buffer[i] = w->buffer[i + 1];
         w->pc = pc + ISA_WORD_BYTES;
         tim_warp_touch(core, warp, TIM_TOUCH_FETCH);

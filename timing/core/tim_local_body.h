@@ -110,7 +110,7 @@ static void local_leave(struct tim_core *core, unsigned s, uint64_t now)
     unit->left_at = now;
     unit->ready_at = 0;
     unit->count--;
-    for (unsigned i = 0; i < unit->count; i++) /* few iterations */
+    for (unsigned i = 0; i < unit->count; i++) /* the list is short */
         unit->op[i] = unit->op[i + 1];
     core->stats->count[TIM_CORE_local_grants]++;
     for (unsigned k = op->what->address_rows; k < op->what->row_reads; k++)

@@ -743,7 +743,7 @@ static void dequeue(struct tim_core *core)
     core->l1_stuck = core->l1_misses = false;
     core->shared_at = core->now + core->config->lsu_interval;
     core->queued--;
-    for (unsigned i = 0; i < core->queued; i++) /* few iterations */
+    for (unsigned i = 0; i < core->queued; i++) /* the list is short */
         core->queue[i] = core->queue[i + 1];
     if (core->queued != 0)
         core->head_at = core->op[core->queue[0]].at;
@@ -810,7 +810,7 @@ static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t
         return;
     side->queued--;
     side->used--;
-    for (unsigned i = 0; i < side->queued; i++) /* few iterations */
+    for (unsigned i = 0; i < side->queued; i++) /* the list is short */
         side->queue[i] = side->queue[i + 1];
     if (side->queued != 0)
         side->head_at = core->op[side->queue[0]].at;

@@ -162,8 +162,8 @@ struct tim_mechanism {
     bool every_cycle; /* `picks` is also called if no warp is ready */
     /** Must a ready warp, whose next instruction is @next, not issue? Must not change state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
-    /** Returns the set of warps of scheduler @sched that `holds` may hold, in the form of `ready` of `picks`. NULL:
-     *  any. */
+    /** Returns the set of warps of scheduler @sched that `holds` may hold, in the form of `ready` of `picks`. Hook
+     *  NULL: `holds` may hold any warp. */
     const uint64_t *(*suspects)(struct tim_mech *mech, unsigned sched);
     /** Applies `holds` to all warps of scheduler @sched: removes the held warps from @ready, which has the form of
      *  `picks`. Returns true if it removed any. NULL: the core calls `holds` for each warp. */
@@ -192,7 +192,7 @@ extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws;
 
-/** Enabled mechanisms of one core. Zeroed: none. */
+/** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
     unsigned count;
     bool every_cycle; /* one of them has every_cycle */

@@ -251,7 +251,7 @@ static void add_some(struct making *m, const struct tim_config *config,
                   access->bytes, (unsigned)l);
 }
 
-/** Adds all segments (addresses in closed form), by lanes only where necessary. */
+/** Adds all segments (addresses in closed form). Expands them to single lanes only where necessary. */
 static void add_pieces(struct making *m, const struct tim_config *config,
                        const struct emu_access *access, uint64_t local_base)
 {

@@ -85,7 +85,7 @@ static inline unsigned tim_front_most(const struct tim_config *config)
     return config->issue_schedulers * (config->fetch_cache_mshrs + config->constant_mshrs) + config->constant_mshrs +
            TIM_FRONT_AHEAD_MOST;
 }
-/** Returns NULL without memory. @counters: of TIM_STATS_CORE, borrowed for the lifetime of the result. */
+/** Returns NULL without memory. @counters: counters of scope CORE, borrowed for the lifetime of the result. */
 struct tim_front *tim_front_create(const struct tim_config *config, uint64_t *counters);
 void tim_front_destroy(struct tim_front *front);
 
