@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breadth-first search, a level a launch: vertices of the current level visit their
- * neighbours. Several threads may give a vertex its level together; all write the same.
+ * Breadth-first search. Each launch processes one level: its vertices visit their neighbours.
+ * Several threads may write the level of a vertex at the same time; all write the same value.
  */
 __kernel void bfs(__global const uint *row, __global const uint *column, __global int *level,
                   __global uint *changed, uint n, int current)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorts each block's SIZE keys in local memory: a bitonic network, a barrier a step. */
+/* Each block sorts SIZE keys in local memory by a bitonic network, with one barrier per step. */
 #ifndef SIZE
 #define SIZE 256
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Length of each number's Collatz sequence, and the longest: 64-bit integers, nested
- * divergence, one global maximum. */
+/* Computes the length of each number's Collatz sequence, and the maximum: 64-bit integers, nested
+ * divergence, an atomic maximum in global memory. */
 __kernel void collatz(__global uint *length, __global uint *longest, uint n)
 {
     uint i = get_global_id(0);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Length of each number's Collatz sequence, and the longest, with `exec` instead of
-# convergence barriers: the warp stays one split, lanes that are done are masked out.
+# Computes the length of each number's Collatz sequence, and the maximum, with `exec` instead of
+# convergence barriers: the warp remains one split, and finished lanes are masked out.
 .kernel collatz
 .param ptr.global length
 .param ptr.global longest

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* c = a b + c in half precision: single values, and pairs of them. */
+/* c = a b + c in half precision, for single values and pairs. */
 #include <cuda_fp16.h>
 
 __global__ void multiply_add(const half *a, const half *b, half *c, int n)
@@ -18,7 +18,7 @@ __global__ void multiply_add_pairs(const half2 *a, const half2 *b, half2 *c, int
         c[i] = __hfma2(a[i], b[i], c[i]);
 }
 
-/* By operators: two roundings instead of one. */
+/* With operators instead of fma: two roundings instead of one. */
 __global__ void separately(const half *a, const half *b, half *c, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

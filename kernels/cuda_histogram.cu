@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of byte values. Lanes of a warp that hold the same value agree on one of them that
- * counts for all: one atomic operation for each different value. */
+/* Counts byte values. Of the lanes of a warp with the same value one counts for all of them, so
+ * each different value takes one atomic operation. */
 #define BINS 256
 
 __global__ void histogram(const unsigned *data, unsigned *bins, unsigned n)
@@ -28,7 +28,7 @@ __global__ void histogram_by_warps(const unsigned *data, unsigned *bins, unsigne
         unsigned here = __activemask();
         unsigned same = here;
 
-        /* Bit by bit: who agrees with this lane in all of them has the same value. */
+        /* Compares bit by bit: a lane that agrees in all bits has the same value. */
         for (unsigned bit = 1; bit < BINS; bit *= 2) {
             unsigned set = __ballot_sync(here, (bin & bit) != 0);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sum of an array: by shuffles within a warp, and by cooperative groups. */
+/* Computes the sum of an array, by shuffles within a warp and by cooperative groups. */
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
 namespace cg = cooperative_groups;
 
-/* One partial sum for each block. Lanes add up by halves, then the first warp adds the warps'. */
+/* Writes one partial sum per block: each warp adds up by halves, then the first warp adds these. */
 __global__ void by_shuffles(const float *in, float *partial, int n)
 {
     __shared__ float warps[32];
@@ -28,7 +28,7 @@ __global__ void by_shuffles(const float *in, float *partial, int n)
     }
 }
 
-/* The same by groups: each tile of lanes adds its sum to the total. */
+/* The same by cooperative groups: each tile of lanes adds its sum to the total. */
 template <int Tile> __global__ void by_groups(const float *in, float *total, int n)
 {
     cg::thread_block block = cg::this_thread_block();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A matrix and its transpose, through a tile in shared memory that is one column wider than the
- * warp, so that a column of it is in different banks. */
+/* Transposes a matrix through a tile in shared memory. The tile is one column wider than the warp,
+ * so that the elements of a column are in different banks. */
 #define TILE 32
 #define ROWS 8
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# r = a > b ? a * a - b : b * b - a as GCN microcode: both sides under masks of exec that are
-# kept in scalar pairs, each side skipped by a scalar branch where no lane takes it. Around it
-# stands a mask of its own, without the lanes behind the end.
+# r = a > b ? a * a - b : b * b - a as GCN microcode. Each side runs under an exec mask in a
+# scalar pair; a scalar branch skips a side that no lane takes. An outer mask excludes the lanes
+# past the end of the array.
 .kernel gcn_branch
 .param ptr.global a
 .param ptr.global b

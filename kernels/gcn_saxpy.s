@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# y = a * x + y as GCN code has it: parameters and the block's offset on the scalar unit, the
-# lanes behind the end masked out of exec instead of branched around, and the work skipped by a
-# scalar branch where a warp has none. The comments name GCN's instructions.
+# y = a * x + y in the style of GCN code: the scalar unit loads parameters and computes the block's
+# offset; lanes past the end are masked out in exec instead of branching; a scalar branch skips a
+# warp without work. The comments name GCN's instructions.
 .kernel gcn_saxpy
 .param f32 a
 .param ptr.global x

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C = A * B for square matrices, one element of C a thread, all from global memory. */
+/* C = A * B for square matrices. Each thread computes one element of C from global memory. */
 __kernel void gemm(__global const float *a, __global const float *b, __global float *c, int n)
 {
     int column = get_global_id(0), row = get_global_id(1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C = A * B by tiles in local memory: two barriers a tile. n is a multiple of TILE. */
+/* C = A * B by tiles in local memory, with two barriers per tile. n is a multiple of TILE. */
 #ifndef TILE
 #define TILE 16
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every thread says who it is. Text comes out in the order of blocks, and of the lanes in them. */
+/* Every thread prints its ids. The output is in the order of blocks and of the lanes in them. */
 __kernel void hello(__global const float *x, int n)
 {
     int i = (int)get_global_id(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of byte values: a private histogram for each block, then one for all. */
+/* Counts byte values in a histogram per block, then adds it to the global one. */
 #define BINS 256
 
 __kernel void histogram(__global const uint *data, __global uint *bins, uint n)

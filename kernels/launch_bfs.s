@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Breadth-first search that launches itself: one thread launches a sweep a level and waits for
-# it; in a sweep, a vertex with at least 4 edges leaves them to a group of thread blocks.
+# Breadth-first search with launches by the device: one thread launches a grid for each level and
+# waits for it. In this grid, a vertex with at least 4 edges launches thread blocks for them.
 .const sweep_d 40 8 = addr sweep, u32 16, 1, 1, 128, 1, 1, 0, 0
 .const expand_d 40 8 = addr expand, u32 1, 1, 1, 4, 1, 1, 0, 0
 
@@ -92,7 +92,7 @@ many:
     exit
 .end
 
-# A thread an edge, four threads a block, one block: each walks every fourth edge.
+# One block of four threads; each thread processes every fourth edge.
 .kernel expand
 .param ptr.global column
 .param ptr.global level

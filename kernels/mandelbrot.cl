@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps until z = z * z + c leaves the disk of radius two: neighbouring threads leave the
- * loop at different times. Contraction is off, so that a host computes the same counts.
+ * Counts steps until z = z * z + c leaves the disk of radius two. Neighbouring threads leave the
+ * loop in different iterations. Without contraction to fma a host computes the same counts.
  */
 #pragma OPENCL FP_CONTRACT OFF
 

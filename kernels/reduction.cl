@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sum of n numbers: each block adds up its share and leaves one partial sum. A second
- * launch of one block over the partial sums gives the total. Blocks of any size: the
- * tree folds the upper part onto the lower, an odd middle stays.
+ * Sum of n numbers. Each block adds up its share and writes one partial sum; a second launch
+ * of one block adds up the partial sums. Blocks may have any size: each step of the tree adds
+ * the upper half to the lower half, and an odd middle element remains unchanged.
  */
 __kernel void reduction(__global const float *in, __global float *out, __local float *share,
                         uint n)

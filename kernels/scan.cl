@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inclusive prefix sums in three launches: each block scans its chunk tile by tile and
- * leaves the chunk's sum; one block scans the sums; each block adds what is before it.
+ * Inclusive prefix sums in three launches: each block scans its chunk tile by tile and writes
+ * the chunk's sum; one block scans these sums; each block adds the sum of all earlier chunks.
  */
 static uint scan_tile(__local uint *tile, uint value)
 {

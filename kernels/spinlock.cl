@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that single threads take. The winner leaves the loop while the other lanes of its
- * warp still spin: a machine that reconverges by a stack waits for them before the winner
- * may continue to unlock, for ever. With lanes that make progress of their own it ends.
+ * A lock that single threads acquire. The owner leaves the loop while other lanes of its warp
+ * spin. With a SIMT stack the owner waits for them to reconverge before it can unlock, forever.
+ * With independent thread scheduling the kernel ends.
  */
 __kernel void spinlock(volatile __global int *lock, volatile __global uint *count,
                        volatile __global uint *sum, uint locks, uint n)
@@ -13,7 +13,7 @@ __kernel void spinlock(volatile __global int *lock, volatile __global uint *coun
         return;
     while (atomic_cmpxchg(&lock[which], 0, 1) != 0)
         ;
-    /* Plain loads and stores: only the lock keeps the others out. */
+    /* Plain loads and stores: only the lock excludes other threads. */
     count[which] = count[which] + 1;
     sum[which] = sum[which] + i;
     mem_fence(CLK_GLOBAL_MEM_FENCE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = A * x for a sparse matrix in compressed rows: a row a thread, of uneven length. */
+/* y = A * x for a sparse matrix in CSR format; each thread computes a row, of varying length. */
 __kernel void spmv(__global const uint *row, __global const uint *column,
                    __global const float *value, __global const float *x, __global float *y,
                    uint n)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Both styles of control flow in one kernel: a choice under masks of exec, as on GCN, then a
-# loop of uneven length and a branch under convergence barriers, as on Volta, then masks again.
-# Between the parts the warp is one split and exec is full.
+# Both styles of control flow in one kernel: a selection by exec masks, as on GCN; then a loop of
+# varying length and a branch with convergence barriers, as on Volta; then masks again.
+# Between the parts the warp is one split, and exec has all lanes.
 .kernel styles
 .param ptr.global out
 .param u32 n
@@ -47,7 +47,7 @@ join:
 done:
     bsync b0
 
-    # the scalar unit may write again: how many lanes have an x below 1000
+    # the scalar unit may write again: counts the lanes with x < 1000
     v_setp_u32.lt p0, v2, 1000
     s_ballot s6:7, p0
     s_popc_b64 s9, s6:7

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* out = transposed in, by tiles in local memory; the odd row length avoids bank conflicts. */
+/* Transposes a matrix by tiles in local memory; the odd row length avoids bank conflicts. */
 #define TILE 16
 
 __kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))

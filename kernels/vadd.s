@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# c = a + b in assembly: block arithmetic on the scalar unit, one vector register of offsets.
+# c = a + b in assembly: the scalar unit computes the block's addresses, one vector register the lanes' offsets.
 .kernel vadd
 .param ptr.global a
 .param ptr.global b

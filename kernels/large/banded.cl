@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = A * x for a matrix in compressed rows, whose columns lie at random in a band: a row a thread, so that lanes walk
- * lines of their own. Whole numbers: sums do not depend on the order. */
+/* y = A * x for a matrix in CSR format with random columns in a band. Each thread computes a row, so lanes access
+ * different cache lines. The numbers are integers, so that sums do not depend on the order. */
 __kernel void banded(__global const uint *row, __global const uint *column, __global const uint *value,
                      __global const uint *x, __global uint *y, uint n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A box filter of 7 x 7 elements, from global memory alone: each element is read 49 times. */
+/* A box filter of 7 x 7 elements that only uses global memory: each element is read 49 times. */
 __kernel void blur(__global const uint *in, __global uint *out, int width, int height)
 {
     int x = get_global_id(0), y = get_global_id(1);

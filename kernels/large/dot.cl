@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of the elements' products, modulo 2^32, one a thread: two arrays read once, 16 bytes a thread at a time. */
+/* Dot product modulo 2^32, one partial sum per thread: two arrays are read once, 16 bytes per thread and access. */
 __kernel void dot_product(__global const uint4 *a, __global const uint4 *b, __global uint *out, uint n)
 {
     uint4 sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the large samples must give, and inputs that a launch file cannot describe: expected FOLDER NAME SIZE...
- * Plain C for the host, which knows nothing of the emulator. prepare, next to this file, has the sizes.
+ * Writes the expected results of the large samples, and inputs that a launch file cannot describe:
+ * expected FOLDER NAME SIZE... It is C for the host and does not use the emulator. prepare has the sizes.
  */
 #include "../../tests/program/expected/expected.h"
 
@@ -18,7 +18,7 @@ static uint32_t *room(size_t count)
     return data;
 }
 
-/** A launch file's {random: {seed: @seed, high: @most}}; @most UINT32_MAX: without limits. */
+/** Values of a launch file's {random: {seed: @seed, high: @most}}; @most UINT32_MAX: no limit. */
 static uint32_t *random_words(size_t count, uint64_t seed, uint32_t most)
 {
     uint32_t *data = room(count);
@@ -33,7 +33,7 @@ static void save_words(const char *name, const uint32_t *data, size_t count)
     save(name, data, count * sizeof *data);
 }
 
-static void lookup(const uint32_t *size) /* entries, threads, loads of a thread */
+static void lookup(const uint32_t *size) /* entries, threads, loads per thread */
 {
     uint32_t *table = random_words(size[0], 11, UINT32_MAX), *out = room(size[1]);
 
@@ -55,7 +55,7 @@ static void blur(const uint32_t *size) /* width, height */
     const size_t width = size[0], height = size[1];
     uint32_t *in = random_words(width * height, 12, 4095), *rows = room(width * height), *out = room(width * height);
 
-    /* Sums of seven in a row, then of seven such sums: another order than the kernel's. */
+    /* Adds seven elements of a row, then seven such sums: another order than in the kernel. */
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x + 6 < width; x++)
             for (size_t d = 0; d < 7; d++)
@@ -67,7 +67,7 @@ static void blur(const uint32_t *size) /* width, height */
     save_words("blur.expected.bin", out, width * height);
 }
 
-static void walsh(const uint32_t *size) /* strips, elements of a strip, from a strip to the next */
+static void walsh(const uint32_t *size) /* strips, elements of a strip, distance of strips */
 {
     const size_t count = (size_t)size[0] * size[2];
     uint32_t *data = random_words(count, 13, UINT32_MAX);
@@ -100,7 +100,7 @@ static void columns(const uint32_t *size) /* width, height */
     save_words("columns.expected.bin", out, width * height);
 }
 
-static void banded(const uint32_t *size) /* rows, elements of a row, columns to either side of the diagonal */
+static void banded(const uint32_t *size) /* rows, elements of a row, columns on each side of the diagonal */
 {
     const size_t count = (size_t)size[0] * size[1];
     uint32_t *column = random_words(count, 15, 2 * size[2]), *value = random_words(count, 16, 255);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table that all threads read at places of their own choice: eight chained look-ups a thread. The table is as large
- * as an L1. @mask: entries of the table less one. */
+/* All threads read a table at data-dependent places, each in eight chained look-ups. The table is as large as an L1
+ * cache. @mask: number of its entries minus one. */
 __kernel void lookup(__global const uint *table, __global uint *out, uint mask, uint count)
 {
     uint i = get_global_id(0);
