@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The .section blocks of debug PTX: bytes, names to be resolved, labels. */
+/* Reads the .section blocks of debug PTX: bytes, names that are resolved later, labels. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool name_char(char c)
            c == '_' || c == '$' || c == '.' || c == '@' || c == '%';
 }
 
-/* Names here may have dots: .debug_str, kernel.variable. */
+/* Reads a name, which may contain dots here: .debug_str, kernel.variable. */
 static bool read_name(struct ptx_lexer *lex, struct ptx_name *name)
 {
     const char *start = lex->p;
@@ -25,7 +25,7 @@ static bool read_name(struct ptx_lexer *lex, struct ptx_name *name)
     return name->size != 0 && name->size <= PTX_NAME_BYTES;
 }
 
-/* Not ptx_lex_number(): what it does not like ends the translation. */
+/* Reads a number. ptx_lex_number() would end the translation on an error. */
 static bool read_number(struct ptx_lexer *lex, uint64_t *value)
 {
     bool negative = lex->p < lex->end && *lex->p == '-';
@@ -60,7 +60,7 @@ static void put_bytes(struct ptx_job *job, struct ptx_section *section, uint64_t
         *PTX_PUSH(job, section->bytes) = (uint8_t)(value >> (8 * i));
 }
 
-/* name [+ number] [- name], or a number */
+/* Reads name [+ number] [- name], or a number. */
 static bool read_value(struct ptx_lexer *lex, struct ptx_section *section, unsigned size)
 {
     struct ptx_fixup fixup = { .offset = (uint32_t)section->bytes.count, .size = (uint8_t)size };
@@ -95,7 +95,7 @@ static bool read_value(struct ptx_lexer *lex, struct ptx_section *section, unsig
     return true;
 }
 
-/* .b8 1, 2 | name: */
+/* Reads .b8 1, 2 or a label name: with its colon. */
 static bool read_statement(struct ptx_lexer *lex, struct ptx_section *section)
 {
     struct ptx_name word;
@@ -136,7 +136,7 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 
     while (ptx_lex_peek(lex) != '}' && lex->p < lex->end && good)
         good = read_statement(lex, &section);
-    while (lex->p < lex->end && *lex->p != '}') /* what was not understood */
+    while (lex->p < lex->end && *lex->p != '}') /* skips what could not be parsed */
         lex->line += *lex->p++ == '\n';
     if (parser->module->debug == NULL)
         parser->module->debug = PTX_NEW(lex->job, struct ptx_debug);

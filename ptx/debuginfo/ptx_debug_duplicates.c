@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Copies of code (ptx_node_split.c). Debuggers set a breakpoint on a line once in each scope that has
- * it, so a copy is a scope of its own in the scope of the source that contains it.
- */
+/* Debug scopes of duplicated blocks (ptx_node_split.c). Debuggers set a breakpoint on a line once in each scope with
+ * code for it, so each duplicate becomes a scope of its own, inside the source scope that contains it. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where a function's PTX registers are, by its words. A register is in a row of the vector unit, or of
- * the scalar unit, from each write of it until the row is written for something else: a forward analysis
- * over the allocated code, 64 registers at a time.
- */
+/* Finds where a function's PTX registers are, by its words. A PTX register is in a vector or scalar register from each
+ * write of it until that register is written for another purpose. This is a forward data-flow analysis over the
+ * allocated code, for 64 registers at a time. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 enum { NO_ROW = 0xffff };
@@ -32,12 +30,12 @@ static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
             mi->in.op == ISA_S_MOV_B32 || mi->in.op == ISA_S_MOV_B64);
 }
 
-/* Sets of holders, a bit each. */
+/* Sets of up to 64 holders, one bit each. */
 struct flow {
-    const struct ptx_holder *holder; /* the first of up to 64 */
+    const struct ptx_holder *holder; /* the first of them */
     unsigned count;
-    uint64_t rows[ROW_COUNT]; /* by row: those that are there */
-    uint64_t *of_vreg, *of_reg; /* by virtual register, by PTX register: its own */
+    uint64_t rows[ROW_COUNT]; /* by physical register: holders that are in it */
+    uint64_t *of_vreg, *of_reg; /* by virtual register and by PTX register: its holders */
 };
 
 static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
@@ -45,21 +43,20 @@ static uint16_t row_of(const struct ptx_unit *unit, uint32_t vreg)
     return (uint16_t)(unit->assigned[vreg] + (unit->vregs.at[vreg].scalar ? FIRST_SCALAR : 0));
 }
 
-/* Scalars and rows that some call of the unit changes. */
+/* Returns true for scalar registers, and for registers that some call of the function changes. */
 static bool is_clobbered(const struct ptx_unit *unit, unsigned row)
 {
     return row >= FIRST_SCALAR || unit->clobber.v[row / 64] >> (row % 64) & 1;
 }
 
-/* A register that the allocator has put into memory is written there; the slot is that of all
- * registers that were joined with it. */
+/* Returns true for a store to a spill slot. Registers that were coalesced share one slot. */
 static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     return mi->in.op == ISA_ST_LOCAL && mi->flags & PTX_MI_SPILL &&
            mi->symbol < unit->vregs.count;
 }
 
-/* What is known after instruction @i, from what is known before it. */
+/* Returns the holders that are valid after instruction @i, given those before it. */
 static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -93,7 +90,7 @@ static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size
             for (unsigned k = 0; k < mi->rows[s] && row + k < ROW_COUNT; k++)
                 known &= ~flow->rows[row + k];
         }
-        /* another web of the same PTX register: the old value is no more */
+        /* another web of the same PTX register is written, so the old value is lost */
         if (unit->vregs.at[vreg].origin < pl->fn->regs.count)
             known &= ~flow->of_reg[unit->vregs.at[vreg].origin];
         known |= flow->of_vreg[vreg];
@@ -101,7 +98,7 @@ static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size
     return known;
 }
 
-/* The sets of up to 64 holders from @first on; all are empty before. */
+/* Initialises the sets of up to 64 holders from @first on; all holders are invalid at first. */
 static void begin(struct ptx_placing *pl, struct flow *flow, uint32_t first)
 {
     memset(flow->rows, 0, sizeof flow->rows);
@@ -129,14 +126,14 @@ static void follow(struct ptx_placing *pl, struct flow *flow, uint64_t *in, uint
     in[0] = 0;
     for (size_t b = 1; b < blocks; b++)
         in[b] = ~UINT64_C(0);
-    while (changed) { /* falling, so it ends; a few rounds for reducible flow */
+    while (changed) { /* sets only shrink, so the iteration ends, after few rounds for reducible control flow */
         changed = false;
         for (size_t b = 0; b < blocks; b++) {
             const struct ptx_block *block = &unit->blocks.at[b];
             uint64_t known = in[b];
 
             if (!ptx_spend(pl, block->count))
-                return; /* for good: later batches get nothing either */
+                return; /* out of budget: later batches get no result either */
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
             for (unsigned s = 0; s < block->succ_count; s++) {
@@ -240,7 +237,7 @@ struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, 
         location.kind = pl->fn->kernel ? ISA_LOCATION_ADDRESS : ISA_LOCATION_FRAME;
         return location;
     }
-    /* rows that callees save are elsewhere while these run */
+    /* while calls run, registers that callees save are in their frames */
     location.innermost_only = holder->row + holder->rows > PTX_FIRST_SAVED ||
                       is_clobbered(pl->unit, holder->row) ||
                       is_clobbered(pl->unit, holder->row + holder->rows - 1u);
@@ -258,7 +255,7 @@ uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg)
         pl->move_of != NULL && pl->move_of[reg] != 0 ? &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1] : NULL;
 
     return from != NULL && from->kind == PTX_O_REG && pl->fn->regs.at[from->reg].definitions == 1 &&
-                   pl->move_of[from->reg] < pl->move_of[reg] /* or they are copies of each other */
+                   pl->move_of[from->reg] < pl->move_of[reg] /* otherwise each could be a copy of the other */
                ? from->reg
                : PTX_NONE;
 }
@@ -270,8 +267,8 @@ static bool is_integer(unsigned type)
     return class == PTX_CLASS_INTEGER || class == PTX_CLASS_BITS;
 }
 
-/* A move, or a conversion of integers, which leaves the low bytes that both registers have: not one that takes a
- * narrower part of them. */
+/* Returns true for a move, or an integer conversion that preserves the low bytes that both registers have. A conversion
+ * that extracts a narrower part is no copy. */
 static bool is_copy(const struct ptx_function *fn, const struct ptx_insn *in)
 {
     unsigned to, from;

@@ -1,32 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Inlined functions from `.loc ..., function_name L, inlined_at F L C`, for PTX that has no
- * .debug_info (nvcc -lineinfo): a tree of instances for each function, and entries made of it
- * and of copies of code (ptx_node_split.c) as if a compiler had written them.
- */
+/* Inlined functions, from `.loc ..., function_name L, inlined_at F L C`, for PTX without .debug_info (nvcc -lineinfo).
+ * Builds a tree of inlined instances for each function, and debug entries for these and for duplicated blocks
+ * (ptx_node_split.c). */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum { MAX_INLINE_DEPTH = 100, LOOK_BACK = 64, AT_LANGUAGE = 0x13, LANG_CXX = 4 };
 
-/** A call that was inlined, for all words that came of it. */
+/** Inlined call, for all words that came from it. */
 struct ptx_inlined {
-    uint32_t parent; /* index + 1, of an earlier one; 0: the function itself */
+    uint32_t parent; /* 1 + index of the enclosing call, which is an earlier one; 0: the function itself */
     uint32_t depth;
     uint32_t name;   /* offset in .debug_str */
-    uint32_t file, line, column; /* of the call */
+    uint32_t file, line, column; /* location of the call */
     struct isa_span *spans;
     uint32_t span_count;
 };
 
 /* ---- parsing -------------------------------------------------------------------- */
 
-/* The place of the call was the place of an earlier .loc, which says what it was inlined in. */
+/* Records an inlined call. Its location is that of an earlier .loc, which has the enclosing call. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
                           uint32_t line, uint32_t column)
 {
     const struct ptx_module *module = parser->module;
     uint32_t count = (uint32_t)module->locs.count;
-    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* the next one is not known yet */
+    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* the next location is not known yet */
     uint32_t low = last > LOOK_BACK ? last - LOOK_BACK : 1;
 
     loc->inlined = true;
@@ -50,11 +48,11 @@ struct inlining {
     struct ptx_job *job;
     struct ptx_module *module;
     PTX_LIST(struct ptx_inlined) calls;
-    PTX_LIST(uint32_t) room;     /* of the spans of each, by doubling */
+    PTX_LIST(uint32_t) room;     /* capacities of the spans of each call, which grow by doubling */
     struct ptx_map known;
 };
 
-/* The instance of a place + 1, 0: the function itself. */
+/* Returns 1 + the inlined instance of a location, or 0 for the function itself. */
 static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
 {
     struct ptx_loc *l = &in->module->locs.at[loc];
@@ -72,7 +70,7 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
     if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
-        key[0] = 0; /* deeper than any source: as if it were in the function */
+        key[0] = 0; /* deeper than in any real source: treated as code of the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;
@@ -158,8 +156,8 @@ void ptx_debug_inlines(struct ptx_unit *unit, uint32_t base, const uint32_t *ind
 struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
-    struct ptx_map abstract; /* by name's bytes: entry */
-    bool mangled;            /* with linkage names: debuggers read those in C++ only */
+    struct ptx_map abstract; /* entries by the bytes of the name */
+    bool mangled;            /* uses linkage names, which debuggers read in C++ only */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)
@@ -183,7 +181,7 @@ static void put_value(struct entries *en, uint32_t die, unsigned name, unsigned 
     en->debug->dies.at[die].count++;
 }
 
-/* _Z3addii is add, _ZN4tool4workEi is work; what is not understood stays as it is. */
+/* Returns the readable name: add for _Z3addii, work for _ZN4tool4workEi; other names are unchanged. */
 static const char *plain_name(struct ptx_job *job, const char *linkage)
 {
     const char *p = linkage, *name = NULL;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * `--values`: registers that hold variables of the source live as long as notes name them. That is done on the
- * finished code, just before registers are allocated: the instructions stay what they are, but for moves and spills
- * of the allocator, and the price is in registers. A register is read, by no instruction of the machine, at the last
- * statement of each straight line of code before which a variable has its value.
- */
+/* Option `--values`: keeps registers that hold source variables live as long as notes refer to them. This is done on
+ * finished code just before register allocation, so that instructions only differ in moves and spills of the allocator,
+ * and the cost is in registers. A pin, which is no machine instruction, reads the register at the last statement of
+ * each straight-line stretch before which a variable has its value. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
-struct need { /* a register before statements [from, to) */
+struct need { /* a register that is needed before statements [from, to) */
     uint32_t vreg, from, to;
 };
 struct keeping {
     struct ptx_placing *pl;
-    uint32_t *vreg_of; /* by PTX register: 1 + the virtual one that is written for it; 0: none; PTX_NONE: several */
+    uint32_t *vreg_of; /* by PTX register: 1 + the virtual register that is written for it; 0: none; PTX_NONE:
+                        * several */
     PTX_LIST(struct need) needs;
 };
 struct pin {
@@ -38,7 +37,7 @@ static void find_written(struct keeping *k)
         }
 }
 
-/* The virtual register that has the value of a PTX register, or of the one that it is a copy of. */
+/* Returns the virtual register with the value of a PTX register, or of the register that it is a copy of. */
 static uint32_t vreg_for(const struct keeping *k, uint32_t reg)
 {
     for (; reg != PTX_NONE; reg = ptx_debug_copied_from(k->pl, reg))
@@ -112,7 +111,8 @@ static void put_pins(struct ptx_unit *unit, const struct pin *pins, size_t count
     unit->code.capacity = code.capacity;
 }
 
-/* For each straight line of code and each register that is needed in it: the last instruction before which it is. */
+/* Inserts pins: for each straight-line stretch and each register that is needed in it, at the last instruction before
+ * which it is needed. */
 static void pin(struct keeping *k)
 {
     struct ptx_unit *unit = k->pl->unit;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * nvcc's list of a variable's registers follows the text: the entry of one side of an `if` continues into
- * the other, and that of a loop's body past the loop, where its register was never written, or has
- * another round's value. There the variable is still where it was on the way: what all ways to a
- * block agree on is carried along them, until an entry begins.
- */
+/* Corrects nvcc's location lists, which follow the text. An entry for one side of an `if` continues into the other
+ * side, and an entry for a loop body continues past the loop, where its register was never written or has the value of
+ * another iteration. There the variable is still at its earlier location: locations on which all paths to a block agree
+ * are propagated until the next entry begins. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 static bool spend(struct ptx_placing *pl, uint64_t steps)
@@ -57,10 +55,10 @@ enum { UNSEEN = 0, NOWHERE = PTX_NONE };
 
 struct way {
     uint32_t at;   /* 1 + a holder */
-    uint32_t last; /* what is listed for the word before, in this block; 0: there is none */
+    uint32_t last; /* what the list has for the preceding word in this block; 0: none */
 };
 
-/* Where the variable is before a word. Where an entry begins it has moved, or is written there. */
+/* Updates the location before a word. Where an entry begins, the variable has moved, or is written there. */
 static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
 {
     uint32_t listed = pl->listed[word];
@@ -72,7 +70,7 @@ static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
     way->last = listed != 0 ? listed : 1;
 }
 
-/* After instruction @i. */
+/* Updates the location after instruction @i. */
 static void advance(struct ptx_placing *pl, size_t i, struct way *way)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -83,11 +81,11 @@ static void advance(struct ptx_placing *pl, size_t i, struct way *way)
     for (unsigned s = 0; s < PTX_S_M; s++) {
         if (ptx_mi_writes(mi, (enum ptx_slot)s) &&
             is_its(pl, unit->vregs.at[ptx_ref_vreg(mi->ref[s])].origin))
-            way->at = NOWHERE; /* until the list says where */
+            way->at = NOWHERE; /* until an entry of the list begins */
     }
 }
 
-/* To @out, by words; false: the list is right. */
+/* Stores the locations in @out by words; returns false if the list needs no correction. */
 static bool follow(struct ptx_placing *pl, uint32_t *out)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -96,7 +94,7 @@ static bool follow(struct ptx_placing *pl, uint32_t *out)
     bool changed = true, filled = false;
 
     in[0] = NOWHERE;
-    while (changed) { /* unseen, a place, nowhere: each changes twice at most */
+    while (changed) { /* the state goes from unseen to a location to nowhere, so it changes at most twice */
         changed = false;
         for (size_t b = 0; b < blocks; b++) {
             const struct ptx_block *block = &unit->blocks.at[b];
@@ -145,7 +143,7 @@ void ptx_debug_gaps(struct ptx_placing *pl)
     if (pl->its.count < 2 || !spend(pl, 2 * (uint64_t)pl->count))
         return;
     at = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
-    memcpy(at, pl->at, pl->count * sizeof *at); /* what no way leads to */
+    memcpy(at, pl->at, pl->count * sizeof *at); /* keeps the list's locations for words that no path reaches */
     if (!follow(pl, at))
         return;
     for (size_t i = 0; i < pl->locations.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Expressions in debug sections: what a variable's location says, as far as compilers write it. */
+/* Reads location expressions of debug sections, in the forms that compilers write. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum {

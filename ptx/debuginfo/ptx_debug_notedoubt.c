@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clang says wrongly of a variable is not shown. Passes of LLVM that rotate, peel and unroll loops lose debug
- * values, or leave old ones in the copies; those that move code leave them where they were; the one that joins
- * registers does not end them. The lines of the source that assign to a variable (ptx_assigned.c), those of the code and the
- * loops of the source show that:
+ * Makes variables unknown where clang's debug values are wrong. LLVM passes that rotate, peel and unroll loops lose debug
+ * values, or leave old ones in the copies; passes that move code leave debug values at the old place; register coalescing
+ * does not end them. The lines of the source that assign to a variable (ptx_assigned.c), the lines of the code, and the loops
+ * of the source show such errors:
  *
- *   - code of a line that assigns, without a note after it: the note is lost;
- *   - code that the source reaches by a line that assigns, without a note: it is lost with its code;
- *   - a note where the source does not assign repeats what is known, on all ways; else it is an old one;
- *   - a note where the source has assigned says something new; else it is an old one;
- *   - a variable is shown on lines of its scope alone.
+ *   - Code of an assigning line without a note after it: the note was lost.
+ *   - Code that the source reaches through an assigning line, without a note: the note was lost with the line's code.
+ *   - A note where the source does not assign must repeat the value known on all paths; otherwise it is outdated.
+ *   - A note where the source has assigned must have a new value; otherwise it is outdated.
+ *   - A variable is only shown on lines of its scope.
  *
- * There the variable has no value until the next note.
+ * At such a place the variable is unknown until the next note.
  */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
 
-/* Statements of one line after each other in a block. */
+/* Consecutive statements of one line in a block. */
 struct group {
     uint32_t line, first, end, block;
 };
-/* A group that the source reaches from another one of its block by a line that assigns. */
+/* Group that the source reaches from an earlier group of its block through an assigning line. */
 struct passed {
-    uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
-    uint32_t since;        /* lines ascend from this statement to it; PTX_NONE: it is on no later line */
+    uint32_t group, after; /* after: first statement after the earlier group */
+    uint32_t since;        /* lines ascend from this statement to the group; PTX_NONE: the group is on no later line
+                            * than the earlier one */
 };
-/* Notes of a variable in a block: 1 + the index of the last one; those that say something new: how many, and where. */
+/* Notes of a variable in a block: 1 + index of the last one; number and positions of those with a new value. */
 struct block_notes {
     uint32_t generation, last, news, first_at, last_at;
 };
@@ -39,20 +40,20 @@ struct doubting {
     struct ptx_noting *noting;
     PTX_LIST(struct group) groups; /* in the order of the text */
     uint32_t *group_of;            /* by statement */
-    struct block_list *preds;      /* by block: those before it */
-    uint32_t *seen, generation;    /* by block: where a search has been */
-    PTX_LIST(uint32_t) work;       /* blocks where it goes next */
-    uint32_t nothing;              /* the value that is not known */
-    /* of the lines of a variable */
+    struct block_list *preds;      /* by block: its predecessors */
+    uint32_t *seen, generation;    /* by block: equal to `generation` if a search has visited it */
+    PTX_LIST(uint32_t) work;       /* worklist of the search */
+    uint32_t nothing;              /* index of the unknown value */
+    /* For the lines of one variable: */
     uint32_t *last_in;             /* by block: 1 + its last group in the scope, 0: none */
-    PTX_LIST(uint32_t) assigning;  /* groups of lines that assign */
+    PTX_LIST(uint32_t) assigning;  /* groups of assigning lines */
     PTX_LIST(struct passed) passed;
-    uint32_t *needed;              /* by block: lines that assign between its first and its last line */
-    PTX_LIST(uint32_t) entered;    /* first groups of blocks that the source enters by a line that assigns */
-    /* of a variable */
+    uint32_t *needed;              /* by block: number of assigning lines between its first and its last line */
+    PTX_LIST(uint32_t) entered;    /* first groups of blocks that the source enters through an assigning line */
+    /* For one variable: */
     struct block_notes *of_block;
     uint32_t note_generation;
-    PTX_LIST(uint32_t) before;     /* by note: 1 + the one before it in its block */
+    PTX_LIST(uint32_t) before;     /* by note: 1 + the preceding note in its block */
 };
 
 static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
@@ -103,7 +104,7 @@ static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
     return line >= lines->declared && (lines->end == 0 || line <= lines->end);
 }
 
-/* The innermost loop of the source around both lines; NULL: none. */
+/* Returns the innermost loop of the source that contains both lines, or NULL. */
 static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     const struct ptx_noted_line *loop = NULL;
@@ -114,7 +115,8 @@ static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *li
     return loop;
 }
 
-/* Whether a way of the source from line @from to line @to comes by @line: ahead, or back in the innermost loop around both. */
+/* Returns true if a path of the source from line @from to line @to passes @line: forwards, or backwards in the
+ * innermost loop that contains both. */
 static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint32_t line, uint32_t to)
 {
     const struct ptx_noted_line *loop;
@@ -127,7 +129,7 @@ static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint3
     return (line > from && line <= loop->reached) || (line >= loop->line && line < to);
 }
 
-/* Whether each way of the source from line @from to line @to comes by @at. */
+/* Returns true if every path of the source from line @from to line @to passes @at. */
 static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
     const struct ptx_noted_line *loop;
@@ -140,7 +142,7 @@ static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const 
     return loop != NULL && at->line > loop->line && at->line != from;
 }
 
-/* Lines that assign and that are passed from line @first to line @last. */
+/* Returns the number of assigning lines that every path from line @first to line @last passes. */
 static uint32_t count_passed(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last)
 {
     uint32_t count = 0;
@@ -150,14 +152,15 @@ static uint32_t count_passed(const struct ptx_noted_lines *lines, uint32_t first
     return count;
 }
 
-/* In the function of a variable, and not in its scope. */
+/* Returns true if a line is in the function of a variable but not in its scope. */
 static bool has_left(const struct ptx_noted_lines *lines, uint32_t line)
 {
     return line != 0 && lines->end != 0 && lines->function != 0 && !in_scope(lines, line) && line >= lines->function &&
            line <= lines->function_end;
 }
 
-/* Whether the source may come from line @from to line @to without @at, though it is between them: it is in an arm. */
+/* Returns true if a path of the source from line @from to line @to may bypass @at, which is between them: it is in one
+ * side of a branch. */
 static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
     const struct ptx_noted_line *loop = from >= to ? loop_around(lines, from, to) : NULL;
@@ -165,12 +168,12 @@ static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, cons
     return at->reached != 0 && at->reached < (loop != NULL && at->line > from ? loop->reached : to);
 }
 
-/* Where the assignments of these lines can be seen to be without notes. */
+/* Finds the groups at which an assignment of these lines should have a note. */
 static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *lines)
 {
     const struct group *last = NULL;
     uint32_t since = 0, first_line = 0, last_line = 0;
-    bool left = false; /* the scope, since @last */
+    bool left = false; /* control has left the scope since @last */
 
     memset(d->last_in, 0, d->noting->blocks.count * sizeof *d->last_in);
     memset(d->needed, 0, d->noting->blocks.count * sizeof *d->needed);
@@ -185,7 +188,7 @@ static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *line
         left |= has_left(lines, to);
         for (size_t n = g + 1; outside && !begins && n < d->groups.count && d->groups.at[n].block == group->block &&
                                !in_scope(lines, to) && ptx_spend(d->pl, 1); n++)
-            to = d->groups.at[n].line; /* code of a function that is called: what is after it */
+            to = d->groups.at[n].line; /* inlined code of another function: uses the line of the code after it */
         if (!in_scope(lines, to) || !ptx_spend(d->pl, lines->count))
             continue;
         if (has_line(lines, group->line))
@@ -194,7 +197,7 @@ static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *line
             passes |= !begins && last->line != to && is_between(lines, last->line, lines->at[k].line, to);
             enters |= begins && lines->at[k].reached >= to && lines->at[k].line < to;
         }
-        if (!begins && left && last->line >= to) /* it is entered again */
+        if (!begins && left && last->line >= to) /* the scope is entered again */
             passes |= has_line(lines, lines->declared);
         if (passes)
             *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end, last->line < to ? since : PTX_NONE};
@@ -235,7 +238,7 @@ static void find_notes(struct doubting *d, const struct ptx_noted_variable *v)
     }
 }
 
-/* NULL: the block has none. */
+/* Returns the notes in a block, or NULL. */
 static const struct block_notes *notes_in(const struct doubting *d, uint32_t block)
 {
     return d->of_block[block].generation == d->note_generation ? &d->of_block[block] : NULL;
@@ -246,7 +249,7 @@ static void doubt(struct doubting *d, struct ptx_noted_variable *v, uint32_t at,
     *PTX_PUSH(d->pl->job, v->notes) = (struct ptx_noted_event){.at = at, .block = block, .value = d->nothing, .doubts = true};
 }
 
-/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
+/* Code of an assigning line without a note there: clang has lost the note. */
 static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
 {
     for (size_t k = 0; k < d->assigning.count && ptx_spend(d->pl, 1); k++) {
@@ -261,8 +264,8 @@ static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
     }
 }
 
-/* Code of a later line without a branch between, and no note of it: the assignment between the two is lost, or its
- * code is elsewhere. */
+/* Code of a later line in the same block without a note: the assignment between the lines was lost, or its code is
+ * elsewhere. */
 static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_t count)
 {
     bool in_pieces = false;
@@ -283,19 +286,19 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_
                     (passed->since != PTX_NONE && note->at >= 2 * passed->since && !in_pieces && !note->restates));
         }
         if (notes != NULL && notes->news < d->needed[group->block])
-            said = false; /* which of the assignments has one is not known */
+            said = false; /* it is unknown which of the assignments has the note */
         if (!said)
             doubt(d, v, 2 * group->first, group->block);
     }
 }
 
 enum { MOST_BEFORE = 16 };
-/* Lines of the variable's scope that code before a place is of, one for each way. */
+/* Lines in the variable's scope of the last code before a place, one for each path. */
 struct before {
     uint32_t line[MOST_BEFORE];
     unsigned count;
-    bool begins; /* there is none on some way: the scope begins */
-    bool more;   /* than are listed */
+    bool begins; /* on some path there is no such code: the scope begins */
+    bool more;   /* there are more lines than listed */
 };
 
 static void add_line(uint32_t line, struct before *out)
@@ -309,7 +312,7 @@ static void add_line(uint32_t line, struct before *out)
         out->line[out->count++] = line;
 }
 
-/* The blocks before @block are searched next, but those where the search has been. */
+/* Adds the predecessors of @block that were not visited yet to the worklist. */
 static void search_before(struct doubting *d, uint32_t block)
 {
     for (size_t i = 0; i < d->preds[block].count; i++) {
@@ -322,7 +325,8 @@ static void search_before(struct doubting *d, uint32_t block)
     }
 }
 
-/* Lines before the first code of the blocks in d->work. @with_notes: not on ways where a note is after the line. */
+/* Finds the lines before the first code of the blocks in d->work. @with_notes: ignores paths with a note after the
+ * line. */
 static void find_before(struct doubting *d, bool with_notes, struct before *out)
 {
     while (d->work.count != 0) {
@@ -343,7 +347,7 @@ static void find_before(struct doubting *d, bool with_notes, struct before *out)
     }
 }
 
-/* The lines before a note. */
+/* Finds the lines before a note. */
 static struct before before_note(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note)
 {
     struct before before = {.count = 0};
@@ -379,7 +383,8 @@ static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lin
     return PTX_NONE;
 }
 
-/* The first code of a block is after an assignment that each way to it has passed, and none has a note of it. */
+/* The first code of a block follows an assignment on each path to it, and no path has a note of it: the value is
+ * unknown. */
 static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     for (size_t e = 0; e < d->entered.count && ptx_spend(d->pl, 1); e++) {
@@ -406,7 +411,8 @@ static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, cons
     }
 }
 
-/* A note where the source does not assign says what is known already. */
+/* Marks notes at which the source does not assign: they must repeat the known value. Marks notes that follow an
+ * assignment on each path: they must have a new value. */
 static void find_restated(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     for (size_t i = 0; i < v->notes.count; i++) {
@@ -461,8 +467,9 @@ bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_no
     return line != 0 && !in_scope(lines, line) && line >= lines->function && line <= lines->function_end;
 }
 
-/* A register that is written more than once and is several variables: clang has joined what was several, and does not
- * end the debug values of those that nothing uses any more. An argument of an inlined call has no other sign of that. */
+/* Values of arguments of inlined calls in a register that is written several times and also holds another variable:
+ * clang has coalesced several registers, and does not end debug values of variables that are no longer used. Nothing
+ * else shows the error for such an argument. */
 static void doubt_shared(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -488,7 +495,7 @@ static void doubt_shared(struct doubting *d)
         }
 }
 
-/* Whether the last write of a register in a block before a note also reads it. */
+/* Returns true if the last write of a register in the block before a note also reads it. */
 static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
 {
     const struct ptx_noting *noting = d->noting;
@@ -507,15 +514,15 @@ static bool is_updated(struct doubting *d, const struct ptx_noted_event *note, u
     return false;
 }
 
-/* Whether a value is a narrower one, extended. */
+/* Returns true if the value is an extended narrower value. */
 static bool is_extended(const struct ptx_noted_value *v)
 {
     return memmem(v->expression, v->expression_size, "DW_OP_LLVM_convert", 18) != NULL;
 }
 
-/* What is computed from a register that has just got a value of its own: clang has joined the one before with that after,
- * and it is not known of which of them the note is. And what is extended, of a variable that has been a whole register:
- * where its low bits alone are used any more, clang says of the high ones what they would be in a small number. */
+/* Drops two kinds of values. Values computed from a register that was just updated: clang has coalesced the registers
+ * before and after the update, so it is unknown to which the note refers. Extended values of a variable that was a
+ * whole register elsewhere: if only its low bits are still used, clang's high bits are those of a small number. */
 static void doubt_computed(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -545,7 +552,7 @@ static void doubt_computed(struct doubting *d)
     }
 }
 
-/* By their lines, and those of one list in the order of the text. */
+/* Compares by lines; entries of one list are in the order of the text. */
 static int compare_variables(const void *a, const void *b)
 {
     const uint64_t *x = a, *y = b;
@@ -556,7 +563,7 @@ static int compare_variables(const void *a, const void *b)
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
-    PTX_LIST(uint64_t) doubtful = {0}; /* lines << 32 | variable: those of an inlined function have the same lines */
+    PTX_LIST(uint64_t) doubtful = {0}; /* lines << 32 | variable: copies of an inlined function have the same lines */
     const struct ptx_noted_lines *lines = NULL;
 
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Which value of a variable holds where. A value holds until the next note of the variable, or until one of
- * its registers is written again; where ways meet, what all of them agree on. That is a forward analysis over
- * the blocks of the PTX's statements, for each variable and each of its pieces.
- */
+/* Finds the values that hold at each statement. A value holds until the next note of the variable, or until one of its
+ * registers is written again; at a join, values that hold on all paths remain. This is a forward data-flow analysis
+ * over the basic blocks of the PTX's statements, for each variable and each of its pieces. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -28,7 +26,7 @@ static int compare_edges(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* Where pieces begin and end; false: too many. */
+/* Finds the boundaries of pieces; returns false if there are too many. */
 static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                        struct ptx_noted_pieces *pieces)
 {
@@ -50,7 +48,7 @@ static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_v
             edge[n++] = v->first + v->bytes;
     }
     if (n == 0) {
-        pieces->count = 1; /* the whole */
+        pieces->count = 1; /* one piece: the whole variable */
         return true;
     }
     qsort(edge, n, sizeof *edge, compare_edges);
@@ -67,7 +65,7 @@ static bool find_edges(const struct ptx_noting *noting, const struct ptx_noted_v
 static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
                            uint64_t offset, unsigned depth);
 
-/* Whether a statement writes byte @offset of the parameter to a register. */
+/* Returns true if a statement loads byte @offset of the parameter into the register. */
 static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_insn *in, uint32_t reg,
                   uint32_t param, uint64_t offset, unsigned depth)
 {
@@ -84,7 +82,7 @@ static bool loads(struct ptx_placing *pl, const struct ptx_noting *noting, const
            is_loaded_from(pl, noting, from->reg, param, offset, depth + 1);
 }
 
-/* A register that is only ever loaded from byte @offset of the parameter. */
+/* Returns true if all writes of a register are loads from byte @offset of the parameter. */
 static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t param,
                            uint64_t offset, unsigned depth)
 {
@@ -94,14 +92,14 @@ static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noti
     return noting->first_write[reg] != noting->first_write[reg + 1];
 }
 
-/* Whether a register that may be written for something else later is loaded from it where a note is. */
+/* Returns true if the last write of a register before a note is such a load; the register may be reused later. */
 static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
                             uint32_t reg, uint32_t param, uint64_t offset)
 {
     for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg];) {
         const uint32_t at = noting->writes[k];
 
-        if (2 * at < note->at) /* the last one before the note */
+        if (2 * at < note->at) /* the last write before the note */
             return noting->block_of[at] == note->block && loads(pl, noting, &pl->fn->insns.at[at], reg, param, offset, 0);
     }
     return false;
@@ -112,14 +110,14 @@ struct following {
     struct ptx_noting *noting;
     const struct ptx_noted_pieces *pieces;
     PTX_LIST(struct ptx_noted_event) events;
-    uint32_t *first; /* by block: its events */
+    uint32_t *first; /* by block: range of its events */
     uint32_t param;
     const struct ptx_noted_variable *variable;
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
 
-/* A value is where its registers are, or those that they are copies of. */
+/* Returns true if a value depends on register @reg, or on a register that @reg is a copy of. */
 static bool uses(const struct following *f, uint32_t value, uint32_t reg)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
@@ -132,7 +130,7 @@ static bool uses(const struct following *f, uint32_t value, uint32_t reg)
     return false;
 }
 
-/* The value that is register @reg, as @like is another one. */
+/* Returns the value that is register @reg, for the same piece as @like. */
 static uint32_t value_of_register(const struct following *f, uint32_t reg, uint32_t like)
 {
     struct ptx_noting *noting = f->noting;
@@ -148,7 +146,7 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
     return (uint32_t)noting->values.count - 1;
 }
 
-/* Whether the last write of a register in the block before a statement is a literal's, of this value. */
+/* Returns true if the last write of a register in the block before a statement is a move of this literal. */
 static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t statement, uint64_t value)
 {
     const struct ptx_noting *noting = f->noting;
@@ -163,7 +161,7 @@ static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t 
     return false;
 }
 
-/* Whether a move of @from in a statement copies the value. */
+/* Returns true if a move from @from in a statement copies the value. */
 static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from, uint32_t statement)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[value];
@@ -182,7 +180,7 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
 
-/* A register is written: what uses it holds no longer; what is moved to it is there, too. */
+/* Handles a write of a register: values that use it no longer hold; a value moved to it is now there, too. */
 static void apply_write(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
 {
     const struct ptx_insn *in = &f->pl->fn->insns.at[event->at / 2];
@@ -204,7 +202,7 @@ static void apply_write(const struct following *f, const struct ptx_noted_event 
     }
 }
 
-/* What is known of each piece after an event. */
+/* Updates the known values of each piece for an event. */
 static void apply(const struct following *f, const struct ptx_noted_event *event, uint32_t *state)
 {
     const struct ptx_noted_pieces *pieces = f->pieces;
@@ -222,7 +220,7 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 same |= state[p * PTX_NOTE_SAME + k] == event->value;
             if (same && !event->crosses && !event->denied)
-                continue; /* and where else it is known to be */
+                continue; /* other locations of the same value remain known */
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
                 state[p * PTX_NOTE_SAME + k] = PTX_NONE;
             if (v->is_launch || (!same && !event->restates && v->operand_count != 0))
@@ -230,7 +228,7 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
         }
 }
 
-/* What both ways to a block say of a piece; whether that is less than @to said. */
+/* Intersects the values of a piece on two paths to a block; returns true if @to has lost a value. */
 static bool join(uint32_t *to, const uint32_t *from)
 {
     uint32_t kept = 0;
@@ -261,7 +259,7 @@ static bool solve(struct following *f, uint32_t *in)
     const uint32_t count = f->pieces->count;
     bool changed = true;
 
-    while (changed) { /* unseen, then fewer and fewer values */
+    while (changed) { /* the state goes from unseen to ever fewer values */
         changed = false;
         for (uint32_t b = 0; b < noting->blocks.count; b++) {
             const struct ptx_noted_block *block = &noting->blocks.at[b];
@@ -282,8 +280,8 @@ static bool solve(struct following *f, uint32_t *in)
     return true;
 }
 
-/* A note after an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
- * nothing. Returns whether there is one. */
+/* Finds notes after an assignment whose value already holds on one of the paths to their block: they are wrong, and
+ * become notes of an unknown value. Returns true if there is one. */
 static bool drop_contradicted(struct following *f, const uint32_t *in)
 {
     const struct ptx_noting *noting = f->noting;
@@ -352,7 +350,7 @@ static void add_range(struct following *f, struct ptx_noted_pieces *pieces, uint
     }
 }
 
-/* Whether every way from the entry to block @to goes through @over. */
+/* Returns true if every path from the entry to block @to passes block @over. */
 static bool dominates(const struct following *f, uint32_t over, uint32_t to)
 {
     struct ptx_noting *noting = f->noting;
@@ -386,9 +384,9 @@ static bool dominates(const struct following *f, uint32_t over, uint32_t to)
     return seen[to] != noting->generation;
 }
 
-/* Which notes of a kernel's parameter say what it was launched with: those of registers that are loaded from
- * it, and notes without a value on the way there: LLVM leaves such where it has moved the load down. Events
- * are the notes with a value of that kind in their place. False: all of them say so. */
+/* Finds the notes of a kernel parameter whose value is that of the launch: notes of registers that are loaded from it,
+ * and notes without a value on the path to such a load, which LLVM leaves when it moves the load down. The events are
+ * the notes with these values replaced. Returns false if all notes have the launch value. */
 static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
 {
     struct ptx_noting *noting = f->noting;
@@ -396,7 +394,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
 
     *launch = (uint32_t)noting->values.count;
     *PTX_PUSH(f->pl->job, noting->values) = (struct ptx_noted_value){.is_launch = true};
-    for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events, the last one first */
+    for (size_t i = variable->notes.count; i-- > 0;) { /* in f->events the last note is first */
         struct ptx_noted_event event = variable->notes.at[i];
         const struct ptx_noted_value v = noting->values.at[event.value];
         bool same = v.if_parameter || (ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG &&
@@ -429,7 +427,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
     return changes;
 }
 
-/* Each statement that writes the register, once. */
+/* Adds an event for each statement that writes the register, once per register. */
 static void add_writes(struct following *f, size_t notes, uint32_t reg)
 {
     const struct ptx_noting *noting = f->noting;
@@ -492,7 +490,7 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
         uint32_t *state = in + b * all, from = block->first;
 
         for (uint32_t e = f.first[b]; e < f.first[b + 1]; e++) {
-            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after it */
+            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after the event */
 
             add_range(&f, pieces, from, next < block->end ? next : block->end, state);
             from = next > from ? next : from;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Notes in a function's text say from where on a variable of the source has which value. They are read here,
- * with the blocks of the statements and the registers that these write; ptx_debug_noteflow.c follows the values.
- */
+/* Notes in a function's text say from where on a source variable has which value. This file reads them, the basic
+ * blocks of the statements, and the registers that statements write; ptx_debug_noteflow.c propagates the values. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
@@ -68,7 +66,7 @@ static bool read_operand(struct ptx_placing *pl, struct ptx_name word, struct pt
     return out->reg != PTX_NONE;
 }
 
-/* The piece that an expression's last operation names. False: it is none that we can show. */
+/* Reads the piece that the expression's last operation names; returns false if it cannot be represented. */
 static bool read_piece(struct ptx_noted_value *v)
 {
     struct ptx_note_words c = {v->expression, v->expression + v->expression_size};
@@ -87,7 +85,7 @@ static bool read_piece(struct ptx_noted_value *v)
     return true;
 }
 
-/* "(EXPRESSION) OPERAND..." */
+/* Reads "(EXPRESSION) OPERAND...". */
 static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note_words c)
 {
     struct ptx_noted_value v = {0};
@@ -106,15 +104,15 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
         }
         v.operand_count++;
     }
-    /* LLVM folds constants. One with operations left is a mistake of its selection of instructions, which has put
-     * an operand in the place of the value. */
+    /* LLVM folds constants. If operations on a constant remain, instruction selection has replaced the value by one of
+     * its operands, so the value is wrong. */
     if (v.operand_count == 1 && v.operand[0].kind == PTX_NOTE_CONST && v.expression_size != 0 &&
         strncmp(v.expression, "DW_OP_LLVM_fragment", 19) != 0)
         v.operand_count = 0;
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
-        v.bytes = 0; /* of some part: none of it is known any more */
+        v.bytes = 0; /* an unknown piece has no value, so the whole variable becomes unknown */
     }
     return v;
 }
@@ -138,8 +136,8 @@ static void each_label(const struct ptx_operand *o, unsigned count, void (*fn)(v
 
 struct labels {
     struct ptx_placing *pl;
-    uint8_t *starts;     /* by statement */
-    uint32_t *label;     /* by statement: 1 + the last line of a label there that is a target */
+    uint8_t *starts;     /* by statement: a block starts there */
+    uint32_t *label;     /* by statement: 1 + the last line of a branch target's label there */
     struct ptx_noting *noting;
     struct ptx_noted_block *block;
 };
@@ -245,7 +243,7 @@ static void find_writes(struct ptx_placing *pl, struct ptx_noting *noting)
             noting->writes = PTX_ARRAY(pl->job, uint32_t, first[regs] + 1);
         }
     }
-    memmove(first + 1, first, regs * sizeof *first); /* first[r] has become where r + 1 begins */
+    memmove(first + 1, first, regs * sizeof *first); /* first[r] has become the start of r + 1 */
     first[0] = 0;
 }
 
@@ -273,9 +271,9 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
     return false;
 }
 
-/* A note between code of no line and the line that this code is given to: the line begins with what the note says,
- * or, if that code computes it or is in blocks before, with nothing known. The note itself stays: others of the variable
- * may be between. */
+/* Handles a note between code without a location and the .loc that this code then gets. The value holds from the start
+ * of that code; if the code computes it, or is in an earlier block, it is unknown there. The note itself remains,
+ * because other notes of the variable may be between. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -306,8 +304,9 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
-/* clang's strength reduction of loops replaces counters in debug values, and is wrong at times: what it computes, with
- * constants that have a sign, is an iteration off; elsewhere, and in pieces, what has to be added is not said. */
+/* Drops values that come from clang's strength reduction, which replaces loop counters in debug values, sometimes
+ * wrongly: a value computed with signed constants may be one iteration off; in other values, and in pieces, the addend
+ * may be missing. */
 static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     uint8_t *reduced = PTX_ARRAY(pl->job, uint8_t, pl->fn->regs.count + 1);
@@ -334,7 +333,8 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
-/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": lines that may assign to a variable. False: it is no such note. */
+/* Reads "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": the lines that may assign to a variable. Returns
+ * false if the note has another form. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -397,7 +397,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
 
         if (read_lines(pl, noting, note))
             continue;
-        for (unsigned word = 0; word < 3; word++) { /* the third has commas */
+        for (unsigned word = 0; word < 3; word++) { /* the third word contains commas */
             while (c.at < c.end && *c.at != ' ')
                 c.at++;
             c.at += c.at < c.end;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From values in registers of the PTX to places of the machine: a register of the PTX is where the allocator
- * has it, for the words before which it holds its value (ptx_debug_varloc.c). What is more than one register
- * becomes an expression of the object (isa_expression.c).
- *
- * LLVM computes in the width of a register, DWARF in 64 bits. So the bits that are sure are followed: sums and
- * products have those of their operands, quotients and shifts to the right want all 64, and the result must
- * have as many as the variable.
- */
+/* Converts values in PTX registers to locations in our machine: a PTX register is where the allocator has put it, for
+ * the words before which it holds its value (ptx_debug_varloc.c). A value of several registers becomes an expression of
+ * the object (isa_expression.c). LLVM computes in the width of a register, DWARF in 64 bits, so the number of correct
+ * low bits is tracked: sums and products have that of their operands, quotients and right shifts require all 64, and
+ * the result must have as many as the variable. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 enum { MOST_REGS = 16, MOST_STACK = 12 };
@@ -26,13 +22,14 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
 
 /* ---- words of statements ------------------------------------------------------------------------- */
 
-/* What is known of the layout before an instruction: for find_words. */
+/* State of find_words(): the layout before an instruction. */
 struct layout {
     const struct ptx_noting *noting;
-    uint32_t before;  /* the statement of the words before it, PTX_NONE: none that continues here */
-    uint32_t arm;     /* block whose statements lanes execute that do not branch to it, PTX_NONE: none */
-    uint32_t from;    /* the statement that branches, or not, to it */
-    bool branches;    /* the instruction before it is a branch */
+    uint32_t before;  /* statement of the preceding words, PTX_NONE: control does not continue from it */
+    uint32_t arm;     /* block of a branch side that the layout merged into the code, so lanes that do not take it
+                       * execute its words, too; PTX_NONE: none */
+    uint32_t from;    /* statement with the branch to it */
+    bool branches;    /* the preceding instruction is a branch */
 };
 
 static bool is_guarded(const struct ptx_mi *mi)
@@ -40,8 +37,9 @@ static bool is_guarded(const struct ptx_mi *mi)
     return mi->in.guard != ISA_PT || mi->in.guard_neg;
 }
 
-/* All lanes that execute an instruction of statement @statement are where the statement is: 0. Not so are those of an arm
- * whose branch is gone, and of that branch itself after them: 1 + the statement where others are. */
+/* Returns 0 if all lanes that execute an instruction of @statement are at that statement. Exceptions are instructions
+ * of a side whose branch was removed, and instructions of that branch after them: returns 1 + the statement at which
+ * the other lanes are. */
 static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const struct ptx_noting *noting = l->noting;
@@ -80,7 +78,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
         struct layout layout = {.noting = noting, .before = PTX_NONE, .arm = PTX_NONE};
 
         for (size_t i = 0; i < unit->code.count; i++) {
-            /* the statement of the line, or the last one before it, + 1 */
+            /* 1 + the statement of the line, or the last one before it */
             const uint32_t low = ptx_debug_statements_before(fn, unit->code.at[i].line + 1);
             uint32_t others;
 
@@ -103,7 +101,7 @@ static void find_words(struct ptx_placing *pl, struct ptx_noting *noting)
     first[0] = 0;
 }
 
-/* Whether a variable has the same values at a statement. */
+/* Returns true if a variable has the same values at a statement. */
 static bool holds_at(struct ptx_placing *pl, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint32_t statement)
 {
     for (size_t r = 0; r < pieces->ranges.count && ptx_spend(pl, 1); r++) {
@@ -134,7 +132,7 @@ static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, 
 /* ---- registers of a variable ------------------------------------------------------------------------ */
 
 struct registers {
-    uint32_t reg[MOST_REGS]; /* of the PTX */
+    uint32_t reg[MOST_REGS]; /* PTX registers */
     unsigned count;
 };
 
@@ -146,7 +144,7 @@ static int find_register(const struct registers *regs, uint32_t reg)
     return -1;
 }
 
-/* The registers of the values that hold in a range; false: too many. */
+/* Collects the registers of the values that hold in a range; returns false if there are too many. */
 static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, const uint32_t *values,
                     struct registers *regs)
 {
@@ -181,7 +179,8 @@ static void fill_register(struct ptx_placing *pl, uint32_t reg, uint32_t *by_wor
     }
 }
 
-/* Note, or forget, by word up to the last marked one which holder has each register: its own rather than that of what it is a copy of. */
+/* Sets, or with @forget clears, the holder of each register by word up to the last marked one. A register's own holder
+ * has priority over that of the register that it is a copy of. */
 static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct registers *regs, bool forget)
 {
     if (noting->holder == NULL) {
@@ -202,14 +201,14 @@ struct making {
     struct ptx_placing *pl;
     const struct ptx_noting *noting;
     const struct registers *regs;
-    const uint32_t *holder; /* by register: 1 + holder or 0 */
+    const uint32_t *holder; /* by register: 1 + holder, or 0 */
     uint32_t param;
     uint8_t out[ISA_EXPRESSION_BYTES * 2];
     uint32_t size;
-    uint8_t bits[MOST_STACK]; /* of each value on the stack: how many are sure, from the lowest */
+    uint8_t bits[MOST_STACK]; /* for each value on the stack: number of correct low bits */
     unsigned depth;
     bool failed;
-    bool innermost_only;      /* a call may change a register of it */
+    bool innermost_only;      /* a call may change a register that it uses */
 };
 
 static void put_byte(struct making *m, unsigned byte)
@@ -251,7 +250,7 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         bool more = true;
 
         put_byte(m, ISA_OP_FBREG);
-        m->innermost_only = true; /* DW_OP_fbreg counts from the innermost frame's CFA only */
+        m->innermost_only = true; /* DW_OP_fbreg is relative to the CFA of the innermost frame only */
         while (more) {
             const unsigned low = offset & 0x7f;
 
@@ -267,7 +266,7 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         put_byte(m, raw[i]);
 }
 
-/* Bytes of a register that its holder has, which may be that of another one, of which it is a copy. */
+/* Returns the bytes of a register that its holder has; the holder may be that of a register which it is a copy of. */
 static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder *holder, uint32_t reg)
 {
     const unsigned own = ptx_type_bytes(pl->fn->regs.at[reg].type);
@@ -284,12 +283,13 @@ static const struct ptx_holder *holder_of(const struct making *m, uint32_t reg)
     return i >= 0 && m->holder[i] != 0 ? &m->pl->holders.at[m->holder[i] - 1] : NULL;
 }
 
-/* A register that is a copy of a special one, which every lane has as long as it lives: where debuggers see that. */
+/* Finds the location in a debug window of a register that is a copy of a special register, whose value never changes
+ * for a lane. */
 static bool find_special(const struct ptx_placing *pl, uint32_t reg, struct isa_var_location *location)
 {
     static const struct {
         uint8_t special, offset;
-    } seen[] = { /* the window of built-in variables (docs/reference/object.md) */
+    } seen[] = { /* offsets in the window of built-in variables (docs/reference/object.md) */
         {ISA_SR_TID_X, 0},     {ISA_SR_TID_Y, 4},     {ISA_SR_TID_Z, 8},      {ISA_SR_CTAID_X, 16},
         {ISA_SR_CTAID_Y, 20},  {ISA_SR_CTAID_Z, 24},  {ISA_SR_NTID_X, 32},    {ISA_SR_NTID_Y, 36},
         {ISA_SR_NTID_Z, 40},   {ISA_SR_NCTAID_X, 48}, {ISA_SR_NCTAID_Y, 52},  {ISA_SR_NCTAID_Z, 56},
@@ -326,7 +326,7 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
             put_address(m, &location);
             put_byte(m, ISA_OP_DEREF_SIZE);
             put_byte(m, bytes < 4 ? bytes : 4);
-            push(m, bytes < 4 ? 8 * bytes : 64); /* none is negative */
+            push(m, bytes < 4 ? 8 * bytes : 64); /* the value is not negative */
             return;
         }
         if (holder == NULL) {
@@ -361,7 +361,7 @@ static bool take_number(struct ptx_note_words *words, uint64_t *out)
     return ptx_note_number(ptx_note_word(words), 10, out);
 }
 
-/* The value on top is taken for one of @bits bits. */
+/* Extends the top of the stack from @bits bits. */
 static void extend(struct making *m, uint64_t bits, bool is_signed)
 {
     if (m->depth == 0 || bits == 0 || bits > 64 || bits > m->bits[m->depth - 1]) {
@@ -384,7 +384,8 @@ static void extend(struct making *m, uint64_t bits, bool is_signed)
 
 enum sure { SURE_LOW, SURE_SHIFT, SURE_ALL };
 
-/* LLVM says DW_OP_mod of signed numbers, which DWARF does not, and comparisons of unsigned ones: these are left out. */
+/* Operations of LLVM with their DWARF operations. Omitted are DW_OP_mod, which is signed in LLVM but not in DWARF, and
+ * unsigned comparisons. */
 static const struct operation {
     const char *name;
     uint8_t op, operands, sure;
@@ -419,7 +420,7 @@ static void put_operation(struct making *m, const struct operation *op)
     put_byte(m, op->op);
 }
 
-/* A computed value: the bits that are sure of it are left on top. */
+/* Computes a value and leaves it with its number of correct bits on top of the stack. */
 static void put_computed(struct making *m, const struct ptx_noted_value *v)
 {
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
@@ -447,12 +448,12 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_byte(m, ISA_OP_PLUS_UCONST);
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
-            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* truth values: wrong at times */
+            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* truth values are sometimes wrong */
             m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
         } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {
-            break; /* the last one */
+            break; /* the last operation */
         } else if (!ptx_name_is(word, "DW_OP_stack_value")) {
             const struct operation *op = NULL;
 
@@ -467,7 +468,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
     m->failed |= m->depth != 1;
 }
 
-/* "[DW_OP_plus_uconst N,] DW_OP_deref": memory at N of the function's local memory. */
+/* Matches "[DW_OP_plus_uconst N,] DW_OP_deref": memory at offset N of the function's local memory. */
 static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
 {
     struct ptx_note_words words = {v->expression, v->expression + v->expression_size};
@@ -481,7 +482,7 @@ static bool is_frame_memory(const struct ptx_noted_value *v, uint64_t *offset)
     return ptx_name_is(word, "DW_OP_deref") && (!take(&words, &word) || ptx_name_is(word, "DW_OP_LLVM_fragment"));
 }
 
-/* Where a value is as memory, @skip bytes into it; false: it is computed, or nowhere. */
+/* Finds the memory location of a value, plus @skip bytes; returns false if it is computed or has no location. */
 static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint32_t skip, uint64_t bytes,
                         struct isa_var_location *location)
 {
@@ -513,7 +514,7 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
     return true;
 }
 
-/* One value of a piece as an expression. False: it is not known here. */
+/* Writes one value of a piece as an expression; returns false if it is unknown here. */
 static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_t first, uint32_t bytes)
 {
     const uint32_t start = m->size;
@@ -528,7 +529,7 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
         known = !m->failed;
     } else if (!v->is_launch && bytes <= 8) {
         put_computed(m, v);
-        if (!m->failed && first != v->first) { /* a part of it */
+        if (!m->failed && first != v->first) { /* only a part is read */
             put_byte(m, ISA_OP_CONSTU);
             put_leb(m, 8 * (uint64_t)(first - v->first));
             put_byte(m, ISA_OP_SHR);
@@ -542,7 +543,7 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
     return known;
 }
 
-/* A piece by the first of its values that is known here; none: left out. Returns whether it is known. */
+/* Writes a piece by the first of its values that is known here, else as missing. Returns whether it is known. */
 static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, uint32_t bytes, bool whole)
 {
     bool known = false;
@@ -576,7 +577,7 @@ static void put_expression(struct making *m, struct isa_var_location *location)
     debug->expression_bytes += m->size;
 }
 
-/* A variable that is one value, as a plain location. False: it is computed, or not known. */
+/* Finds the plain location of a variable with one value; returns false if it is computed or unknown. */
 static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint64_t bytes, struct isa_var_location *location)
 {
     uint64_t literal;
@@ -600,7 +601,8 @@ static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint
     return false;
 }
 
-/* The location of words that have the same values in the same registers; false: nothing is known there. */
+/* Creates the location for words with the same values in the same registers; returns false if nothing is known
+ * there. */
 static bool make_location(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes,
                           struct isa_var_location *location)
 {
@@ -644,7 +646,7 @@ static bool make_location(struct making *m, const struct ptx_noted_pieces *piece
     return true;
 }
 
-/* Ranges of marked words with the same holders. */
+/* Splits the marked words into ranges with the same holders. */
 static void locate_range(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes)
 {
     struct ptx_placing *pl = m->pl;

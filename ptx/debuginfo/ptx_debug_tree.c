@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every
- * offset is checked; the first thing that is wrong ends the reading, and nothing is kept.
- */
+/* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of entries. Every offset is checked; the
+ * first error stops the parser, and nothing is used. */
 #include "ptx/compiler/ptx_annotation_priv.h"
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
@@ -22,7 +20,7 @@ enum {
 struct abbrev {
     uint16_t tag;
     bool known, children;
-    uint32_t first, count; /* in rows */
+    uint32_t first, count; /* range of its attributes in rows */
 };
 struct abbrev_row {
     uint16_t name, form;
@@ -30,12 +28,12 @@ struct abbrev_row {
 struct reading {
     struct ptx_job *job;
     struct ptx_debug *debug;
-    const struct ptx_section *section; /* being read */
+    const struct ptx_section *section; /* section that is being read */
     uint32_t at, end;
-    PTX_LIST(struct abbrev) abbrevs; /* of the unit, by code */
+    PTX_LIST(struct abbrev) abbrevs; /* abbreviations of the unit, by code */
     PTX_LIST(struct abbrev_row) rows;
-    uint64_t unit_at;  /* offset of the unit's header, all sections in a row */
-    uint64_t base;     /* where this section starts there */
+    uint64_t unit_at;  /* offset of the unit's header in the concatenated sections */
+    uint64_t base;     /* offset of this section there */
     uint32_t source;
     uint32_t unit_die;
 };
@@ -87,7 +85,7 @@ static bool read_abbrevs(struct reading *rd, uint32_t offset)
     for (;;) {
         struct abbrev abbrev = { .known = true, .first = (uint32_t)rd->rows.count };
 
-        if (rd->at == rd->end) /* clang leaves the last zero out at times */
+        if (rd->at == rd->end) /* clang sometimes omits the last zero */
             return true;
         if (!leb(rd, false, &code))
             return false;
@@ -405,7 +403,7 @@ static void find_marks(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- kernels that are there as functions, too ----------------------------------------------- */
 
-/** The function that is a copy of the one that entry @die describes, + 1; 0: there is none. */
+/** Returns 1 + the function that is the copy of the kernel which entry @die describes; 0: none. */
 static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_debug *debug, uint32_t die)
 {
     const uint32_t function = debug->dies.at[die].function;
@@ -413,14 +411,14 @@ static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_
     return function == PTX_NONE ? 0 : module->functions.at[function].callable;
 }
 
-/* The entries of a kernel that is called, a second time, for the function: they follow its own. They have the
- * offset of the last of those, so offsets still ascend and references find the first ones. */
+/* Copies the entries of a kernel that is called, for the function that is its copy; they follow the original ones. They
+ * get the offset of the last original entry, so that offsets remain ascending and references find the originals. */
 static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;
     const struct ptx_die *old = debug->dies.at;
     const uint32_t count = (uint32_t)debug->dies.count;
-    uint32_t *to = PTX_ARRAY(job, uint32_t, count + 1); /* where an entry goes */
+    uint32_t *to = PTX_ARRAY(job, uint32_t, count + 1); /* new index of each entry */
     uint32_t more = 0, after = 0;
     struct ptx_die *dies;
 
@@ -444,7 +442,7 @@ static void copy_entries(struct ptx_job *job, struct ptx_module *module)
         *d = old[i];
         d->parent = d->parent != PTX_NONE ? to[d->parent] : PTX_NONE;
         d->unit = d->unit != PTX_NONE ? to[d->unit] : PTX_NONE;
-        /* those of a copied tree end before the copy */
+        /* the end of a copied tree is before the copy */
         d->end = i < after ? to[old[i].end - 1] + 1 : to[old[i].end];
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -474,7 +472,7 @@ static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 
 /* ---- what sources say by annotations ------------------------------------------------------- */
 
-/* C's numbers as PTX's: without the suffixes u and l. */
+/* Returns C numbers in PTX syntax, without the suffixes u and l. */
 static const char *without_suffixes(struct ptx_job *job, const char *text)
 {
     char *copy = PTX_ARRAY(job, char, strlen(text) + 1), *to = copy;
@@ -492,7 +490,7 @@ static const char *without_suffixes(struct ptx_job *job, const char *text)
     return copy;
 }
 
-/* "16, 2 * 8, 1", as the source has it after macro expansion. */
+/* Parses "16, 2 * 8, 1", the macro-expanded text of the source. */
 static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
 {
     const char *plain = without_suffixes(job, text);
@@ -518,8 +516,8 @@ static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
     return good && ptx_lex_peek(&lex) == '\0';
 }
 
-/* The size of blocks that OpenCL C's reqd_work_group_size asks for. The compiler does not write it into
- * PTX; ptx_clang.c lets it say so in an annotation of the kernel. */
+/* Reads the block size that OpenCL C's reqd_work_group_size requires. The compiler does not write it to PTX;
+ * ptx_clang.c adds it as an annotation of the kernel. */
 static void read_annotation(struct ptx_job *job, struct ptx_module *module, uint32_t die)
 {
     static const char mark[] = PTX_CLANG_BLOCK;
@@ -550,7 +548,7 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
     struct ptx_debug *debug = module->debug;
     struct reading rd = { .job = job };
 
-    if (debug == NULL && module->locs.count > 1) /* lines, and no more */
+    if (debug == NULL && module->locs.count > 1) /* the PTX has only line information */
         module->debug = debug = PTX_NEW(job, struct ptx_debug);
     if (debug == NULL || debug->dropped != NULL)
         return;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where a function's variables are, and which words its scopes have. Words may be in
- * another order than the text's statements, so a scope is the set of words whose statement
- * is between its labels.
- */
+/* Finds the locations of a function's variables and the words of its scopes. The order of words may differ from that of
+ * the text's statements, so a scope is the set of words whose statements are between its labels. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -37,7 +34,7 @@ static void find_words(struct ptx_placing *pl)
         qsort(pl->by_line, n, sizeof *pl->by_line, compare_words);
 }
 
-/* Mark the words of lines [from, to); ptx_debug_clear_marks() undoes all of it. */
+/* Marks the words of lines [from, to); ptx_debug_clear_marks() clears the marks. */
 static void mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to)
 {
     uint32_t low = 0, high = pl->count;
@@ -76,8 +73,8 @@ static void mark_all(struct ptx_placing *pl)
     pl->marked_to = pl->count;
 }
 
-/* A label of this function; addresses count from the unit's low_pc only where they are
- * differences, which no compiler of PTX writes. */
+/* Returns the line of a label of this function. Addresses relative to the unit's low_pc would be differences of labels,
+ * which no compiler writes in PTX. */
 static bool line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line)
 {
     const struct ptx_mark *mark = fixup != NULL && fixup->minus.size == 0 && fixup->addend == 0
@@ -159,8 +156,8 @@ static int compare_scopes(const void *a, const void *b)
     return x->die < y->die ? -1 : x->die > y->die;
 }
 
-/* A word belongs to one of the scopes in @parent: where the labels of two take it, as optimised
- * code has it (DWARF 2 knows no scopes of pieces), to the smaller one. */
+/* Assigns each word to one of the scopes in @parent. In optimised code, labels of two scopes may both include a word,
+ * because DWARF 2 has no scopes of several ranges; the smaller scope gets it. */
 static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -191,13 +188,13 @@ static void locate_scopes(struct ptx_placing *pl, uint32_t parent)
         take_spans(pl, inside.at[i].die);
         ptx_debug_clear_marks(pl);
     }
-    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is bounded */
+    for (size_t i = 0; i < inside.count; i++) /* the depth of the tree is limited */
         locate_scopes(pl, inside.at[i].die);
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */
 
-/* A variable of the function, else one of the module. */
+/* Returns the location of a variable of the function or, if it has none of this name, of the module. */
 static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_expr *expr, struct isa_var_location *location)
 {
     char room[3 * PTX_NAME_BYTES];
@@ -222,7 +219,7 @@ static bool symbol_location(struct ptx_placing *pl, const struct ptx_location_ex
     case PTX_SP_LOCAL:
         if (pl->fn->kernel) {
             location->value += ISA_LOCAL_BASE;
-        } else { /* v2 + offset, and v2 is CFA - the frame's size (docs/reference/abi.md) */
+        } else { /* v2 + offset; v2 is the CFA minus the frame's size (docs/reference/abi.md) */
             location->kind = ISA_LOCATION_FRAME;
             location->value -= pl->fn->calls.tree.frame_bytes;
         }
@@ -332,7 +329,7 @@ static void want_registers(struct ptx_placing *pl, uint32_t root, const struct p
 
 /* ---- variables ------------------------------------------------------------------------------ */
 
-/* A place for all marked words. */
+/* Appends a location for all marked words. */
 static void locate_marked(struct ptx_placing *pl, struct isa_var_location location)
 {
     for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
@@ -350,7 +347,7 @@ static void locate_marked(struct ptx_placing *pl, struct isa_var_location locati
     }
 }
 
-/* The marked words of a register's variable, where it has its value. */
+/* Appends locations for the marked words in which the register holds the variable's value. */
 static void locate_register(struct ptx_placing *pl, const char *name)
 {
     uint32_t reg = ptx_debug_register(pl, name);
@@ -412,7 +409,7 @@ static int compare_locations(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Lists are ascending and disjoint, whatever the sections say. */
+/* Makes the list of locations ascending and disjoint, even if the sections are wrong. */
 static void tidy_locations(struct ptx_placing *pl)
 {
     size_t retained = 0;
@@ -453,7 +450,8 @@ uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t i
     return n == pl->fn->params.count && at != PTX_NONE ? pl->fn->params.at[at] : PTX_NONE;
 }
 
-/* What notes say of a variable that the sections give no location. False: nothing. */
+/* Appends the locations that notes give a variable without a location in the sections. Returns false if there are
+ * none. */
 static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root, uint32_t index)
 {
     const struct ptx_noted_variable *variable =
@@ -467,7 +465,7 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
         return false;
     noted = ptx_debug_notes_follow(pl, noting, variable, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
-        return false; /* as parameters without notes */
+        return false; /* like a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
@@ -508,7 +506,7 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
     die->location_count = (uint32_t)pl->locations.count;
 }
 
-/* Where the prologue ends: compilers have copied the parameters by then. */
+/* Returns the end of the prologue: compilers have copied the parameters before it. */
 static uint32_t prologue_end(const struct ptx_placing *pl)
 {
     const struct isa_object *object = pl->unit->object;
@@ -520,9 +518,9 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
     return pl->base;
 }
 
-/* Parameters of a kernel for which the compiler gives no location are in the constant bank; and so
- * do those that the prologue copies to local memory, until it has, and those that are loaded into
- * registers, until they are. Where notes could not be followed, parameters may have been assigned to. */
+/* Locates kernel parameters in the constant bank if the compiler gives no location; also those that the prologue copies
+ * to local memory, until it has done so, and those that are loaded into registers, until they are. If the notes could
+ * not be followed, a parameter may have been assigned to, so it gets no location. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
@@ -606,12 +604,12 @@ static void put_keep(struct ptx_placing *pl, uint32_t at, uint32_t size,
     if (reg == PTX_NONE || pl->fn->insns.count == 0)
         return;
     low = ptx_debug_statements_before(pl->fn, line);
-    if (low == pl->fn->insns.count) /* nothing follows the last return */
+    if (low == pl->fn->insns.count) /* no statement follows the last return */
         low--;
     keeps[(*count)++] = (struct ptx_keep){ low, reg };
 }
 
-/* The line where the innermost scope around a variable ends. */
+/* Returns the line at which the innermost scope around a variable ends. */
 static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
 {
     for (uint32_t at = pl->debug->dies.at[die].parent; at != PTX_NONE;
@@ -625,7 +623,7 @@ static uint32_t scope_end(const struct ptx_placing *pl, uint32_t die)
     return UINT32_MAX;
 }
 
-/* The function whose labels are in the text that this one was read from. */
+/* Returns the function whose labels are in the text from which this function was parsed. */
 static uint32_t text_of(const struct ptx_unit *unit)
 {
     return unit->function->copy_of != 0 ? unit->function->copy_of - 1
@@ -694,7 +692,7 @@ bool ptx_debug_is_stepped(const struct ptx_unit *unit)
         if (die->tag == ISA_TAG_PARAMETER) {
             if (placed)
                 return true;
-            continue; /* clang has none for a structure, at -O0 either */
+            continue; /* clang writes none for a structure, even at -O0 */
         }
         some |= placed;
         all &= placed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One function whose variables are placed: ptx_debug_varloc.c, ptx_debug_holders.c, ptx_debug_livevalues.c. */
+/* State for locating the variables of one function: ptx_debug_varloc.c, ptx_debug_holders.c, ptx_debug_livevalues.c. */
 #ifndef PTX_DEBUG_VARLOC_PRIV_H
 #define PTX_DEBUG_VARLOC_PRIV_H
 
@@ -8,20 +8,21 @@
 struct ptx_line_word {
     uint32_t line, word;
 };
-/* The debugger's windows that translated code's variables are in (docs/reference/object.md). */
+/* Debug windows that contain variables of translated code (docs/reference/object.md). */
 #define WINDOW_VECTOR (UINT64_C(0xf0) << 56)
 #define WINDOW_SCALAR (UINT64_C(0xf2) << 56)
 #define WINDOW_BUILTIN (UINT64_C(0xf5) << 56)
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 
 enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
-/** A virtual register that stands for a PTX register which holds a variable. */
+/** Virtual register for a PTX register that holds a variable. */
 struct ptx_holder {
     uint32_t reg, vreg;
-    uint16_t row, rows; /* scalar registers: after the vector rows, from FIRST_SCALAR */
+    uint16_t row, rows; /* first physical register and number of them; scalar registers are numbered from
+                         * FIRST_SCALAR */
     bool spilled;
-    uint32_t offset; /* then: in the frame; rows is 0 */
-    uint32_t next;   /* 1 + another one of the same PTX register */
+    uint32_t offset; /* if spilled: offset in the frame; rows is 0 */
+    uint32_t next;   /* 1 + the next holder of the same PTX register */
     PTX_LIST(struct isa_span) spans; /* words of the function before which it has its value */
 };
 struct ptx_placing {
@@ -30,11 +31,11 @@ struct ptx_placing {
     struct ptx_module *module;
     struct ptx_debug *debug;
     struct ptx_function *fn;
-    uint32_t function, base, count; /* words */
+    uint32_t function, base, count; /* count: number of words */
     struct ptx_line_word *by_line;           /* sorted */
     uint32_t *line_at;              /* by word */
     uint8_t *mark;                  /* by word */
-    uint32_t *owner;                /* by word: the innermost scope so far */
+    uint32_t *owner;                /* by word: the innermost scope found so far */
     uint32_t marked_from, marked_to;
     const uint32_t *index;
     struct ptx_map reg_map; /* the function's registers by name */
@@ -44,51 +45,53 @@ struct ptx_placing {
     uint32_t *holder_of;            /* by PTX register: 1 + its last holder, or 0 */
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
-    /* Of one list, by words: twice the number of the entry that has the word, from 1, odd where it has words before;
-     * 1 + the holder where the variable is before it, 0: none has it, PTX_NONE: it is elsewhere. */
+    /* For one location list, by word. listed: twice the number, from 1, of the entry that contains the word, odd if the
+     * entry also contains the preceding word. at: 1 + the holder with the variable before the word, 0: none, PTX_NONE:
+     * another location. */
     uint32_t *listed, *at;
-    PTX_LIST(uint32_t) its; /* its registers */
+    PTX_LIST(uint32_t) its; /* registers of the variable */
 };
-/** An entry of a location list: lines and an expression. */
+/** Entry of a location list: lines and an expression. */
 struct ptx_list_entry {
     uint32_t from, to;
     uint32_t at, size;
 };
 
-/** False: the steps that hostile input may cost are used up. */
+/** Takes @steps from the budget that limits the time for hostile input; returns false if it is exhausted. */
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* or cheaper work would continue with half of the facts */
+        pl->debug->budget = 0; /* so that cheaper steps do not continue with incomplete results */
         return false;
     }
     pl->debug->budget -= steps;
     return true;
 }
-/** A register of the function by its name, or PTX_NONE. */
+/** Returns a register of the function by its name, or PTX_NONE. */
 uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
-/** Words of the function in which a holder has the variable. */
+/** Returns the location for words of the function in which a holder has the variable. */
 struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
 
 void ptx_debug_clear_marks(struct ptx_placing *pl);
-/** Fill pl->holders with where the wanted registers are. */
+/** Fills pl->holders with the locations of the wanted registers. */
 void ptx_debug_find_holders(struct ptx_placing *pl);
-/** Fill pl->move_of: by register 1 + the move that is its only definition, or 0. */
+/** Fills pl->move_of: by register, 1 + the move that is its only definition, or 0. */
 void ptx_debug_find_moves(struct ptx_placing *pl);
-/** Symbol of the kernel's parameter that entry @index is, below its function's @root; PTX_NONE: none. */
+/** Returns the symbol of the kernel parameter that entry @index describes, below its function's @root; PTX_NONE:
+ *  none. */
 uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t index);
-/** The register that @reg is a copy of, where both are written once; PTX_NONE: none. */
+/** Returns the register that @reg is a copy of if both are written once; PTX_NONE: none. */
 uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg);
-/** A register that is written once, with a literal or a copy of such a register: the allocator rather
- *  repeats the literal than keep the register. */
+/** Returns true for a register that is written once, with a literal or a copy of such a register: the allocator
+ *  rematerialises the literal instead of keeping the register. */
 bool ptx_debug_literal(const struct ptx_placing *pl, uint32_t reg, uint64_t *value);
-/** @offset in the local memory that LLVM has given the function; false: it has none. */
+/** Returns the location @offset in the function's local memory of LLVM; returns false if it has none. */
 bool ptx_debug_frame_location(struct ptx_placing *pl, uint64_t offset, struct isa_var_location *location);
 
-/** The words of entry @n of a list are marked. */
+/** Processes entry @n of a list, whose words are marked. */
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);
-/** After the last entry: places that the list does not give, or gives wrongly. */
+/** Called after the last entry: finds locations that the list omits or gives wrongly. */
 void ptx_debug_gaps(struct ptx_placing *pl);
 
 #endif

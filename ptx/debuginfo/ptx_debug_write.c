@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Entries of debug PTX to the object: functions that are there, module variables that have a
- * place, and the types that these reach. A header of thousands of types costs nothing.
- */
+/* Copies debug entries to the object: those of functions in the object, of module variables with a location, and of the
+ * types that these refer to. Other types of large headers are not copied. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 enum {
@@ -15,7 +13,7 @@ struct writing {
     struct ptx_module *module;
     struct ptx_debug *debug;
     struct isa_object *object;
-    PTX_LIST(uint32_t) work; /* kept, their neighbours not looked at yet */
+    PTX_LIST(uint32_t) work; /* entries to keep whose references are not processed yet */
     PTX_LIST(struct isa_attr) attrs;
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
@@ -30,13 +28,13 @@ static void keep(struct writing *wr, uint32_t die)
         struct ptx_die *d = &wr->debug->dies.at[die];
 
         if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
-            return; /* the unit */
+            return; /* the compile unit */
         d->keep = true;
         *PTX_PUSH(wr->job, wr->work) = die;
     }
 }
 
-/* Below something that objects do not keep, nothing is. */
+/* Returns false if an ancestor has a tag that objects do not store. */
 static bool reachable(const struct writing *wr, uint32_t die)
 {
     const struct ptx_die *d = &wr->debug->dies.at[die];
@@ -58,7 +56,7 @@ static bool is_code(const struct ptx_debug *debug, uint32_t die)
     return d->tag == ISA_TAG_SUBPROGRAM && d->object_function != PTX_NONE;
 }
 
-/* In a function with code: scopes that have words, variables. */
+/* Keeps the entries of a function with code: scopes with words, and variables. */
 static void keep_scope(struct writing *wr, uint32_t root)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -81,7 +79,7 @@ static void keep_scope(struct writing *wr, uint32_t root)
             keep(wr, i);
             i = d->end;
             break;
-        default: /* types, if something needs them */
+        default: /* a type is kept if another entry refers to it */
             i = d->end;
             break;
         }
@@ -100,7 +98,7 @@ static void keep_children(struct writing *wr, uint32_t die)
         switch (debug->dies.at[i].tag) {
         case ISA_TAG_MEMBER:
             if (ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL)
-                break; /* static: it has no place in the structure */
+                break; /* a static member, which is not in the structure */
             keep(wr, i);
             break;
         case ISA_TAG_ENUMERATOR:
@@ -121,8 +119,8 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return location;
 }
 
-/* Where a module's variable is. Dynamic shared memory begins after a kernel's own: one place if
- * that is the same in all kernels, else one for the code of each. */
+/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables: one location if that
+ * offset is the same in all kernels, else one for the code of each. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
@@ -190,7 +188,7 @@ static void find_live(struct writing *wr)
         uint32_t declaration =
             ptx_debug_entry(debug, ptx_debug_value(debug, die, AT_SPECIFICATION));
 
-        if (declaration != PTX_NONE) { /* its attributes are taken over */
+        if (declaration != PTX_NONE) { /* the attributes of the declaration are copied */
             uint32_t type =
                 ptx_debug_entry(debug, ptx_debug_value(debug, declaration, ISA_AT_TYPE));
 
@@ -216,7 +214,7 @@ static const char *clean_text(struct writing *wr, const char *text)
     return copy;
 }
 
-/* A number, or the expression "add it": offsets of members in DWARF 2. */
+/* Returns a number, or that of the expression "add it", as DWARF 2 writes offsets of members. */
 static bool number_of(const struct writing *wr, const struct ptx_value *value, uint64_t *number)
 {
     const struct ptx_section *info = wr->debug->info;
@@ -280,12 +278,12 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
              (attr.value += wr->debug->file_base) >= wr->object->file_count))
             return;
         break;
-    default: return; /* places and scopes are made, not copied */
+    default: return; /* locations and scopes are computed, not copied */
     }
     *PTX_PUSH(wr->job, wr->attrs) = attr;
 }
 
-/* DWARF 2 counts bits of a bit field from the other end. */
+/* Converts the offset of a bit field, which DWARF 2 counts from the other end. */
 static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -318,7 +316,7 @@ static void put_bit_field(struct writing *wr, uint32_t die, size_t first)
     };
 }
 
-/* A pointer to shared memory holds an offset there (DW_AT_address_class 8). */
+/* Returns true if values of the type are offsets in shared memory: pointers with DW_AT_address_class 8. */
 static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
 {
     for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
@@ -335,9 +333,9 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
     return false;
 }
 
-/* Where debuggers may look for a result of type @die: integers in the target architecture's integer
- * registers, floats and aggregates where it has floating-point registers too. gdb 13 has no
- * place for a half or a complex number of x86-64. */
+/* Returns the calling convention for results of type @die: debuggers read integers from the target architecture's
+ * integer registers, floats and aggregates only if it has floating-point registers. gdb 13 supports neither half nor
+ * complex results of x86-64. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
     enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* DW_ATE_ */
@@ -375,8 +373,8 @@ static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
     return ISA_CC_NOCALL;
 }
 
-/* What a target architecture cannot show "does not follow the calling convention": debuggers then show no
- * result, rather than a wrong one (or stop themselves: gdb 13 asserts on aarch64). */
+/* Marks functions whose result debuggers cannot read as not following the calling convention, so that debuggers show
+ * none instead of a wrong one. gdb 13 even fails an assertion on aarch64. */
 static void put_convention(struct writing *wr, uint32_t index)
 {
     const struct ptx_debug *debug = wr->debug;
@@ -395,7 +393,7 @@ static void put_convention(struct writing *wr, uint32_t index)
         if (type == PTX_NONE)
             continue;
         convention = result_convention(debug, type);
-        /* a class with a destructor: the caller says where, by an argument of the source */
+        /* a class with a destructor: the caller passes the address of the result as an argument */
         if (function != PTX_NONE && wr->module->functions.at[function].results.count == 0)
             convention = ISA_CC_NOCALL;
         if (convention != ISA_CC_NORMAL)
@@ -504,7 +502,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* and its copies, after it */
+        if (debug->dies.at[i].keep) /* its duplicates are kept as well */
             count += 1 + debug->dies.at[i].copies.count;
     }
     before[debug->dies.count] = count;
