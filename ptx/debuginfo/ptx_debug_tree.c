@@ -217,7 +217,7 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
         value->fixup = fixup;
         return fixed(rd, 4, &value->number);
     case FORM_REF_SIG8: return fixed(rd, 8, &n);
-    default: return drop(rd, "a form of an attribute is not known");
+    default: return drop(rd, "an attribute has an unknown form");
     }
 }
 
@@ -246,7 +246,7 @@ static bool read_entries(struct reading *rd)
             continue;
         }
         if (code >= rd->abbrevs.count || !rd->abbrevs.at[code].known)
-            return drop(rd, "an entry has an abbreviation that is not there");
+            return drop(rd, "an entry has an undefined abbreviation");
         if (index >= MAX_DIES)
             return drop(rd, "there are too many entries");
         abbrev = &rd->abbrevs.at[code];
@@ -288,7 +288,7 @@ static bool read_unit(struct reading *rd)
     if (!fixed(rd, 4, &length))
         return false;
     if (length > rd->end - rd->at)
-        return drop(rd, "a unit is longer than .debug_info");
+        return drop(rd, "a unit exceeds .debug_info");
     next = rd->at + (uint32_t)length;
     rd->end = next;
     if (!fixed(rd, 2, &version))

@@ -626,7 +626,7 @@ static void check_call(struct ptx_sel *sel, const struct ptx_call_parts *call)
         if (rows != ptx_param_rows(want) ||
             (have == NULL || ptx_param_is_scalar(have)) != ptx_param_is_scalar(want) ||
             (have != NULL && have->size_bytes < want->size_bytes))
-            ptx_sel_fail(sel, LW_EINPUT, "result %u of %s has %llu bytes, not so many in the call",
+            ptx_sel_fail(sel, LW_EINPUT, "result %u of %s has %llu bytes, which differs from the call",
                          k + 1, call->callee->name, (unsigned long long)want->size_bytes);
     }
 }

@@ -324,7 +324,7 @@ static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref 
                          ptx_word_text(word), ptx_type_name(type));
         if (comparison != ISA_CMP_EQ && comparison != ISA_CMP_NE &&
             ptx_type_class(type) == PTX_CLASS_BITS)
-            ptx_sel_fail(sel, LW_EINPUT, "of .%s there are only '.eq' and '.ne'",
+            ptx_sel_fail(sel, LW_EINPUT, "type .%s has only the comparisons '.eq' and '.ne'",
                          ptx_type_name(type));
     }
     if (comparison == UINT32_MAX)
@@ -363,7 +363,7 @@ void ptx_rule_setp(struct ptx_sel *sel)
     if (to->kind == PTX_O_PAIR) {
         if ((ptx_sel_type(sel, 0) == PTX_T_F16 || ptx_sel_type(sel, 0) == PTX_T_BF16) &&
             to->element[1].kind != PTX_O_SINK)
-            ptx_sel_fail(sel, LW_EINPUT, "of .%s there is one predicate, not two",
+            ptx_sel_fail(sel, LW_EINPUT, "a comparison of .%s writes one predicate, not two",
                          ptx_type_name(ptx_sel_type(sel, 0)));
         p = ptx_sel_pred_dest(sel, &to->element[0]);
         q = ptx_sel_pred_dest(sel, &to->element[1]);
@@ -669,7 +669,7 @@ void ptx_rule_lop3(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, tests ? 6 : 5, tests ? 6 : 5);
     if (tests != (to->kind == PTX_O_PAIR))
-        ptx_sel_fail(sel, LW_EINPUT, "d|p goes with .and and .or");
+        ptx_sel_fail(sel, LW_EINPUT, "d|p requires .and or .or");
     if (tests) {
         p = ptx_sel_pred_dest(sel, &to->element[1]);
         to = &to->element[0];

@@ -139,7 +139,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.base = ptx_ref_of(s->home_vreg, 0);
             p.disp = (int32_t)disp;
             if (!fits_disp(disp))
-                ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large", s->name);
+                ptx_sel_fail(sel, LW_EINPUT, "'%s' is smaller than this offset", s->name);
             return p;
         }
         if (space != PTX_SP_GENERIC && s->space != space)
@@ -153,7 +153,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
         }
         /* local addresses have 32 bits: a larger offset would wrap around to the variable */
         if (disp < INT32_MIN || disp > INT32_MAX)
-            ptx_sel_fail(sel, LW_EINPUT, "'%s' is not so large: %+lld", s->name, (long long)disp);
+            ptx_sel_fail(sel, LW_EINPUT, "'%s' is smaller than this offset: %+lld", s->name, (long long)disp);
         disp += s->offset;
         if (s->kind == PTX_SYM_PARAM && s->home != PTX_SPILL_CONST && s->home != PTX_SPILL_FRAME)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
@@ -343,7 +343,7 @@ static void load_small(struct ptx_sel *sel, enum ptx_space space, enum ptx_type 
         if (to->kind == PTX_O_SINK)
             continue;
         if (ptx_sel_reg_bytes(sel, to) == 8)
-            ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s into 64-bit registers",
+            ptx_sel_fail(sel, LW_EUNSUPP, "vectors of .%s in 64-bit registers",
                          ptx_type_name(type));
         d = ptx_sel_dest_wide(sel, to, type, 1);
         /* bytes 4..7 are those of vz: zeros; bit 3 of a digit repeats the sign */
@@ -475,7 +475,7 @@ void ptx_rule_st(struct ptx_sel *sel)
                      : space == PTX_SP_LOCAL  ? ISA_ST_LOCAL
                                               : ISA_ST_GENERIC;
     if (space == PTX_SP_PARAM || space == PTX_SP_CONST)
-        ptx_sel_fail(sel, LW_EUNSUPP, "this space cannot be written");
+        ptx_sel_fail(sel, LW_EUNSUPP, "this state space is read-only");
     if (bytes == 0)
         ptx_sel_fail(sel, LW_EINPUT, "type .pred cannot be stored");
     n = take_vector(sel, &sel->in.operand[1]);
@@ -645,7 +645,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     else if (space == PTX_SP_GENERIC)
         op = result ? ISA_ATOM_GENERIC : ISA_RED_GENERIC;
     else
-        ptx_sel_fail(sel, LW_EUNSUPP, "this space has no atomics");
+        ptx_sel_fail(sel, LW_EUNSUPP, "this state space has no atomics");
     n = take_vector(sel, &sel->in.operand[k + 1]);
     if (n > 1) {
         if (space == PTX_SP_SHARED)
@@ -825,7 +825,7 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     case PTX_SP_SHARED: base = ISA_SHARED_BASE; break;
     case PTX_SP_LOCAL: base = ISA_LOCAL_BASE; break;
     case PTX_SP_PARAM: base = ISA_CONST_BASE; break;
-    default: ptx_sel_fail(sel, LW_EINPUT, "the space is missing");
+    default: ptx_sel_fail(sel, LW_EINPUT, "the state space is missing");
     }
     s = ptx_sel_source(sel, 1, type);
     d = ptx_sel_dest(sel, &sel->in.operand[0], type);

@@ -30,7 +30,7 @@ void ptx_rule_packed_integers(struct ptx_sel *sel)
     ptx_ref a, x, part[2];
 
     if (sel->in.op == PTX_SUB)
-        ptx_sel_fail(sel, LW_EINPUT, "there is no subtraction of type .%s", ptx_type_name(type));
+        ptx_sel_fail(sel, LW_EINPUT, "type .%s has no subtraction", ptx_type_name(type));
     ptx_sel_operands(sel, 3, 3);
     a = ptx_sel_source(sel, 1, type);
     x = ptx_sel_source(sel, 2, type);

@@ -70,7 +70,7 @@ void ptx_rule_tex(struct ptx_sel *sel)
     to = &sel->in.operand[0];
     location = &sel->in.operand[2];
     if (to->kind != PTX_O_VECTOR || to->count != 4)
-        ptx_sel_fail(sel, LW_EINPUT, "a fetch has four destinations, {a, b, c, d}");
+        ptx_sel_fail(sel, LW_EINPUT, "a texture fetch has four destinations, {a, b, c, d}");
     if (location->kind == PTX_O_VECTOR ? location->count != axes : axes != 1)
         ptx_sel_fail(sel, LW_EINPUT, "%u coordinate%s, in braces, belong%s to it", axes,
                      axes == 1 ? "" : "s", axes == 1 ? "s" : "");

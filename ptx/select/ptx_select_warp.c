@@ -184,7 +184,7 @@ static void redux_float(struct ptx_sel *sel)
     struct ptx_mi *mi;
 
     if (min == max)
-        ptx_sel_fail(sel, LW_EINPUT, "of type .f32 there are '.min' and '.max'");
+        ptx_sel_fail(sel, LW_EINPUT, "type .f32 has only '.min' and '.max'");
     ptx_sel_operands(sel, 3, 3);
     s = ptx_sel_source(sel, 1, PTX_T_F32);
     m = members(sel, 2);

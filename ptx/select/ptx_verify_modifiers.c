@@ -97,7 +97,7 @@ static void check_precision(struct ptx_sel *sel, enum ptx_type type)
 
         if (ptx_has(&sel->in, (enum ptx_word)word) &&
             memchr(row->words, (int)word, sizeof row->words) == NULL)
-            ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s' of it",
+            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
                          ptx_word_text((enum ptx_word)word));
     }
     if (row->required && !has_any(&sel->in, row->words))
@@ -135,7 +135,7 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                                           PTX_W_RPI, PTX_W_FTZ, PTX_W_SAT, 0 };
 
         if (from != PTX_T_F32)
-            ptx_sel_fail(sel, LW_EINPUT, "to .tf32 there is one from .f32 only");
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion to .tf32 must be from .f32");
         if (!has_any(&sel->in, rounds) || has_any(&sel->in, others) ||
             (ptx_has(&sel->in, PTX_W_RNA) && ptx_has(&sel->in, PTX_W_RELU)))
             ptx_sel_fail(sel, LW_EINPUT, "to .tf32 there are '.rna', '.rn' and '.rz', all with "
@@ -145,13 +145,13 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
     bool brain = to == PTX_T_BF16 || from == PTX_T_BF16;
 
     if (brain && (ptx_type_bytes(to) == 1 || ptx_type_bytes(from) == 1))
-        ptx_sel_fail(sel, LW_EINPUT, "there is none between .bf16 and 8 bits: go by way of 16 or 32");
+        ptx_sel_fail(sel, LW_EINPUT, "there is no conversion between .bf16 and 8 bits: convert by way of 16 or 32 bits");
     if (from == PTX_T_BF16 && ptx_has(&sel->in, PTX_W_SAT))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .bf16");
+        ptx_sel_fail(sel, LW_EINPUT, "type .bf16 has no '.sat'");
     if (brain && between_floats && to != from) { /* a conversion between floats may have any rounding, although it is
                                                   * often exact */
         if (has_any(&sel->in, to_integer) || ptx_has(&sel->in, PTX_W_RNA))
-            ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is rounded so",
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no such rounding",
                          ptx_type_name(from), ptx_type_name(to));
         if (ptx_type_bytes(to) >= ptx_type_bytes(from))
             return;
@@ -160,10 +160,10 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
         (between_floats && !is_packed(to) && ptx_type_bytes(to) >= ptx_type_bytes(from) &&
          (has_any(&sel->in, to_float) ||
           (ptx_type_bytes(to) > ptx_type_bytes(from) && has_any(&sel->in, to_integer)))))
-        ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is rounded so", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no such rounding", ptx_type_name(from),
                      ptx_type_name(to));
     if (between_integers && ptx_has(&sel->in, PTX_W_SAT) && holds(to, from))
-        ptx_sel_fail(sel, LW_EINPUT, "from .%s to .%s nothing is saturated", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no value to saturate", ptx_type_name(from),
                      ptx_type_name(to));
     if (ptx_type_class(to) == PTX_CLASS_INTEGER && ptx_type_class(from) == PTX_CLASS_FLOAT)
         needed = to_integer;
@@ -213,7 +213,7 @@ static void check_set(struct ptx_sel *sel, enum ptx_type to, enum ptx_type from)
 
     if (((to == PTX_T_U16 || to == PTX_T_S16) && !half) || (to == PTX_T_F32 && half) ||
         (to == PTX_T_F16 && from == PTX_T_BF16))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s.%s' of it", ptx_type_name(to),
+        ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s.%s'", ptx_type_name(to),
                      ptx_type_name(from));
 }
 
@@ -245,19 +245,19 @@ void ptx_sel_check(struct ptx_sel *sel)
                      ptx_type_name(type));
     if (ptx_has(in, PTX_W_FTZ) && in->op != PTX_CVT && in->op != PTX_SET && in->type_count == 2 &&
         (last == PTX_T_F16 || last == PTX_T_BF16))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.ftz' of .%s.%s", ptx_type_name(type),
+        ptx_sel_fail(sel, LW_EINPUT, "'.%s.%s' has no '.ftz'", ptx_type_name(type),
                      ptx_type_name(last));
     if (ptx_has(in, PTX_W_FTZ) && never_flushes(in, type, last))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.ftz' of it");
+        ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.ftz'");
     if (ptx_has(in, PTX_W_OOB))
         ptx_sel_fail(sel, LW_EUNSUPP, "'.oob' is not supported: it looks for the NaN that copies of "
                      "tensors leave where a tensor ends, and there are no such copies here");
     if (ptx_has(in, PTX_W_RELU) && (in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_MUL))
         ptx_sel_fail(sel, LW_EINPUT, "'.relu' is for fma, max, min and cvt");
     if (ptx_has(in, PTX_W_NAN_WINS) && type == PTX_T_F64)
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.NaN' of .f64");
+        ptx_sel_fail(sel, LW_EINPUT, "type .f64 has no '.NaN'");
     if (ptx_has(in, PTX_W_SAT) && !saturates(in, type))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.sat' of .%s", ptx_type_name(type));
+        ptx_sel_fail(sel, LW_EINPUT, "type .%s has no '.sat'", ptx_type_name(type));
     if (ptx_has(in, PTX_W_NC) && in->op != PTX_LD)
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' is for loads");
 }

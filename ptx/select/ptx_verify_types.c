@@ -182,14 +182,14 @@ static void check_types(struct ptx_sel *sel)
     while (count < LW_COUNT_OF(row->type) && row->type[count] != 0)
         needed += (row->type[count++] & (uint32_t)OPTIONAL) == 0;
     if (in->type_count > count)
-        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "there is no '.%s' of it" : "'.%s' is one type "
+        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "the instruction has no '.%s'" : "'.%s' is one type "
                      "too many", ptx_type_name((enum ptx_type)in->type[count]));
     if (in->type_count < needed)
         ptx_sel_fail(sel, LW_EINPUT, in->type_count == 0 ? "its type is missing"
                                                          : "it needs %u types", count);
     for (unsigned i = 0; i < in->type_count; i++)
         if ((row->type[i] >> in->type[i] & 1) == 0)
-            ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s%s%s' of it",
+            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s%s%s'",
                          row->word != PTX_W_NONE ? ptx_word_text((enum ptx_word)row->word) : "",
                          row->word != PTX_W_NONE ? "." : "",
                          ptx_type_name((enum ptx_type)in->type[i]));
@@ -257,7 +257,7 @@ static void check_vocabulary(struct ptx_sel *sel, const struct vocabulary *v)
         if (!ptx_has(&sel->in, (enum ptx_word)w))
             continue;
         if (!listed(v->words, MAX_WORDS, w))
-            ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s' of it",
+            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
                          ptx_word_text((enum ptx_word)w));
         found |= listed(v->needed, sizeof v->needed, w);
     }
@@ -295,7 +295,7 @@ static void check_fence(struct ptx_sel *sel)
     if (ptx_has(in, PTX_W_MBARRIER_INIT)) {
         if (count_of(in, orders, sizeof orders) != 1 || !ptx_has(in, PTX_W_RELEASE) ||
             !ptx_has(in, PTX_W_CLUSTER) || ptx_has(in, PTX_W_PROXY) || spaces != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "of '.mbarrier_init' there is '.release.cluster' only");
+            ptx_sel_fail(sel, LW_EINPUT, "'.mbarrier_init' requires '.release.cluster'");
         return;
     }
     if (count_of(in, both, sizeof both) != 0) { /* one direction between two proxies */
@@ -359,19 +359,19 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
 
     for (unsigned i = 0; i < sizeof all; i++)
         if (ptx_has(in, (enum ptx_word)all[i]) && !listed(a->words, MAX_WORDS, all[i]))
-            ptx_sel_fail(sel, LW_EINPUT, "there is no '.%s' of it",
+            ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s'",
                          ptx_word_text((enum ptx_word)all[i]));
     if (ptx_has(in, PTX_W_MMIO)) {
         static const uint8_t elsewhere[] = { PTX_W_SHARED, PTX_W_SHARED_CTA, PTX_W_SHARED_CLUSTER,
                                              PTX_W_V2, PTX_W_V4, PTX_W_V8 };
 
         if (atomic || !ptx_has(in, PTX_W_RELAXED) || !ptx_has(in, PTX_W_SYS))
-            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' goes with '.relaxed.sys' of ld and st");
+            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' requires '.relaxed.sys' of ld or st");
         if (count_of(in, elsewhere, sizeof elsewhere) != 0)
             ptx_sel_fail(sel, LW_EINPUT, "'.mmio' is for one value in global memory");
     }
     if (scope != 0 && plain)
-        ptx_sel_fail(sel, LW_EINPUT, "a scope goes with '.relaxed', '.acquire' or '.release'");
+        ptx_sel_fail(sel, LW_EINPUT, "a scope requires '.relaxed', '.acquire' or '.release'");
     if (scope == 0 && order != 0 && !atomic)
         ptx_sel_fail(sel, LW_EINPUT, "its scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
     if (cache != 0 && (order != 0 || ptx_has(in, PTX_W_VOLATILE)))
@@ -379,15 +379,15 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
     if ((order != 0 || ptx_has(in, PTX_W_VOLATILE)) &&
         (ptx_has(in, PTX_W_CONST) || ptx_has(in, PTX_W_PARAM) ||
          (order != 0 && ptx_has(in, PTX_W_LOCAL))))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no order in this space");
+        ptx_sel_fail(sel, LW_EINPUT, "accesses to this state space have no memory order");
     if (ptx_has(in, PTX_W_NC) && ptx_has(in, PTX_W_WEAK))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.weak' of '.nc'");
+        ptx_sel_fail(sel, LW_EINPUT, "'.nc' does not permit '.weak'");
     if (ptx_has(in, PTX_W_NOFTZ) && !ptx_has(in, PTX_W_ADD))
         ptx_sel_fail(sel, LW_EINPUT, "'.noftz' is for '.add'");
     if (ptx_has(in, PTX_W_NC) && !ptx_has(in, PTX_W_GLOBAL))
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' is for '.global'");
     if (ptx_has(in, PTX_W_NC) && (ptx_has(in, PTX_W_LU) || ptx_has(in, PTX_W_CV)))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no '.lu' or '.cv' of '.nc'");
+        ptx_sel_fail(sel, LW_EINPUT, "'.nc' permits neither '.lu' nor '.cv'");
 }
 
 /* Checks cache hints: they have no effect, but invalid ones are refused. */
@@ -408,10 +408,10 @@ static void check_hints(struct ptx_sel *sel)
     if (n1 + n2 + n3 == 0)
         return;
     if (ptx_has(in, PTX_W_MMIO))
-        ptx_sel_fail(sel, LW_EINPUT, "'.mmio' goes past the caches: it has no hint for them");
+        ptx_sel_fail(sel, LW_EINPUT, "'.mmio' bypasses the caches, so it permits no cache hint");
     if (n1 > 1 || n3 > 1 || (n2 > 1 && in->op != PTX_CREATEPOLICY) ||
         (n2 != 0 && in->op == PTX_PREFETCH && (ptx_has(in, PTX_W_L1) || ptx_has(in, PTX_W_L2))))
-        ptx_sel_fail(sel, LW_EINPUT, "one hint of a kind is enough");
+        ptx_sel_fail(sel, LW_EINPUT, "only one hint of a kind is permitted");
     if (n1 != 0 && (ptx_has(in, PTX_W_VOLATILE) || count_of(in, cached, sizeof cached) != 0))
         ptx_sel_fail(sel, LW_EINPUT, "a volatile access, and one that says how it is cached, "
                      "has no hint for L1");

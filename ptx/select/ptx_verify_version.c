@@ -210,7 +210,7 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if ((sel->in.op == PTX_SHFL || sel->in.op == PTX_VOTE) && !ptx_has(&sel->in, PTX_W_SYNC) &&
         have->version >= 64 && have->target >= 70)
-        ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it is only up to .version 6.3, or below sm_70");
+        ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it requires .version 6.3 or earlier, or a target below sm_70");
 }
 
 /* Refuses features that only targets with a certain letter after their number have. */
