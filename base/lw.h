@@ -115,8 +115,8 @@ char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2,
  * Returns false if memory is short; nothing has changed then.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** Reserves @bytes (not 0) of zeroed memory in a mapping of its own. Unlike those of calloc(), pages that are never
- *  accessed take neither memory nor time to clear. Returns NULL if there is no memory. */
+/** Reserves @bytes (not 0) of zeroed memory in a mapping of its own. Pages that are never
+ *  accessed take neither memory nor time to clear, unlike with calloc(). Returns NULL if there is no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
 /** As lw_reserve(), at the address @at if nothing is mapped there, else anywhere. */
 void *lw_reserve_at(void *at, uint64_t bytes) LW_MUST_CHECK;

@@ -53,7 +53,7 @@ static enum lw_status name_at(const struct cmd_checkpoint *c, uint64_t count, ch
     char *name;
 
     while ((from = strstr(from, mark)) != NULL) {
-        room += 20; /* digits */
+        room += 20; /* most digits of a count */
         from += sizeof mark - 1;
     }
     name = malloc(room);

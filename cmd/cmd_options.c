@@ -227,7 +227,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
         longs[i] = (struct option){o->name, has, NULL, FIRST_LONG + (int)i};
         if (o->letter != 0) {
             shorts[used++] = o->letter;
-            for (int n = 0; n < has; n++) /* one or two colons */
+            for (int n = 0; n < has; n++) /* one colon, or two for an optional operand */
                 shorts[used++] = ':';
         }
     }
@@ -260,7 +260,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "option \"%s\" needs an operand", word);
                 return -1;
             }
-            if (optopt >= FIRST_LONG) /* "--hash=1" */
+            if (optopt >= FIRST_LONG) /* a long option without operand was given one, as in "--hash=1" */
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
             else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))
@@ -268,11 +268,11 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                                 "gdb there", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
-                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt is inside this word */
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt has not finished this word */
                                                                                 : letter);
             return -1;
         }
-        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* -std=c++17 is not -s */
+        if (optarg != NULL && optarg == argv[optind - 1] + 2 && of_compiler(argv[optind - 1])) { /* a compiler option such as -std=c++17, not our -s */
             unknown(cmd, argv[optind - 1]);
             return -1;
         }

@@ -16,7 +16,7 @@ enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
 /** One option; @operand: NULL: no operand; "[X]": optional operand. */
 struct cmd_option {
     const char *name; /* without leading dashes */
-    char letter;      /* 0: none */
+    char letter;      /* its short form; 0: none */
     const char *operand;
     const char *help;
 };
@@ -166,7 +166,7 @@ void cmd_end_engine(struct emu_engine *engine);
  *  or -1. */
 int cmd_end_signal(void);
 int cmd_end_fd(void);
-const char *cmd_end_signal_name(int number); /* "SIGTERM" */
+const char *cmd_end_signal_name(int number); /* such as "SIGTERM" */
 /** Ends the process by the received signal, after all output is written. Returns if there was none. */
 void cmd_end_die(void);
 /** Makes the engine's run return after @first seconds and then every @every seconds (0: once); @first 0: stops the
@@ -184,7 +184,7 @@ struct cmd_gdb {
     bool aarch64;
     char folder[128];    /* private folder with the program and the socket; "": none */
     char program_file[160], address[160];
-    int child;           /* 0: none */
+    int child;           /* process id; 0: none */
     int exited_fd;       /* readable when gdb has exited; -1: no child, or an old kernel */
 };
 /** Returns true if gdb reads commands from a user: it was not given -batch. */
@@ -212,9 +212,9 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
 /** Parameters of cmd_serve_gdb(). */
 struct cmd_serve {
     const char *launch_file;
-    const char *address; /* NULL: a free port of this host */
+    const char *address; /* address to serve at; NULL: a free port of this host */
     const struct cmd_machine_options *options; /* all options, with which gdb's `run` restarts */
-    struct lw_sink *print, *messages;          /* as for cmd_machine_open() */
+    struct lw_sink *print, *messages;          /* sinks as for cmd_machine_open() */
     struct cmd_check *check; /* checker of this run; gdb's `run` creates another one */
     bool once;           /* false: after a detach another gdb may connect */
     struct cmd_gdb *gdb; /* started when its port is known; NULL: the user starts gdb */
@@ -234,9 +234,9 @@ enum { CMD_MAX_CHECKPOINTS = 64 };
 /** Values of --checkpoint, --checkpoint-at and --checkpoint-every. */
 struct cmd_checkpoint {
     const char *path;                 /* "%n" stands for the count; NULL: no checkpoint */
-    uint64_t at[CMD_MAX_CHECKPOINTS]; /* ascending */
+    uint64_t at[CMD_MAX_CHECKPOINTS]; /* counts of --checkpoint-at, ascending */
     unsigned at_count, done;          /* done: number of those written */
-    uint64_t every;                   /* 0: not given */
+    uint64_t every;                   /* interval of --checkpoint-every; 0: not given */
     bool due;                         /* the run has reached the next checkpoint */
     bool failed;                      /* a checkpoint could not be written */
 };
@@ -265,21 +265,21 @@ struct cmd_check {
     uint64_t kinds;
     const char *list; /* text of the list of kinds; NULL: not given */
     const char *suppress[16], *files[16];
-    const char *base_given; /* NULL: not given */
+    const char *base_given; /* base folder of the option; NULL: not given */
     char *base;             /* base folder of file names in reports, owned; NULL: none */
     char *here;             /* current folder, owned; NULL: unknown or not needed */
-    unsigned suppress_count, file_count, most; /* most: 0: not given */
+    unsigned suppress_count, file_count, most; /* most: limit of findings; 0: not given */
     struct chk_suppressions *suppressions;
     const char *coverage, *profile; /* files, "-" is standard output; NULL: not requested */
     struct chk *chk; /* NULL: no checks and no counts are enabled */
     bool by_launch;  /* the profile is per launch */
     bool by_options; /* the launch is built from options, so messages name --arg; set before cmd_check_begin() */
-    const char *poison_given; /* NULL: not given */
+    const char *poison_given; /* value of the option; NULL: not given */
     uint32_t read_poison;
     bool silent;      /* do not report unused suppressions and former names */
     bool debugged;   /* with a debugger, which may enable kinds later, and stops at findings */
     bool replayed;   /* replays a log, which may contain a debugger's edits */
-    struct dbg *dbg; /* that debugger, or NULL */
+    struct dbg *dbg; /* the debugger, or NULL */
     struct chk_view view;
 };
 /** Handles one of these options; @name has no leading dashes. */

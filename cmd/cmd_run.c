@@ -190,7 +190,7 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
     const struct emu_program *program = grid->launch.program;
     const struct isa_function *kernel = grid->launch.kernel;
     bool fixed = !emu_kernel_block_order_free(program, kernel) && m->engine->threads > 1;
-    bool person = o->threads > 1; /* given by the user */
+    bool person = o->threads > 1; /* the user requested threads */
     if (o->verbose ? *last == kernel : !fixed || !person || *reported)
         return;
     *last = kernel;
@@ -536,7 +536,7 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
     struct output output[9 + MAX_DUMPS + LW_COUNT_OF(o->check.files)] = {
         {"stats", o->stats, JSON},
         {"timing-trace", t->trace, JSON},
-        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* written with the summary */
+        {"timing-report", is_stdout(t->report) ? NULL : t->report, NAMED}, /* part of the summary */
         {"log", o->machine.log, NAMED},
         {"coverage", o->check.coverage, TEXT},
         {"profile", o->check.profile, TEXT},

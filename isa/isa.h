@@ -97,7 +97,7 @@ enum isa_tag_rule {
     ISA_TAG_SUB,
     ISA_TAG_ADDC,     /* add with a carry in from R and a carry out to P */
     ISA_TAG_SUBC,     /* as ADDC with the complement of the second source */
-    ISA_TAG_MUL,      /* low half */
+    ISA_TAG_MUL,      /* low half of the product */
     ISA_TAG_MAD,
     ISA_TAG_MULWIDE,  /* 32 x 32 -> 64, unsigned; with _S: signed */
     ISA_TAG_MULWIDE_S,

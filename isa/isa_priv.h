@@ -8,9 +8,12 @@
 
 /* ---- operand tokens (isa/tokens.def) -------------------------------------- */
 
+/* Classes of operand: vector register, scalar register, constant, immediate. */
 enum { C_V = 1 << ISA_X_VECTOR, C_S = 1 << ISA_X_SCALAR, C_C = 1 << ISA_X_CONST, C_I = 1 << ISA_X_IMM };
+/* Flags of a token: written, read, optional in the text. */
 enum { T_WRITE = 1, T_READ = 2, T_OPT = 4 };
 
+/** Kinds of operand token, with the fields of the instruction word that hold the operand. */
 enum isa_tok_kind {
     ISA_TK_D,       /* D */
     ISA_TK_A,       /* A */
@@ -48,6 +51,7 @@ enum isa_tok_kind {
     ISA_TK_TEXEL    /* X 51:40 */
 };
 
+/** Register counts of operands: fixed, or determined by a modifier. */
 enum isa_tok_count {
     ISA_N1 = 1,
     ISA_N2 = 2,
@@ -123,7 +127,7 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
 enum { ISA_NO_BLOCK = UINT32_MAX };
 struct isa_block {
     uint32_t first, count;
-    uint32_t next[2]; /* blocks, or ISA_NO_BLOCK */
+    uint32_t next[2]; /* indices of blocks, or ISA_NO_BLOCK */
 };
 struct isa_flow {
     struct isa_block *block; /* in code order */

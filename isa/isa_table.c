@@ -310,7 +310,7 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
     if (info->format == ISA_FMT_LDM)
         return 1u << isa_mod_get(insn, ISA_MOD_MLDN);
     if (info->format == ISA_FMT_TEX)
-        return 4; /* number of components */
+        return 4; /* components of a texel */
     return 0;
 }
 

@@ -30,12 +30,13 @@ struct ptx_job {
     const char *name;
     const struct ptx_source *sources; /* all modules; name and text are those of the current one */
     size_t source_count;
-    bool from_source;   /* of the current module */
+    bool from_source;   /* the current module was compiled from a source */
     const char *text;   /* text of the current module, to find source lines for messages; may be NULL */
     size_t text_size;
     const struct ptx_options *options;
     struct isa_object *object; /* object under construction; the entry point owns it */
-    size_t text_capacity, reloc_capacity, line_capacity, loop_capacity, bound_capacity; /* capacities of its arrays, in elements */
+    /* capacities of its arrays, in elements */
+    size_t text_capacity, reloc_capacity, line_capacity, loop_capacity, bound_capacity;
 };
 
 /** Ends the translation with the message "name:line: ...", or "name: ..." if @line is 0. */
@@ -43,7 +44,7 @@ _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status statu
                         const char *fmt, ...) LW_PRINTF(4, 5);
 /** Ends the translation with a message that already contains its location, because a construct is not supported. */
 _Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
-/** Location "name:line" of a line of module @source; for compiled text the source location of the compiler
+/** Location "name:line" of a line of module @source; for compiled text the location in the source
  *  ("inc.h:3"). */
 const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line);
 /** Allocates zeroed arena memory for @count elements; never returns NULL. */
@@ -116,7 +117,7 @@ enum ptx_type {
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
-unsigned ptx_type_bytes(enum ptx_type type); /* pred: 0 */
+unsigned ptx_type_bytes(enum ptx_type type); /* 0 for predicates */
 enum ptx_type_class { PTX_CLASS_NONE, PTX_CLASS_BITS, PTX_CLASS_INTEGER, PTX_CLASS_FLOAT };
 enum ptx_type_class ptx_type_class(enum ptx_type type);
 /** Returns PTX_T_NONE if @text is no type. */
@@ -151,12 +152,12 @@ struct ptx_symbol {
     uint8_t type;          /* enum ptx_type of its elements */
     uint32_t align, line;
     uint64_t size_bytes;
-    uint8_t *init; /* NULL: zeros */
+    uint8_t *init; /* initial data; NULL: zeros */
     PTX_LIST(struct ptx_init_address) addresses;
-    uint32_t offset;   /* of a parameter, shared or local variable: offset in its space */
+    uint32_t offset;   /* offset of a parameter, shared or local variable in its space */
     bool placed, used; /* @placed: the offset of a shared variable is set; @used: a global variable is in the object */
     uint32_t variable; /* index of the variable in the object */
-    uint32_t function; /* of a PTX_SYM_FUNCTION: index of the function */
+    uint32_t function; /* index of the function that a PTX_SYM_FUNCTION names */
     /* Parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
     uint32_t reg;               /* 1 + register that contains it in the body, 0: none */
     uint8_t home;               /* enum ptx_spill_home */
@@ -192,11 +193,11 @@ enum ptx_literal { PTX_LIT_INT, PTX_LIT_F32, PTX_LIT_F64, PTX_LIT_WARP_SIZE };
 #define PTX_NONE UINT32_MAX
 struct ptx_operand {
     uint8_t kind;
-    bool negated;    /* !p */
+    bool negated;    /* complemented predicate: !p */
     uint8_t literal; /* enum ptx_literal */
     uint16_t count;  /* number of elements */
     uint32_t reg;    /* index of a register or label, or enum isa_special */
-    uint32_t symbol; /* PTX_NONE: none */
+    uint32_t symbol; /* index of its symbol, or PTX_NONE */
     uint64_t imm;
     struct ptx_operand *element;
 };
@@ -205,7 +206,7 @@ struct ptx_insn {
     uint8_t type_count, type[4];
     bool guard_neg;
     uint8_t operand_count;
-    uint8_t orders;  /* of a barrier: value of ISA_MOD_BMEM that the preceding pragma gives */
+    uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier gives */
     bool newer;      /* belongs to our OpenCL library (a pragma): it may be newer than the module's .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
@@ -270,12 +271,12 @@ struct ptx_tree {
     struct ptx_clobber clobber;
     unsigned barriers;       /* callers must not use barrier registers below this number; 0: the function saves those
                               * that it uses */
-    unsigned below;          /* of an SCC: the same number for its callees outside the SCC; valid if below_known */
+    unsigned below;          /* `barriers` of the callees outside an SCC; valid if below_known */
     bool below_known;
     unsigned breg_count, vreg_count;
     uint32_t shared_bytes;
     uint32_t shared_end;     /* end of the shared variables of its functions and their callees */
-    uint64_t frame_bytes, below_bytes; /* of its own functions, and of the deepest callee */
+    uint64_t frame_bytes, below_bytes; /* stack of its own functions, and of the deepest callee */
     uint64_t stack_bytes;              /* sum of both, valid after its last function is translated */
 };
 /** Function in the call graph. */
@@ -297,7 +298,7 @@ struct ptx_early {
 };
 /** Comment in a function body that gives the value of a source variable (ptx_debug_notes.c). */
 struct ptx_note {
-    const char *text; /* after its "//lw.value " */
+    const char *text; /* text of the note after "//lw.value " */
     uint32_t size, line;
 };
 struct ptx_notes {
@@ -311,22 +312,22 @@ struct ptx_function {
     uint16_t source;
     uint32_t symbol, line;
     uint32_t opening; /* its first .loc, which compilers give the line of the opening brace; 0: none */
-    PTX_LIST(uint32_t) params;  /* symbols */
+    PTX_LIST(uint32_t) params;  /* symbols of the parameters */
     PTX_LIST(uint32_t) results; /* result symbols of a .func */
     PTX_LIST(struct ptx_reg) regs;
     PTX_LIST(struct ptx_insn) insns;
-    PTX_LIST(uint32_t) labels;       /* instruction index */
+    PTX_LIST(uint32_t) labels;       /* by label: index of the next instruction */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
     uint32_t joins_at; /* 1 + instruction at the last label that branches may target, 0: none */
-    PTX_LIST(struct ptx_early) early; /* ascending */
-    struct ptx_notes notes;           /* ascending */
+    PTX_LIST(struct ptx_early) early; /* sorted by line */
+    struct ptx_notes notes;           /* sorted by line */
     uint32_t first_symbol, end_symbol; /* its parameters and variables are the symbols from the first up to the end */
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* limit of .maxnreg, 0: none */
     /* A kernel that another OpenCL C kernel calls exists a second time as a function (ptx_parse.c). */
-    uint32_t callable; /* of the kernel: 1 + index of that function; 0: it is not called */
-    uint32_t copy_of;  /* of the function: 1 + index of its kernel; 0: it is no such function */
+    uint32_t callable; /* in a kernel: 1 + index of that function; 0: it is not called */
+    uint32_t copy_of;  /* in that function: 1 + index of its kernel; 0: it is no such function */
     const char *text;  /* text after .entry or .func, which starts on line `text_line` */
     unsigned text_line;
     struct ptx_calls calls;
@@ -346,7 +347,7 @@ bool ptx_version_known(unsigned version);
 /** Returns the first .version that supports a target, or 0 if the target is unknown. */
 unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
-    PTX_LIST(struct ptx_dialect) dialects; /* by index of the module */
+    PTX_LIST(struct ptx_dialect) dialects; /* one per module */
     uint32_t reserved_shared; /* 1 + symbol that %reserved_smem_offset_... refers to, 0: not used */
     struct ptx_map linked; /* names that all modules share */
     PTX_LIST(struct ptx_alias) aliases;
@@ -354,7 +355,7 @@ struct ptx_module {
     PTX_LIST(struct ptx_symbol) symbols;
     PTX_LIST(struct ptx_function) functions;
     PTX_LIST(const char *) files; /* indexed by .file number */
-    PTX_LIST(struct ptx_loc) locs; /* element 0: no location */
+    PTX_LIST(struct ptx_loc) locs; /* element 0 stands for no location */
     const char *producer;
     unsigned address_bits;
     struct ptx_debug *debug; /* debug sections of the module, NULL: none */
@@ -443,8 +444,8 @@ struct ptx_parser {
     bool visible, weak, common, external; /* attributes of the current directive */
     size_t directives;  /* number of directives parsed in the module */
     bool opencl;        /* the module is OpenCL C: its target is texmode_independent */
-    bool rereading;         /* a kernel is parsed again as a function; it shares the kernel's variables, and */
-    uint32_t next_shown; /* this is the index of the next symbol that may be one of them */
+    bool rereading;         /* a kernel is parsed again as a function, which shares its variables */
+    uint32_t next_shown; /* while rereading: index of the next symbol that may be such a variable */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* function being parsed */
@@ -455,9 +456,9 @@ struct ptx_parser {
     enum ptx_op op;                /* instruction of the statement whose modifier @unknown is not supported */
     const char *unknown;
     struct ptx_scope *scope;
-    struct ptx_map ops, words; /* tables of names */
+    struct ptx_map ops, words; /* names of instructions and modifiers */
     PTX_LIST(struct ptx_targets) targets; /* targets in the function being parsed */
-    uint8_t orders;                /* as in struct ptx_insn: set by a pragma for the next instruction */
+    uint8_t orders;                /* value of a pragma for the next instruction, as in struct ptx_insn */
     bool newer;
     uint32_t loc;
 };
@@ -489,8 +490,8 @@ const char *ptx_text(struct ptx_parser *parser, struct ptx_name name);
 
 /** Parts of a call; a list is NULL if the call does not have it. */
 struct ptx_call_parts {
-    const struct ptx_symbol *callee;   /* NULL: the call is through register @target */
-    const struct ptx_function *function; /* of the callee */
+    const struct ptx_symbol *callee;   /* function that is called; NULL: the call is through register @target */
+    const struct ptx_function *function; /* the function of the callee */
     const struct ptx_operand *target;
     const struct ptx_operand *results, *args;
     unsigned result_count, arg_count;
@@ -531,7 +532,7 @@ static inline unsigned ptx_ref_row(ptx_ref ref)
 }
 
 enum ptx_slot { /* operands of a machine instruction that refer to registers */
-    PTX_S_D, PTX_S_A, PTX_S_X, PTX_S_C, /* vectors */
+    PTX_S_D, PTX_S_A, PTX_S_X, PTX_S_C, /* vector operands */
     PTX_S_M,                            /* mask register of member lanes */
     PTX_S_P, PTX_S_Q,                   /* predicates written */
     PTX_S_R, PTX_S_RA, PTX_S_RB, PTX_S_GUARD, /* predicates read */
@@ -559,7 +560,7 @@ enum ptx_mi_flag {
 /** Variable that an address depends on (ptx_object_bounds.c). */
 struct ptx_bound {
     uint32_t symbol; /* 1 + symbol, 0: none */
-    uint32_t at;     /* of a local variable that contains several source variables: offset of the source variable */
+    uint32_t at;     /* offset of the source variable in a local variable that contains several */
 };
 enum { PTX_NO_BARRIER = 0xff };
 struct ptx_mi {
@@ -599,7 +600,7 @@ struct ptx_affine {
     uint8_t some;    /* bits by enum ptx_lane_dim: the stride is uniform but unknown */
     bool assumed;    /* only valid if no 32-bit intermediate value wraps */
     bool narrow;     /* the value has 32 bits; used for printing */
-    uint64_t stride[PTX_LANE_DIMS]; /* modulo 2^32 or 2^64 */
+    uint64_t stride[PTX_LANE_DIMS]; /* strides modulo 2^32 or 2^64 */
     uint64_t low, high; /* range of the unsigned value, valid if high < 2^32 */
 };
 
@@ -688,7 +689,7 @@ struct ptx_unit {
     uint32_t shared_below; /* end of the shared variables of its callees */
     /* Calls (docs/reference/abi.md): true if the function calls or is called, so that it uses v2. */
     bool framed;
-    ptx_ref sp;                  /* start of its local memory: v2 in a function; the local memory of a kernel */
+    ptx_ref sp;                  /* start of a function's local memory, v2; the local memory of a kernel */
     uint32_t frame_base;         /* starts at this fixed offset, after the stack of its callees */
     ptx_ref link, stack;         /* virtual registers for v0:1 and v2 */
     struct ptx_clobber clobber;  /* registers that its calls change */
@@ -711,7 +712,7 @@ struct ptx_dominators {
     uint32_t *parent;         /* by node: its parent in the traversal */
     uint32_t *first, *from;   /* predecessors of node i: from[first[i]] to from[first[i + 1] - 1] */
     uint32_t *idom;           /* the result: immediate dominator; that of the root is the root */
-    uint32_t *semi, *label, *up, *stack; /* scratch */
+    uint32_t *semi, *label, *up, *stack; /* scratch memory */
 };
 /** Allocates a graph of at most so many nodes and edges in the arena; it can be used repeatedly. */
 struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges);

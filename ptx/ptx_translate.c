@@ -283,7 +283,7 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
 
     if (s->pointer)
         return ISA_PARAM_POINTER;
-    if (s->size_bytes != ptx_type_bytes(type)) /* a vector or an array */
+    if (s->size_bytes != ptx_type_bytes(type)) /* the parameter is a vector or an array */
         return ISA_PARAM_VALUE;
     switch (ptx_type_class(type)) {
     case PTX_CLASS_INTEGER: return ISA_PARAM_INTEGER;
@@ -394,7 +394,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
         if (fn->insns.at[i].loc != 0) {
             const struct ptx_loc *loc = &unit->module->locs.at[fn->insns.at[i].loc];
 
-            while (loc->parent != 0) /* leaves the functions inlined there */
+            while (loc->parent != 0) /* goes from inlined code out to the function itself */
                 loc = &unit->module->locs.at[loc->parent];
             out->line = loc->line;
             out->file = (uint16_t)loc->file;

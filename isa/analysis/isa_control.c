@@ -70,7 +70,7 @@ struct lint {
     uint32_t *work;
     bool *queued;
     uint32_t work_count;
-    bool *wrong; /* by instruction */
+    bool *wrong; /* by instruction: its control field is wrong */
     unsigned findings; /* number of wrong instructions in all functions */
     struct lw_sink *out; /* receives a line for each wrong instruction; NULL: none */
     struct lw_error *err; /* receives the first error */

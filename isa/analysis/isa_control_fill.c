@@ -59,7 +59,7 @@ static bool leaves(const struct isa_insn *insn)
 
 /* ---- straight lines ------------------------------------------------------ */
 
-/** Splits the code into lines. Returns false if memory is short. */
+/** Splits the code into lines, which are basic blocks. Returns false if memory is short. */
 static bool find_lines(struct schedule *s)
 {
     struct isa_flow flow;

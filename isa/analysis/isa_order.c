@@ -10,7 +10,7 @@ struct reach {
     const struct isa_object *object;
     const struct isa_insn *insn;
     uint32_t count;
-    bool *seen;      /* by function */
+    bool *seen;      /* by function: it was reached */
     unsigned *found; /* the reached functions, in the order in which they were reached */
     unsigned n_found;
     bool everything; /* control may continue anywhere */

@@ -77,7 +77,7 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
         line_delta = 0;
     }
     if (pc_delta > (255 - OPCODE_BASE - LINE_RANGE) / LINE_RANGE) {
-        isa_bytes_u8(out, DW_LNS_advance_pc); /* in units of one instruction */
+        isa_bytes_u8(out, DW_LNS_advance_pc); /* the operand counts instructions */
         isa_bytes_uleb(out, pc_delta);
         pc_delta = 0;
     }
@@ -224,7 +224,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     size_t at = open_entry(out, UINT32_MAX);
 
     isa_bytes_u8(out, 4);
-    isa_bytes_u8(out, 0); /* no augmentation */
+    isa_bytes_u8(out, 0); /* empty augmentation string */
     isa_bytes_u8(out, 8);
     isa_bytes_u8(out, 0);
     isa_bytes_uleb(out, 1);

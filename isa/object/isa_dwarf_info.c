@@ -59,7 +59,7 @@ struct maker {
     const struct isa_debug *debug; /* may be NULL */
     const uint64_t *variables;     /* addresses of the object's variables; NULL: they are not loaded yet */
     struct isa_dwarf *to;
-    struct isa_bytes *out; /* .debug_info */
+    struct isa_bytes *out; /* contents of .debug_info */
     struct types types;
     uint32_t *offset;   /* by entry of debug: its offset in the unit */
     uint32_t *code;     /* by entry of debug: number of its abbreviation */
@@ -595,7 +595,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         isa_bytes_u8(out, DW_OP_stack_value);
         break;
     }
-    if (location->shared_pointer && out->size != start) { /* so that debuggers can dereference it */
+    if (location->shared_pointer && out->size != start) { /* converts it to an address that debuggers can dereference */
         isa_bytes_u8(out, DW_OP_deref);
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, ISA_SHARED_BASE);

@@ -299,7 +299,7 @@ int64_t isa_reader_signed(struct isa_reader *r, const char *what)
         value |= ~UINT64_C(0) << shift;
     }
     if (shift > 7 && ((byte == 0 && !(last & 0x40)) || (byte == 0x7f && (last & 0x40))))
-        isa_reader_bad(r, what); /* not the shortest encoding */
+        isa_reader_bad(r, what); /* the encoding is not the shortest */
     return (int64_t)value;
 }
 

@@ -17,10 +17,10 @@ enum {
 
 struct slice_value {
     struct isa_slice_node node;
-    uint32_t *operand;  /* of a PHI, by predecessor; NULL until they are known */
+    uint32_t *operand;  /* operands of a PHI by predecessor; NULL until they are known */
     uint32_t from;      /* 1 + instruction whose result, or low word of it, this is; 0: another kind of value */
     uint32_t out;       /* 1 + number of its node in the slice; 0: none yet */
-    uint32_t looked_at; /* of a PHI: value of builder's `changes` when its operands were last compared */
+    uint32_t looked_at; /* value of the builder's `changes` when the operands of this PHI were last compared */
     bool visiting;
     uint64_t loops;     /* loops whose induction variables the slice of this value depends on */
 };
@@ -43,7 +43,7 @@ struct slice_builder {
     struct isa_insn *insn;     /* decoded instructions of the function */
     uint32_t count;
     struct isa_flow flow;
-    uint32_t *block_of;        /* by instruction */
+    uint32_t *block_of;        /* by instruction: its block */
     uint32_t *pred, *pred_at;  /* predecessors of block b: pred[pred_at[b]] to pred[pred_at[b + 1] - 1] */
     uint32_t *idom;            /* immediate dominator; SLICE_NONE: the entry, or an unreachable block */
     uint32_t *dom_first, *dom_last; /* preorder number in the dominator tree of a block and of the last block that it dominates; 0: unreachable */

@@ -246,7 +246,7 @@ static uint32_t predicate_result(struct slice_builder *b, uint32_t insn, unsigne
     const struct isa_insn *in = &b->insn[insn];
     const struct isa_reg_use q = { .reg_class = ISA_REG_P, .first = (uint8_t)isa_insn_q(in) };
     bool second = isa_op_has(isa_op_info((enum isa_op)in->op), ISA_TOK_QD) && isa_reg_number(&q) == reg;
-    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* Q is written last */
+    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* if P and Q are the same register, Q is written last */
     uint32_t mod = in->op == ISA_V_PLOP3 ? isa_x_reg(in->x) : in->mod & 0xffff0000;
 
     if (isa_slice_row_bits((enum isa_op)in->op, mod, part) == 0)
@@ -264,7 +264,7 @@ uint32_t slice_result(struct slice_builder *b, uint32_t insn, unsigned reg, unsi
     const struct isa_insn *in = &b->insn[insn];
     enum isa_op op = (enum isa_op)in->op;
     const struct isa_op_info *info = isa_op_info(op);
-    unsigned word = (reg & 255) - in->d; /* word of D */
+    unsigned word = (reg & 255) - in->d; /* index of the word within D */
     uint32_t mask, mod = in->mod & 0xffff0000;
 
     if (info->flags & (ISA_F_CALL | ISA_F_CROSS))

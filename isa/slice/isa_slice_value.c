@@ -269,7 +269,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
     if (phi != SLICE_NONE)
         return phi;
-    if (first == end) /* the entry of the function */
+    if (first == end) /* the block is the entry of the function */
         return keep(b, key, b->function->kernel ? slice_immediate(b, 0, bits)
                                                 : slice_reject(b, ISA_SLICE_START, SLICE_NONE));
     if (b->depth >= SLICE_DEPTH)
@@ -295,7 +295,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
             operand[count++] = phi; /* control never comes from there */
         }
     }
-    if (block == 0) /* the entry of the function is a loop header */
+    if (block == 0) /* the entry of the function is also a loop header */
         operand[count++] = b->function->kernel ? slice_immediate(b, 0, bits)
                                                : slice_reject(b, ISA_SLICE_START, SLICE_NONE);
     b->value[phi].operand = operand;

@@ -164,7 +164,7 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 
 struct affine {
     struct ptx_unit *unit;
-    struct ptx_affine *at; /* by vreg */
+    struct ptx_affine *at; /* by vreg: its value */
     uint8_t *grown;        /* by vreg: how often its range has grown */
 };
 
@@ -339,7 +339,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
             continue;
         a = f->at[ptx_ref_vreg(mi->ref[slot])];
         if (a.kind == PTX_LANES_UNKNOWN)
-            return a; /* wait until it is known */
+            return a; /* the source is not known yet */
         all_uniform = all_uniform && ptx_affine_is_uniform(&a);
         any_varying |= a.kind == PTX_LANES_VARYING;
         assumed |= a.assumed;

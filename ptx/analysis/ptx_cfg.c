@@ -435,7 +435,7 @@ bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop)
 /* Creates a preheader for each loop: a block before the header that is the only entry of the loop. */
 static bool make_preheaders(struct ptx_unit *unit)
 {
-    uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* 1 + block */
+    uint32_t *before = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count); /* by header block: 1 + its preheader */
     size_t old = unit->order.count, fill;
     bool synthetic = false;
 

@@ -25,7 +25,7 @@ struct slice {
 };
 struct work {
     struct ptx_unit *unit;
-    PTX_LIST(struct node) nodes;      /* by block */
+    PTX_LIST(struct node) nodes;      /* one per block */
     PTX_LIST(uint32_t) members, path, stack, order;
     PTX_LIST(struct slice) sets, parts;
     PTX_LIST(uint32_t) fresh;         /* duplicates in the order of their creation */

@@ -19,7 +19,7 @@ struct value {
 };
 struct ptx_bounds {
     struct ptx_unit *unit;
-    struct value *reg; /* by register of the function */
+    struct value *reg; /* by register of the function: its value */
     bool stepped;
 };
 
@@ -256,7 +256,7 @@ void ptx_bounds_find(struct ptx_unit *unit)
     b->reg = PTX_ARRAY(unit->job, struct value, fn->regs.count + 1);
     for (unsigned round = 0; changed; round++) {
         if (round == MAX_ROUNDS)
-            return; /* no bounds for this function */
+            return; /* the function gets no bounds */
         changed = false;
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
@@ -311,7 +311,7 @@ static struct ptx_bound bound_of(const struct ptx_bounds *b, const struct ptx_in
     s = &b->unit->module->symbols.at[v.symbol];
     if (v.exact && s->kind == PTX_SYM_VARIABLE && v.at >= 0 &&
         (uint64_t)v.at + bytes_of(in) <= s->size_bytes)
-        return bound; /* inside the variable */
+        return bound; /* the access is certainly inside the variable */
     bound.symbol = v.symbol + 1;
     if (s->space == PTX_SP_LOCAL && s->kind == PTX_SYM_VARIABLE && b->stepped && !v.exact && v.at_known &&
         v.at >= 0 && (uint64_t)v.at < s->size_bytes)

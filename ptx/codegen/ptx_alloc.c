@@ -33,10 +33,10 @@ struct row {
 struct alloc {
     struct ptx_unit *unit;
     struct range *range; /* by vreg; empty if it was coalesced with another one */
-    uint32_t *rep;       /* union-find */
+    uint32_t *rep;       /* by vreg: its parent in the union-find structure of coalesced registers */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
     struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* scalar unit: never spilled */
-    uint8_t *spilled; /* by vreg (representative) */
+    uint8_t *spilled; /* by representative vreg: it is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
     bool join_scalars; /* coalesce copies between scalars; not coalesced, scalars always get registers (ptx_scalar) */
@@ -356,7 +356,7 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
     old = row->s.count;
     for (size_t i = 0; i < n; i++)
         (void)PTX_PUSH(al->unit->job, row->s);
-    left = old; /* merge from the back */
+    left = old; /* merges from the end, in place */
     for (size_t at = row->s.count; at-- > row->head && n != 0;) {
         if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {
             row->s.at[at] = row->s.at[--left];

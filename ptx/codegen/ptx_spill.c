@@ -30,7 +30,7 @@ struct load {      /* load at the end of a block */
 struct split {
     struct ptx_unit *unit;
     const uint32_t *rep;    /* by vreg: the one that it was coalesced with */
-    const uint8_t *spilled; /* by vreg */
+    const uint8_t *spilled; /* by vreg: it is spilled */
     PTX_LIST(struct ptx_mi) code;
     uint32_t *remat;        /* by vreg: 1 + its only definition, if it can be rematerialised */
     uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
@@ -41,7 +41,7 @@ struct split {
     uint32_t *first_load;   /* by block: 1 + its first load */
     PTX_LIST(struct load) loads;
     uint32_t *entry;        /* by loop: 1 + the only block that enters it */
-    uint32_t *header;       /* by loop */
+    uint32_t *header;       /* by loop: its header block */
 };
 
 static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows)

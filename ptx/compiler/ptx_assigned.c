@@ -314,7 +314,7 @@ static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
             return false;
         from = word_of_bracket(source, before_blanks(source, block->at), &to);
         if (block->parent == SIZE_MAX)
-            return true; /* the body of the function */
+            return true; /* reached the body of the function */
         if (!is_text(source, from, to, "if") || strchr(";{}", at(source, before_blanks(source, from))) == NULL)
             return false;
         i = from;

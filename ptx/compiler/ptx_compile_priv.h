@@ -40,10 +40,10 @@ struct ptx_assigned {
     bool passes_variables; /* it passes variables to code that may assign to them: macros, asm, functions of headers */
     bool has_references;   /* it is C++: functions may assign through references */
     bool jumps;            /* it may contain a goto */
-    size_t *lines, line_count; /* ends of the lines */
+    size_t *lines, line_count; /* indices at which lines end */
     struct ptx_brace *braces;
     struct ptx_source_loop {
-        unsigned first, last; /* lines of its text */
+        unsigned first, last; /* first and last line of the loop */
     } *loops;
     size_t brace_count, loop_count;
 };

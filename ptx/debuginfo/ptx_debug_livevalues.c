@@ -54,7 +54,7 @@ void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *e
 enum { UNSEEN = 0, NOWHERE = PTX_NONE };
 
 struct way {
-    uint32_t at;   /* 1 + a holder */
+    uint32_t at;   /* 1 + the holder that has the variable */
     uint32_t last; /* what the list has for the preceding word in this block; 0: none */
 };
 

@@ -39,7 +39,7 @@ struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
     PTX_LIST(struct group) groups; /* in the order of the text */
-    uint32_t *group_of;            /* by statement */
+    uint32_t *group_of;            /* by statement: its group */
     struct block_list *preds;      /* by block: its predecessors */
     uint32_t *seen, generation;    /* by block: equal to `generation` if a search has visited it */
     PTX_LIST(uint32_t) work;       /* worklist of the search */

@@ -418,7 +418,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         before = ptx_debug_statements_before(fn, note->line);
         event.at = 2 * before;
         if (before == fn->insns.count)
-            continue; /* after the last statement */
+            continue; /* the note is after the last statement */
         event.block = noting->block_of[before];
         if (before != 0 && labels.label[before] > note->line + 1)
             event.block--; /* at the end of the block before the label */

@@ -69,7 +69,7 @@ struct ptx_noted_pieces {
     PTX_LIST(struct ptx_noted_range) ranges;
 };
 struct ptx_noted_block {
-    uint32_t first, end; /* statement indices */
+    uint32_t first, end; /* statements [first, end) */
     PTX_LIST(uint32_t) succ;
 };
 /** Notes of a function. */
@@ -81,7 +81,7 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_lines) lines;
     struct ptx_map by_register; /* values that are a register or a piece of one */
     PTX_LIST(struct ptx_noted_block) blocks;
-    uint32_t *block_of;      /* by statement */
+    uint32_t *block_of;      /* by statement: its block */
     uint32_t *first_write, *writes; /* statements that write register r: writes[first_write[r]] to writes[first_write[r
                                      * + 1] - 1] */
     uint32_t *seen, generation;     /* by block: equal to `generation` if a search has visited it */

@@ -453,7 +453,7 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
         } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {
-            break; /* the last operation */
+            break; /* it is the last operation */
         } else if (!ptx_name_is(word, "DW_OP_stack_value")) {
             const struct operation *op = NULL;
 

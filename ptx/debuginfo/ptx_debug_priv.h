@@ -12,14 +12,14 @@
 struct ptx_fixup {
     uint32_t offset;
     uint8_t size;
-    struct ptx_name name, minus; /* minus.size 0: none */
+    struct ptx_name name, minus; /* minus.size 0: nothing is subtracted */
     int64_t addend;
 };
 struct ptx_section {
     struct ptx_name name; /* ".debug_info" */
     uint32_t source, file_base; /* index of its module, and the base of that module's .file numbers */
     PTX_LIST(uint8_t) bytes;
-    PTX_LIST(struct ptx_fixup) fixups; /* ascending */
+    PTX_LIST(struct ptx_fixup) fixups; /* sorted by offset */
     struct ptx_map labels;             /* by name: offset in the section */
 };
 
@@ -55,7 +55,7 @@ struct ptx_die {
     uint32_t parent, end; /* parent: PTX_NONE for a unit; end: first entry after the children */
     uint32_t unit;        /* its compile unit */
     uint32_t first, count; /* range of its attributes */
-    uint32_t function;    /* of a subprogram with code: index in the module, else PTX_NONE */
+    uint32_t function;    /* index in the module of a subprogram with code, else PTX_NONE */
     uint32_t object_function; /* index in the object, after it was stored */
     uint32_t out;         /* index of the entry in the object */
     /* created by ptx_debug_function() in the object's arena */
@@ -76,7 +76,7 @@ struct ptx_debug_part {
 };
 struct ptx_debug {
     PTX_LIST(struct ptx_section) sections;
-    struct ptx_debug_part *part; /* by module */
+    struct ptx_debug_part *part; /* by module: its sections and labels */
     uint32_t part_count;
     /* Copies of the current module's part (ptx_debug_look_at()): */
     PTX_LIST(struct ptx_die) dies;

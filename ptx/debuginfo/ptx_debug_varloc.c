@@ -465,7 +465,7 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
         return false;
     noted = ptx_debug_notes_follow(pl, noting, variable, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
-        return false; /* like a parameter without notes */
+        return false; /* located like a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));

@@ -32,9 +32,9 @@ struct ptx_placing {
     struct ptx_debug *debug;
     struct ptx_function *fn;
     uint32_t function, base, count; /* count: number of words */
-    struct ptx_line_word *by_line;           /* sorted */
-    uint32_t *line_at;              /* by word */
-    uint8_t *mark;                  /* by word */
+    struct ptx_line_word *by_line;           /* words sorted by line of the text */
+    uint32_t *line_at;              /* by word: its line of the text */
+    uint8_t *mark;                  /* by word: it is marked */
     uint32_t *owner;                /* by word: the innermost scope found so far */
     uint32_t marked_from, marked_to;
     const uint32_t *index;

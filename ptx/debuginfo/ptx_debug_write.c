@@ -28,7 +28,7 @@ static void keep(struct writing *wr, uint32_t die)
         struct ptx_die *d = &wr->debug->dies.at[die];
 
         if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
-            return; /* the compile unit */
+            return; /* reached the compile unit */
         d->keep = true;
         *PTX_PUSH(wr->job, wr->work) = die;
     }
@@ -338,7 +338,7 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
  * complex results of x86-64. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
-    enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* DW_ATE_ */
+    enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* encodings DW_ATE_... */
 
     for (unsigned depth = 0; depth < 16 && die != PTX_NONE; depth++) {
         const struct ptx_value *encoding = ptx_debug_value(debug, die, ISA_AT_ENCODING);

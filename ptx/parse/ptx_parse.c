@@ -190,7 +190,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
 
         function->max_registers = registers < ISA_VREG_COUNT ? (uint32_t)registers : ISA_VREG_COUNT;
     } else if (ptx_name_is(word, "minnctapersm") || ptx_name_is(word, "maxnctapersm")) {
-        (void)ptx_lex_integer(lex, "a number"); /* performance hints for GPUs */
+        (void)ptx_lex_integer(lex, "a number"); /* ignored: a performance hint for GPUs */
     } else if (ptx_name_is(word, "pragma")) {
         struct ptx_name text;
 
@@ -374,14 +374,14 @@ void ptx_parse_file(struct ptx_parser *parser)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a file name in quotes, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     path = file_text(parser, first);
-    if (ptx_lex_string(lex, &second)) { /* directory and name */
+    if (ptx_lex_string(lex, &second)) { /* the first string was the directory, the second is the name */
         const char *name = file_text(parser, second);
 
         path = name[0] == '/' ? name : lw_arena_printf(&lex->job->arena, "%s/%s", path, name);
         if (path == NULL)
             ptx_fail(lex->job, 0, LW_ENOMEM, "out of memory");
     }
-    while (ptx_lex_accept(lex, ',')) /* time stamp and size */
+    while (ptx_lex_accept(lex, ',')) /* ignores time stamp and size */
         (void)ptx_lex_integer(lex, "a number");
     number += parser->file_base;
     while (parser->module->files.count <= number)
@@ -456,7 +456,7 @@ void ptx_parse_section(struct ptx_parser *parser)
     if (!ptx_lex_dotted(lex, &name))
         (void)ptx_lex_identifier(lex, &name);
     else
-        name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* includes its dot */
+        name = (struct ptx_name){ name.text - 1, name.size + 1 }; /* the name includes its dot */
     ptx_lex_expect(lex, '{', "after the section's name");
     if (parser->source == 0) {
         (void)ptx_debug_section(parser, name);
@@ -849,7 +849,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
 
         ptx_map_put(job, &parser.words, word, strlen(word), i);
     }
-    (void)PTX_PUSH(job, module->locs); /* element 0: no location */
+    (void)PTX_PUSH(job, module->locs); /* element 0 stands for no location */
     for (size_t i = 0; i < job->source_count; i++) {
         const size_t first_loc = module->locs.count, first_function = module->functions.count;
 

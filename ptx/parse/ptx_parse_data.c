@@ -372,7 +372,7 @@ static void parse_attribute(struct ptx_parser *parser)
 }
 
 /* Pads a table of libclc to 160 bytes. libclc reduces arguments of double sin, cos and tan above 2^30 with the bits of
- * a table of 158 bytes. It loads the last ones sixteen at a time, and shifts the two bytes past the end out; our
+ * a table of 158 bytes. It loads the last bytes sixteen at a time, and shifts the two bytes past the end out; our
  * accesses are checked to the byte. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {

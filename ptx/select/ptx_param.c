@@ -234,7 +234,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
                             places->most = places->top;
                     } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
-                        s->last_use = 0; /* counted once */
+                        s->last_use = 0; /* so that the parameter is freed only once */
                         places->active--;
                     }
                 }

@@ -161,7 +161,7 @@ static void apply_guard(struct ptx_sel *sel, size_t first)
 
             if (written && ptx_ref_is_vreg(mi->ref[s]) &&
                 (ptx_ref_vreg(mi->ref[s]) < sel->first_temp ||
-                 (unit->has_carry && mi->ref[s] == unit->carry))) /* created by its first use */
+                 (unit->has_carry && mi->ref[s] == unit->carry))) /* the carry is no temporary, although its first use created it */
                 temporary = false;
         }
         if ((temporary && !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL))) ||

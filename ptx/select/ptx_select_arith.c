@@ -215,7 +215,7 @@ void ptx_rule_mul24(struct ptx_sel *sel)
     t = mad ? ptx_sel_temp(sel, 1) : d;
     if (low) {
         ptx_sel_put(sel, ISA_V_MUL_U32, t, a[0], a[1], PTX_NO_REF, 1);
-    } else { /* bits 47:16 */
+    } else { /* the result is bits 47:16 of the product */
         ptx_ref wide = ptx_sel_temp(sel, 2), by = ptx_sel_literal(sel, 16);
 
         mi = ptx_sel_put(sel, is_signed ? ISA_V_MULWIDE_S32 : ISA_V_MULWIDE_U32, wide, a[0], a[1],

@@ -222,7 +222,7 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
     }
     bool widens = to_bytes > from_bytes;
 
-    if (widens && s != PTX_ZERO) { /* from 8 or 16 bits */
+    if (widens && s != PTX_ZERO) { /* the source has 8 or 16 bits */
         bool more = reg_bytes > to_bytes && to_bytes < 4 && from_signed != to_signed;
         ptx_ref t = more || reg_bytes == 8 ? ptx_sel_temp(sel, 1) : d;
 

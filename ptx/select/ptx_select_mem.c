@@ -281,7 +281,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
             mi = ptx_sel_put(sel, rows == 2 ? ISA_V_MOV_B64 : ISA_V_MOV_B32, d, PTX_NO_REF,
                              PTX_NO_REF, PTX_NO_REF, rows);
             mi->in.xkind = ISA_X_CONST;
-            mi->in.x = (uint32_t)at; /* bank 0 */
+            mi->in.x = (uint32_t)at; /* offset in bank 0 */
         } else {
             /* the low word of an address in parameter space is the whole address */
             mi = ptx_sel_put(sel, ISA_LD_CONST, d, location.base, PTX_NO_REF, PTX_NO_REF, rows);

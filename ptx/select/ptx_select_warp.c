@@ -264,7 +264,7 @@ void ptx_rule_elect(struct ptx_sel *sel)
     mi->rows[PTX_S_D] = 1;
     mi->ref[PTX_S_D] = found;
     mi->ref[PTX_S_M] = m;
-    mi->ref[PTX_S_R] = PTX_ZERO; /* true */
+    mi->ref[PTX_S_R] = PTX_ZERO; /* pt, which is always true */
     ptx_sel_put(sel, ISA_V_BREV_B32, turned, PTX_NO_REF, found, PTX_NO_REF, 1);
     d = ptx_sel_temp(sel, 1);
     ptx_sel_put(sel, ISA_V_CLZ_B32, d, PTX_NO_REF, turned, PTX_NO_REF, 1);

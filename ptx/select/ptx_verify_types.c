@@ -69,7 +69,7 @@ static const struct signature {
     { PTX_CP, PTX_W_MBARRIER, { T(B64) } },
     { PTX_CP, PTX_W_NONE, { 0 } },
     { PTX_CREATEPOLICY, PTX_W_NONE, { T(B64) } },
-    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* of bytes */
+    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* cvt.pack of bytes */
     { PTX_CVT, PTX_W_NONE, { NUMBER | T(TF32), NUMBER } },
     { PTX_CVTA, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_DISCARD, PTX_W_NONE, { 0 } },
@@ -298,7 +298,7 @@ static void check_fence(struct ptx_sel *sel)
             ptx_sel_fail(sel, LW_EINPUT, "'.mbarrier_init' requires '.release.cluster'");
         return;
     }
-    if (count_of(in, both, sizeof both) != 0) { /* one direction between two proxies */
+    if (count_of(in, both, sizeof both) != 0) { /* a fence in one direction between two proxies */
         if (!ptx_has(in, PTX_W_PROXY) || count_of(in, both, sizeof both) != 1 ||
             count_of(in, proxies, sizeof proxies) != 0 ||
             count_of(in, orders, sizeof orders) != 1 ||

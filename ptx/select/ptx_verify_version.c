@@ -228,7 +228,7 @@ static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)
     case ISA_SR_GLOBALTIMER: require(sel, "", 31, 30); break;
     case ISA_SR_DYN_SHARED: case ISA_SR_TOTAL_SHARED: require(sel, "", 41, 20); break;
     case ISA_SR_CLOCK64:
-        if (o->imm != 0) /* upper word of the clock */
+        if (o->imm != 0) /* %clock_hi, the upper word of the clock */
             require(sel, "", 50, 20);
         break;
     default: break;

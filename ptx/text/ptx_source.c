@@ -124,7 +124,7 @@ static bool find_loc(const char *text, size_t size, unsigned line, struct loc *o
             found = false;
         }
         if (at >= line && s.depth == 0 && memchr(start, ';', (size_t)(end - start)) != NULL)
-            return false; /* a declaration */
+            return false; /* the line is a declaration */
     }
     return found;
 }

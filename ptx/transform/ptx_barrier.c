@@ -79,8 +79,8 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
 struct local {
     uint32_t *visit_number;                 /* by block: 1 + number in this iteration's graph, valid if seen has the
                                              * stamp */
-    uint32_t *seen, *next, *stack; /* by block */
-    uint32_t *block_at;            /* by node */
+    uint32_t *seen, *next, *stack; /* arrays of the traversal, by block */
+    uint32_t *block_at;            /* by node: its block */
     struct ptx_dominators *d;
     uint32_t stamp;
 };
@@ -272,7 +272,7 @@ static void limit_nesting(struct ptx_unit *unit)
 }
 
 struct scratch {
-    uint32_t *inside, *can; /* by block: stamps */
+    uint32_t *inside, *can; /* by block: equal to `stamp` if it is in the set */
     uint32_t stamp;
     PTX_LIST(uint32_t) work, reached;
 };

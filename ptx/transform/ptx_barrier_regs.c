@@ -20,7 +20,7 @@ enum { SHARED_BY = 4 }; /* most regions that share a register by nesting: each o
 struct region_set {
     uint32_t below;  /* the set without its smallest region; 0: empty */
     uint32_t region; /* index of its smallest region, by size */
-    uint32_t count;  /* number of regions */
+    uint32_t count;  /* number of regions in the set */
     uint32_t above, stamp; /* the last set created from this one, by adding region `stamp` - 1 */
 };
 struct numbering {
@@ -30,7 +30,7 @@ struct numbering {
     uint32_t *inside, *starts, *joins;
     uint8_t *calls; /* by block: it calls a function that uses barriers */
     /* Only used if regions share registers: */
-    uint32_t *set[ISA_BREG_COUNT]; /* by block */
+    uint32_t *set[ISA_BREG_COUNT]; /* by register and block: set of the regions that contain the block */
     PTX_LIST(struct region_set) sets;
 };
 

@@ -249,7 +249,7 @@ static void straighten(struct ptx_unit *unit)
         if (b->rpo == PTX_NONE)
             continue;
         if (bi != unit->entry && b->pred_count == 1 && unit->blocks.at[b->pred[0]].succ_count == 1)
-            continue; /* follows its predecessor */
+            continue; /* it was placed after its predecessor */
         for (order[n++] = bi;; order[n++] = bi) {
             b = &unit->blocks.at[bi];
             if (b->succ_count != 1 || unit->blocks.at[b->succ[0]].pred_count != 1 ||

@@ -7,7 +7,7 @@
 
 struct opt {
     struct ptx_unit *unit;
-    uint32_t *block_of; /* by instruction */
+    uint32_t *block_of; /* by instruction: its block */
     ptx_ref *alias;     /* by vreg: the register that it is a copy of, PTX_NO_REF: no copy */
     bool *alias_neg;    /* predicate: it is the complement */
 };

@@ -35,11 +35,11 @@ struct scalar {
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
     uint32_t *cut;       /* by block: index from which on lanes may not execute together */
     bool *after_divergence;        /* by block: it is reachable from a place where lanes do not execute together */
-    bool *can;           /* by vreg */
+    bool *can;           /* by vreg: it is a candidate */
     float *own;          /* by vreg: gain of making it scalar */
     bool *at_def;        /* by vreg: its vector copy is made at the definition, not at the use */
     bool *fixed;         /* by vreg: already scalar (base of an address) */
-    uint32_t *web;       /* by vreg: union-find */
+    uint32_t *web;       /* by vreg: its web, as union-find structure */
     uint32_t *copy;      /* by vreg: 1 + the vector register that holds a copy of it */
     uint32_t *copy_at;   /* by vreg: 1 + block in which that copy is valid */
 };

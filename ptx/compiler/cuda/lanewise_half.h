@@ -73,7 +73,7 @@ LW_FN LW_H __hmul_rn(LW_H a, LW_H b) { return __hmul(a, b); }
 LW_EACH2(__hadd2_rn, (LW_H2 a, LW_H2 b), __hadd2(a, b))
 LW_EACH2(__hsub2_rn, (LW_H2 a, LW_H2 b), __hsub2(a, b))
 LW_EACH2(__hmul2_rn, (LW_H2 a, LW_H2 b), __hmul2(a, b))
-/* a * b + c of complex numbers */
+/* Computes a * b + c of complex numbers. */
 LW_FN LW_H2 __hcmadd(LW_H2 a, LW_H2 b, LW_H2 c)
 {
     return LW_H2(__hfma(__hneg(a.y), b.y, __hfma(a.x, b.x, c.x)),

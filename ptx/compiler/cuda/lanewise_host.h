@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations of the runtime interface for host code next to kernels: it must parse, but is neither compiled nor run.
+/* Declarations of the runtime interface. Host code next to kernels must parse, but is neither compiled nor run.
  * Functions that files with kernels do not use are omitted. */
 #ifndef LANEWISE_HOST_H
 #define LANEWISE_HOST_H
