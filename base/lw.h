@@ -61,8 +61,8 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
-/** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text, or 0 if it is invalid (RFC 3629: surrogates
- *  and overlong forms are). NUL has length 1. */
+/** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text, or 0 if it is invalid (RFC 3629), as
+ *  surrogates and overlong forms are. NUL has length 1. */
 unsigned lw_utf8(const char *text);
 /** Writes @text as a JSON string (RFC 8259) with its quotes. Invalid UTF-8 bytes become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);

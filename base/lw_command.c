@@ -7,7 +7,7 @@
 
 enum { MAX_WORDS = 64 };
 
-/* Both commands have no rows: they read the whole set. */
+/* These commands have no rows, because they need the whole set. */
 static const char help_name[] = "help", apropos_name[] = "apropos";
 
 static bool accepts(const struct lw_command *row, const char *name, size_t size)

@@ -32,7 +32,7 @@ struct row {
 };
 struct alloc {
     struct ptx_unit *unit;
-    struct range *range; /* by vreg; empty if it was coalesced with another one */
+    struct range *range; /* by vreg; empty if the vreg was coalesced with another one */
     uint32_t *rep;       /* by vreg: its parent in the union-find structure of coalesced registers */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
     struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* scalar unit: never spilled */

@@ -268,7 +268,7 @@ static void put_loops(struct emit *emit, uint32_t base)
         loop->depth = up == PTX_NONE ? 1 : found[number[up] - 1].depth + 1;
         number[l] = (uint32_t)++count;
     }
-    for (uint32_t i = 0; i < count; i++) /* by header; a parent precedes its child if both are equal */
+    for (uint32_t i = 0; i < count; i++) /* sorts by header; with equal headers a parent precedes its child */
         order[i] = (struct placed_loop){ found[i].header, i };
     qsort(order, count, sizeof *order, by_header);
     for (uint32_t i = 0; i < count; i++)

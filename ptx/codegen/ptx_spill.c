@@ -336,7 +336,7 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
         return;
     if (is_own_transfer(sp, &mi))
         return;
-    for (unsigned pass = 0; pass < 2; pass++) { /* first its reads, then its writes */
+    for (unsigned pass = 0; pass < 2; pass++) { /* the first pass handles reads, the second writes */
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             enum ptx_slot slot = (enum ptx_slot)s;
             ptx_ref ref = unit->code.at[index].ref[s];

@@ -38,7 +38,7 @@ struct block_list {
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
-    PTX_LIST(struct group) groups; /* in the order of the text */
+    PTX_LIST(struct group) groups; /* groups in the order of the text */
     uint32_t *group_of;            /* by statement: its group */
     struct block_list *preds;      /* by block: its predecessors */
     uint32_t *seen, generation;    /* by block: equal to `generation` if a search has visited it */

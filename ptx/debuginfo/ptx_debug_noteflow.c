@@ -385,8 +385,8 @@ static bool dominates(const struct following *f, uint32_t over, uint32_t to)
 }
 
 /* Finds the notes of a kernel parameter whose value is that of the launch: notes of registers that are loaded from it,
- * and notes without a value on the path to such a load, which LLVM leaves when it moves the load down. The events are
- * the notes with these values replaced. Returns false if all notes have the launch value. */
+ * and notes without a value on the path to such a load, which LLVM leaves when it moves the load down. Appends all notes
+ * to f->events, these with the launch value. Returns false if all notes have the launch value. */
 static bool find_launch_values(struct following *f, const struct ptx_noted_variable *variable, uint32_t *launch)
 {
     struct ptx_noting *noting = f->noting;

@@ -421,7 +421,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
             continue; /* the note is after the last statement */
         event.block = noting->block_of[before];
         if (before != 0 && labels.label[before] > note->line + 1)
-            event.block--; /* at the end of the block before the label */
+            event.block--; /* the note belongs to the end of the block before the label */
         known = ptx_map_find(&noting->by_key, note->text, key);
         if (known == NULL) {
             ptx_map_put(pl->job, &noting->by_key, note->text, key, (uint32_t)noting->variables.count);

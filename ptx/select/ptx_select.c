@@ -112,7 +112,7 @@ static void lay_out_symbols(struct ptx_sel *sel)
     struct ptx_function *fn = sel->fn;
     struct ptx_module *module = sel->unit->module;
 
-    for (int pass = 0; pass < 2; pass++) { /* first those with a fixed offset */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass handles symbols with a fixed offset */
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
 

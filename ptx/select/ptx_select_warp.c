@@ -32,7 +32,7 @@ static ptx_ref active(struct ptx_sel *sel)
     sel->unit->needs_warp_32 = true;
     mi = ptx_sel_put(sel, ISA_V_S2R, all, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_ACTIVEMASK;
-    mi->flags |= PTX_MI_NO_GUARD; /* also executed by lanes whose guard is false */
+    mi->flags |= PTX_MI_NO_GUARD; /* lanes whose guard is false execute it, too */
     if (sel->in.guard == PTX_NONE)
         return all;
     const struct ptx_operand guard = { .kind = PTX_O_REG, .reg = sel->in.guard,

@@ -110,7 +110,7 @@ void ptx_barrier_cycles(struct ptx_unit *unit)
                 continue;
             if (round == MOST_LEFT_OUT)
                 g->given_up = true;
-            /* first regions within an iteration of a loop, which are optional, then the smallest one */
+            /* prefers regions within a loop iteration, which are optional, then small ones */
             if (least == NULL || (g->scope != PTX_NONE) > (least->scope != PTX_NONE) ||
                 ((g->scope != PTX_NONE) == (least->scope != PTX_NONE) && g->size < least->size))
                 least = g;

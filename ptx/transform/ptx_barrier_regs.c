@@ -25,7 +25,7 @@ struct region_set {
 };
 struct numbering {
     struct ptx_unit *unit;
-    struct ptx_region **sorted; /* by size, largest first */
+    struct ptx_region **sorted; /* regions by size, largest first */
     /* By block: registers of the regions that contain it, start there or end there. */
     uint32_t *inside, *starts, *joins;
     uint8_t *calls; /* by block: it calls a function that uses barriers */

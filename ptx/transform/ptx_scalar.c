@@ -407,7 +407,7 @@ static uint32_t web_of(struct scalar *s, uint32_t v)
     return v;
 }
 
-struct tally { /* by vreg */
+struct tally { /* one per vreg */
     float defs, copies; /* weights of the definitions, and of uses that need a copy */
     bool read_by_scalar;
 };
