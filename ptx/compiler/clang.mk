@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 liblanewise_a_SOURCES += %D%/ptx_assigned.c %D%/ptx_clang.c %D%/ptx_compile_text.c %D%/ptx_cuda.c %D%/ptx_subprocess.c %D%/ptx_values.c %D%/ptx_compile_priv.h \
 	%D%/overrides/over_cl.inc %D%/overrides/over_atomics.inc %D%/overrides/nvcc_compat.inc
-# Our headers for CUDA C++ travel in the program as the texts of one table.
+# The program contains our headers for CUDA C++ as a table of texts.
 LW_CUDA_TEXTS = %D%/cuda/lanewise_cuda.h %D%/cuda/lanewise_types.h %D%/cuda/lanewise_host.h %D%/cuda/lanewise_texture.h \
 	%D%/cuda/lanewise_math.h %D%/cuda/lanewise_std.h %D%/cuda/lanewise_device.h %D%/cuda/cmath \
 	%D%/cuda/cooperative_groups.h %D%/cuda/lanewise_half.h %D%/cuda/cuda_fp16.h %D%/cuda/cuda_bf16.h \
@@ -15,7 +15,7 @@ CLEANFILES += %D%/cuda_headers.inc
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' $$f; \
 	    echo "},"; done >$@.new && mv $@.new $@
 %D%/ptx_cuda.$(OBJEXT): %D%/cuda_headers.inc
-# What is loaded into clang travels in the program, too.
+# The program also contains the library that is loaded into clang.
 EXTRA_DIST += %D%/ptx_clang_words.c
 CLEANFILES += %D%/clang_words.inc
 %D%/clang_words.inc: %D%/ptx_clang_words.c
