@@ -68,8 +68,6 @@ unsigned lw_utf8(const char *text);
 void lw_put_json(struct lw_sink *sink, const char *text);
 /** Writes the formatted text as lw_put_json() does. */
 void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
-/** The same of a formatted text. */
-void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /** Sink that stores the text in memory; `text` is always terminated. */

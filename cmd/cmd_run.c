@@ -21,7 +21,7 @@ struct options {
     unsigned dump_count;
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
-    unsigned threads; /* 0: not given */
+    unsigned threads; /* value of --threads; 0: not given */
     struct lnc_limits limits; /* later includes those of the launch file */
     struct cmd_gdb *our_gdb; /* the gdb of `lanewise gdb` */
     bool hash, serve, silent, verbose;

@@ -353,7 +353,7 @@ static inline uint64_t isa_x_target(uint32_t x, uint64_t pc)
     return pc + ISA_WORD_BYTES + (uint64_t)(int64_t)(int32_t)x * ISA_WORD_BYTES;
 }
 
-/** Fields of `mod`, as (shift, bits) from bit 80. */
+/** Fields of `mod`, which starts at bit 80 of the word. */
 static inline unsigned isa_insn_p(const struct isa_insn *insn)
 {
     return insn->mod >> 6 & 7;

@@ -213,7 +213,7 @@ static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
         for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
             first[l]++;
     }
-    for (size_t l = 0; l <= n; l++) { /* the end of each loop's list; filling moves it to the start */
+    for (size_t l = 0; l <= n; l++) { /* first[l] becomes the end of the list; filling moves it to the start */
         at += l < n ? first[l] : 0;
         first[l] = at;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes in a function's text say from where on a source variable has which value. This file reads them, the basic
+/* A note in a function's text gives the value of a source variable from that place on. This file reads the notes, the basic
  * blocks of the statements, and the registers that statements write; ptx_debug_noteflow.c propagates the values. */
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
