@@ -447,7 +447,7 @@ static void errors_name_location_thing_and_cure(void **state)
         { "frobnicate",
           "t.s:1: frobnicate: there is no such instruction: docs/reference/isa.md lists those there are" },
         { "ld.global v1, [v2]",
-          "t.s:1: ld.global: the modifier for 'what a lane moves' is missing, such as .u8" },
+          "t.s:1: ld.global: the modifier for 'data that each lane loads or stores' is missing, such as .u8" },
         { "v_add_f32.b32 v1, v2, v3", "t.s:1: v_add_f32: there is no modifier .b32 here" },
         { "v_add_f32.rz.rn v1, v2, v3", "t.s:1: v_add_f32: there is no modifier .rn here" },
         { "bra.cta 0x100000000", "t.s:1: bra: there is no modifier .cta here" },
