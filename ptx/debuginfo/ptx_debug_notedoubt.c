@@ -23,9 +23,7 @@ struct group {
 };
 /* Group that the source reaches from an earlier group of its block through an assigning line. */
 struct passed {
-    uint32_t group, after; /* after: first statement after the earlier group */
-    uint32_t since;        /* lines ascend from this statement to the group; PTX_NONE: the group is on no later line
-                            * than the earlier one */
+    uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
 };
 /* Notes of a variable in a block: 1 + index of the last one; number and positions of those with a new value. */
 struct block_notes {
@@ -168,12 +166,24 @@ static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, cons
     return at->reached != 0 && at->reached < (loop != NULL && at->line > from ? loop->reached : to);
 }
 
-/* Finds the groups at which an assignment of these lines should have a note. */
-static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *lines)
+/* Whether an arm assigns on a line after @from, up to @to, which the source may leave out after line @from. */
+static bool has_optional(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    const struct ptx_noted_line *loop = loop_around(lines, from, to);
+    const uint32_t end = loop != NULL ? loop->reached : lines->end;
+
+    for (size_t k = 0; k < lines->count; k++)
+        if (lines->at[k].line > from && lines->at[k].line <= to && lines->at[k].reached < end)
+            return true;
+    return false;
+}
+
+/* Where the assignments of these lines can be seen to be without notes. */
+static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
 {
     const struct group *last = NULL;
-    uint32_t since = 0, first_line = 0, last_line = 0;
-    bool left = false; /* control has left the scope since @last */
+    uint32_t first_line = 0, last_line = 0, run = 0, ahead = 0; /* run: where the lines of this iteration begin */
+    bool left = false; /* the scope, since @last */
 
     memset(d->last_in, 0, d->noting->blocks.count * sizeof *d->last_in);
     memset(d->needed, 0, d->noting->blocks.count * sizeof *d->needed);
@@ -200,13 +210,17 @@ static void find_doubtful(struct doubting *d, const struct ptx_noted_lines *line
         if (!begins && left && last->line >= to) /* the scope is entered again */
             passes |= has_line(lines, lines->declared);
         if (passes)
-            *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end, last->line < to ? since : PTX_NONE};
+            *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end};
         if (enters)
             *PTX_PUSH(d->pl->job, d->entered) = (uint32_t)g;
         if (outside)
             continue;
-        if (begins || group->line < last->line)
-            since = group->first;
+        if (begins || group->line <= run) {
+            run = ahead = group->line;
+        } else if (group->line < ahead && has_optional(lines, group->line, ahead)) {
+            *PTX_PUSH(d->pl->job, lines->early) = (struct isa_span){group->first, group->end};
+        }
+        ahead = group->line > ahead ? group->line : ahead;
         first_line = begins ? group->line : first_line;
         last_line = begins || group->line > last_line ? group->line : last_line;
         d->needed[group->block] = count_passed(lines, first_line, last_line);
@@ -264,14 +278,10 @@ static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
     }
 }
 
-/* Code of a later line in the same block without a note: the assignment between the lines was lost, or its code is
- * elsewhere. */
-static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_t count)
+/* Code of a later line without a branch between, and no note of it: the assignment between the two is lost, or its
+ * code is elsewhere. */
+static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v)
 {
-    bool in_pieces = false;
-
-    for (size_t i = 0; i < count; i++)
-        in_pieces |= d->noting->values.at[v->notes.at[i].value].bytes != 0;
     for (size_t k = 0; k < d->passed.count && ptx_spend(d->pl, 1); k++) {
         const struct passed *passed = &d->passed.at[k];
         const struct group *group = &d->groups.at[passed->group];
@@ -281,9 +291,7 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v, size_
         for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
             const struct ptx_noted_event *note = &v->notes.at[i - 1];
 
-            said = note->at <= 2 * group->first &&
-                   (note->at >= 2 * passed->after ||
-                    (passed->since != PTX_NONE && note->at >= 2 * passed->since && !in_pieces && !note->restates));
+            said = note->at <= 2 * group->first && note->at >= 2 * passed->after;
         }
         if (notes != NULL && notes->news < d->needed[group->block])
             said = false; /* it is unknown which of the assignments has the note */
@@ -444,6 +452,45 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
     }
 }
 
+/* The next code of a line of the function after a note, or before it, in its block. 0: none. */
+static uint32_t line_beside(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note, bool after)
+{
+    const struct ptx_noted_block *block = &d->noting->blocks.at[note->block];
+
+    for (uint32_t s = note->at / 2; (after ? s < block->end : s > block->first) && ptx_spend(d->pl, 1);) {
+        const struct group *group = &d->groups.at[d->group_of[after ? s : s - 1]];
+
+        if (group->line >= lines->function && group->line <= lines->function_end)
+            return group->line;
+        s = after ? group->end : group->first;
+    }
+    return 0;
+}
+
+/* Assignments that are in no arm and no loop of the variable's scope: their notes may be in one block. */
+static unsigned count_certain(const struct ptx_noted_lines *lines)
+{
+    unsigned count = 0;
+
+    for (size_t k = 0; k < lines->count; k++)
+        count += lines->at[k].reached != 0 && lines->at[k].reached == lines->end && loop_around(lines, lines->at[k].line, lines->at[k].line) == NULL;
+    return count;
+}
+
+/* A note among code of lines before the declaration is of an assignment that clang has moved up. Of which one, where there are
+ * several, and where the others before it are, is not known. */
+static void doubt_moved(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    if (lines->function == 0 || count_certain(lines) < 2)
+        return;
+    for (size_t i = 0; i < v->notes.count && ptx_spend(d->pl, 1); i++) {
+        const uint32_t before = line_beside(d, lines, &v->notes.at[i], false);
+
+        if (before != 0 && before < lines->declared && line_beside(d, lines, &v->notes.at[i], true) < lines->declared)
+            v->notes.at[i].value = d->nothing;
+    }
+}
+
 static void find_predecessors(struct doubting *d)
 {
     const struct ptx_noting *noting = d->noting;
@@ -463,7 +510,18 @@ bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_no
 {
     const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
     const uint32_t line = lines != NULL && lines->end != 0 && lines->function != 0 ? line_of(pl, statement) : 0;
+    size_t low = 0;
 
+    for (size_t high = lines != NULL ? lines->early.count : 0; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (lines->early.at[middle].to <= statement)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (lines != NULL && low < lines->early.count && lines->early.at[low].from <= statement)
+        return true;
     return line != 0 && !in_scope(lines, line) && line >= lines->function && line <= lines->function_end;
 }
 
@@ -563,8 +621,8 @@ static int compare_variables(const void *a, const void *b)
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
-    PTX_LIST(uint64_t) doubtful = {0}; /* lines << 32 | variable: copies of an inlined function have the same lines */
-    const struct ptx_noted_lines *lines = NULL;
+    PTX_LIST(uint64_t) doubtful = {0}; /* lines << 32 | variable: those of an inlined function have the same lines */
+    struct ptx_noted_lines *lines = NULL;
 
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
@@ -574,9 +632,10 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];
 
-        lines = lines_of(&d, v);
-        v->lines = lines != NULL ? 1 + (uint32_t)(lines - noting->lines.at) : 0;
-        if (lines == NULL || lines->count == 0 || (lines->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
+        const struct ptx_noted_lines *its = lines_of(&d, v);
+
+        v->lines = its != NULL ? 1 + (uint32_t)(its - noting->lines.at) : 0;
+        if (its == NULL || its->count == 0 || (its->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' '))
             continue;
         *PTX_PUSH(pl->job, doubtful) = (uint64_t)v->lines << 32 | i;
     }
@@ -584,16 +643,16 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         qsort(doubtful.at, doubtful.count, sizeof *doubtful.at, compare_variables);
     for (size_t i = 0; i < doubtful.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[(uint32_t)doubtful.at[i]];
-        const size_t count = v->notes.count;
 
         if (i == 0 || lines != &noting->lines.at[v->lines - 1]) {
             lines = &noting->lines.at[v->lines - 1];
             find_doubtful(&d, lines);
         }
+        doubt_moved(&d, v, lines);
         find_restated(&d, v, lines);
         find_notes(&d, v);
         doubt_lost(&d, v);
-        doubt_passed(&d, v, count);
+        doubt_passed(&d, v);
         doubt_entered(&d, v, lines);
     }
 }

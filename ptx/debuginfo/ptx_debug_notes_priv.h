@@ -46,8 +46,9 @@ struct ptx_noted_line {
  *  function; 0: unknown. */
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
-    bool once; /* a call of the function assigns to it once */
-    PTX_LIST(struct ptx_noted_line) loops; /* loops in its scope, outer ones first: first and last line */
+    bool once; /* in a call of its function it is assigned once */
+    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
+    PTX_LIST(struct isa_span) early; /* statements, ascending: an assignment of an arm comes before them, and after them in the source */
     struct ptx_noted_line *at;
     size_t count, capacity;
 };
@@ -115,7 +116,7 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Makes values unknown where notes may be wrong. */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
-/** Returns true if a statement of the variable's function has a line outside the variable's scope. */
+/** Whether the variable is out of its scope on the line of a statement of its function, or has been assigned early. */
 bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, uint32_t statement);
 /** Counts the entries below @root that each variable of the notes may belong to. If two have the same name, line and

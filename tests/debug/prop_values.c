@@ -33,7 +33,7 @@
  *
  * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this
  * compiler, this option only. LW_VALUES_CORRUPT=N: with the places of two variables interchanged, which must fail.
- * LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
+ * LW_VALUES_FIRST=N: seeds from N. LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"
@@ -45,7 +45,7 @@ enum { USUAL = 8, LIMIT = 10000 /* one of so many may be wrong */, MOST_PRINTED 
 #define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, where only a part of all programs is wanted */
 
 struct counts {
-    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, own, arms, never, another_time, wrong_kernels;
+    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, wrong_kernels;
 };
 
 struct test {
@@ -67,6 +67,7 @@ struct pair {
     bool quiet, keeps; /* keeps: the build with values: kept */
     uint64_t never, another_time; /* wrong values */
     struct values_table moved;    /* visits of the other build whose line was moved */
+    struct values_table early;    /* of a thread and a line: the other build has code of it before that of earlier lines */
     struct values_table astray;   /* of a thread and a line: the other build visits it in a scope where -O0 does not */
     struct values_table following; /* of the reference: of a thread and a time, 1 + the index of the visit */
     struct values_table printed; /* of a variable and a line */
@@ -200,6 +201,40 @@ static uint64_t line_key(const struct pair *p, uint64_t thread, uint32_t visit)
     return values_mix(thread, strtoull(split_name(p->names.text[visit], '@'), NULL, 10));
 }
 
+/** Of which lines is code where -O0 reaches others first? The compiler has moved it up, and its visits are counted in another order. */
+static void find_early(struct pair *p, const struct values_trace *other)
+{
+    struct values_table first = {.count = 0};
+
+    values_table_free(&p->early);
+    p->early = (struct values_table){.count = 0};
+    for (size_t i = other->order_count; i-- != 0;) {
+        const struct values_visit *v = &other->order[i];
+        const uint64_t *when = values_table_find(&p->reference.when, values_when_key(v->thread, v->visit, v->nth));
+        uint64_t *after = values_table_at(&first, v->thread); /* 1 + the first time that is later in the other build */
+
+        if (when != NULL && *after != 0 && *when + 1 > *after)
+            *values_table_at(&p->early, line_key(p, v->thread, v->visit)) = 1;
+        else if (when != NULL)
+            *after = *when + 1;
+    }
+    values_table_free(&first);
+}
+
+/** Has the variable this value at some visit of the line? */
+static bool has_at_a_visit(const struct values_trace *reference, const struct values_shown *s)
+{
+    const uint64_t *count = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
+
+    for (uint32_t n = 1; count != NULL && n <= *count; n++) {
+        const uint64_t *value = values_table_find(&reference->at, values_at_key(s->thread, s->visit, n, s->variable));
+
+        if (value != NULL && *value == s->value)
+            return true;
+    }
+    return false;
+}
+
 /** Which lines does a thread visit in a scope where it does not with -O0? Its visits in the right one are then fewer than in the source. */
 static void find_astray(struct pair *p, const struct values_trace *other)
 {
@@ -219,6 +254,7 @@ static void compare(struct test *test, struct pair *p, const struct values_trace
     struct counts *c = &test->counts;
 
     find_moved(p, other);
+    find_early(p, other);
     find_astray(p, other);
     c->requested += other->requested;
     c->shown += other->count;
@@ -248,6 +284,9 @@ static void compare(struct test *test, struct pair *p, const struct values_trace
                 if (*value != s->value && had && !test->strict &&
                     values_table_find(&p->moved, values_when_key(s->thread, s->visit, s->nth)) != NULL)
                     c->moved++;
+                else if (*value != s->value && !test->strict && has_at_a_visit(reference, s) &&
+                         values_table_find(&p->early, line_key(p, s->thread, s->visit)) != NULL)
+                    c->early++;
                 else if (*value != s->value && !test->strict && is_own(p, s))
                     c->own++;
                 else if (*value != s->value)
@@ -323,6 +362,7 @@ static void end(struct pair *p)
     values_table_free(&p->printed);
     values_table_free(&p->moved);
     values_table_free(&p->astray);
+    values_table_free(&p->early);
     values_table_free(&p->following);
     values_trace_free(&p->reference);
     values_names_fini(&p->names);
@@ -513,10 +553,10 @@ static void print_counts(const char *what, const struct counts *c)
            " by set (%" PRIu64 " between visits, %" PRIu64 " unset at -O0, %" PRIu64
            " of them in memory not written yet), %" PRIu64 " pointers skipped, %" PRIu64
            " of no variable of -O0, %" PRIu64 " unreadable; %" PRIu64
-           " others on lines where the thread never is with -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " that the line itself assigns, %" PRIu64 " of an arm that others take; wrong, in %" PRIu64 " kernels: %" PRIu64
+           " others on lines where the thread never is with -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " of another visit of them, %" PRIu64 " that the line itself assigns, %" PRIu64 " of an arm that others take; wrong, in %" PRIu64 " kernels: %" PRIu64
            " that the variable never has, %" PRIu64 " of another time\n",
            what, c->kernels, c->requested, c->shown, c->by_visit, c->by_set, c->between, c->unset, c->unwritten, c->skipped, c->unknown,
-           c->unreadable, c->elsewhere, c->moved, c->own, c->arms, c->wrong_kernels, c->never, c->another_time);
+           c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time);
 }
 
 /** Does this build know `values: kept`? */
@@ -538,14 +578,15 @@ int main(int argc, char **argv)
 {
     static const char *const clangs[] = {"clang-19", "clang-14"};
     struct test test = {.folder = "/tmp/lw_values_XXXXXX"};
-    uint64_t seed = prop_seed(), wrong = 0;
+    const char *first = getenv("LW_VALUES_FIRST");
+    uint64_t seed = first != NULL ? strtoull(first, NULL, 0) : prop_seed(), wrong = 0;
+    const int line_by_line = setvbuf(stdout, NULL, _IOLBF, 0); /* before prop_count() prints */
     unsigned long count = prop_count(USUAL, seed);
     bool print = argc == 2 && strcmp(argv[1], "--print") == 0, keep_going = getenv("LW_VALUES_ALL") != NULL;
     bool random_seeds = getenv("LW_SEED") != NULL && strcmp(getenv("LW_SEED"), "random") == 0;
     char command[128];
 
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    if (mkdtemp(test.folder) == NULL)
+    if (line_by_line != 0 || mkdtemp(test.folder) == NULL)
         die(test.folder, "cannot be made");
     for (unsigned i = 0; i < LW_COUNT_OF(clangs); i++)
         if (installed(clangs[i]))

@@ -38,6 +38,7 @@ struct maker {
     enum type result;
     struct variable variable[MOST_VARIABLES];
     unsigned variables;
+    unsigned behind; /* not 0: those up to here are of the block that this statement ends */
     struct helper helper[MOST_HELPERS];
     unsigned helpers, callable; /* those before @callable may be called */
     unsigned cost;              /* iterations of the loops around, */
@@ -81,7 +82,7 @@ static unsigned below(struct maker *m, unsigned n)
 
 static bool is_visible(const struct maker *m, unsigned index)
 {
-    for (unsigned i = index + 1; i < m->variables; i++)
+    for (unsigned i = index + 1; i < m->variables || i < m->behind; i++)
         if (strcmp(m->variable[i].name, m->variable[index].name) == 0)
             return false;
     return true;
@@ -475,17 +476,19 @@ static void assign(struct maker *m)
 
 static void statements(struct maker *m, unsigned count);
 
-/** A body in braces whose opening line is there. */
-static void body(struct maker *m, unsigned count)
+/** A body in braces whose opening line is there. Returns how many variables there are at its end. */
+static unsigned body(struct maker *m, unsigned count)
 {
-    unsigned outer = m->variables;
+    unsigned outer = m->variables, all;
 
     m->indent++;
     m->depth++;
     statements(m, count);
     m->depth--;
     m->indent--;
+    all = m->variables;
     m->variables = outer;
+    return all;
 }
 
 static void branch(struct maker *m)
@@ -556,10 +559,11 @@ static void loop(struct maker *m)
             LINE("for (%s %s = 0u; %s < %s; %s++) {", t, i, i, count, i);
         add(m, i, U32, true);
         m->depth++;
-        body(m, 1 + below(m, 3));
+        m->behind = body(m, 1 + below(m, 3));
         m->depth--;
         m->indent++;
         jump(m);
+        m->behind = 0;
         m->indent--;
         LINE("}");
     } else if (kind == 2) {
