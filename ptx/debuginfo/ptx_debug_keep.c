@@ -149,7 +149,9 @@ static void pin(struct keeping *k)
 void ptx_debug_keep_values(struct ptx_unit *unit)
 {
     struct ptx_debug *debug = unit->module->debug;
-    struct ptx_placing pl = {.unit = unit, .job = unit->job, .module = unit->module, .debug = debug, .fn = unit->function};
+    struct ptx_placing pl = {.unit = unit, .job = unit->job, .module = unit->module, .debug = debug, .fn = unit->function,
+                             .function = unit->function->copy_of != 0 ? unit->function->copy_of - 1
+                                                                      : (uint32_t)(unit->function - unit->module->functions.at)};
     struct keeping keeping = {.pl = &pl};
     struct ptx_noting *noting;
     uint32_t root;
@@ -175,7 +177,7 @@ void ptx_debug_keep_values(struct ptx_unit *unit)
         if ((debug->dies.at[i].tag == ISA_TAG_VARIABLE || debug->dies.at[i].tag == ISA_TAG_PARAMETER) &&
             ptx_debug_value(debug, i, ISA_AT_LOCATION) == NULL)
             variable = ptx_debug_noted(&pl, noting, root, i);
-        if (variable != NULL && ptx_debug_notes_follow(&pl, noting, variable, ptx_debug_param(&pl, root, i), &pieces) ==
+        if (variable != NULL && ptx_debug_notes_follow(&pl, noting, variable, i, ptx_debug_param(&pl, root, i), &pieces) ==
                                     PTX_NOTED_RANGES)
             need_values(&keeping, noting, &pieces);
     }

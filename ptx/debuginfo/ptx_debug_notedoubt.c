@@ -25,24 +25,23 @@ struct group {
 struct passed {
     uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
 };
-/* Notes of a variable in a block: 1 + index of the last one; number and positions of those with a new value. */
+struct line_range {
+    uint32_t least, greatest;
+};
+/* Notes of a variable in a block: 1 + the index of the last one; those that say something new: how many, and where. */
 struct block_notes {
     uint32_t generation, last, news, first_at, last_at;
-};
-struct block_list {
-    uint32_t *at;
-    size_t count, capacity;
 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
-    PTX_LIST(struct group) groups; /* groups in the order of the text */
-    uint32_t *group_of;            /* by statement: its group */
-    struct block_list *preds;      /* by block: its predecessors */
-    uint32_t *seen, generation;    /* by block: equal to `generation` if a search has visited it */
-    PTX_LIST(uint32_t) work;       /* worklist of the search */
-    uint32_t nothing;              /* index of the unknown value */
-    /* For the lines of one variable: */
+    PTX_LIST(struct group) groups; /* in the order of the text */
+    uint32_t *group_of;            /* by statement */
+    struct line_range *lines_in;   /* by block: least and greatest line */
+    uint32_t *seen, generation;    /* by block: where a search has been */
+    PTX_LIST(uint32_t) work;       /* blocks where it goes next */
+    uint32_t nothing;              /* the value that is not known */
+    /* of the lines of a variable */
     uint32_t *last_in;             /* by block: 1 + its last group in the scope, 0: none */
     PTX_LIST(uint32_t) assigning;  /* groups of assigning lines */
     PTX_LIST(struct passed) passed;
@@ -66,9 +65,16 @@ static void find_groups(struct doubting *d)
     const uint32_t n = (uint32_t)d->pl->fn->insns.count;
 
     d->group_of = PTX_ARRAY(d->pl->job, uint32_t, n + 1);
+    d->lines_in = PTX_ARRAY(d->pl->job, struct line_range, d->noting->blocks.count + 1);
     for (uint32_t s = 0; s < n; s++) {
         struct group *last = d->groups.count != 0 ? &d->groups.at[d->groups.count - 1] : NULL;
         const uint32_t line = line_of(d->pl, s), block = d->noting->block_of[s];
+        struct line_range *range = &d->lines_in[block];
+
+        if (line != 0 && (range->least == 0 || line < range->least))
+            range->least = line;
+        if (line > range->greatest)
+            range->greatest = line;
 
         if (last != NULL && last->line == line && last->block == block)
             last->end = s + 1;
@@ -89,12 +95,33 @@ static const struct ptx_noted_lines *lines_of(const struct doubting *d, const st
     return known != NULL ? &d->noting->lines.at[*known] : NULL;
 }
 
+/* The first of the lines, which ascend, that is @line or after it. */
+static size_t find_line(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    size_t low = 0;
+
+    for (size_t high = lines->count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (lines->at[middle].line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether one of the lines is from @first to @last. */
+static bool has_line_from(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last)
+{
+    const size_t i = find_line(lines, first);
+
+    return i < lines->count && lines->at[i].line <= last;
+}
+
 static bool has_line(const struct ptx_noted_lines *lines, uint32_t line)
 {
-    for (size_t i = 0; i < lines->count; i++)
-        if (lines->at[i].line == line)
-            return true;
-    return false;
+    return has_line_from(lines, line, line);
 }
 
 static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
@@ -102,15 +129,22 @@ static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
     return line >= lines->declared && (lines->end == 0 || line <= lines->end);
 }
 
-/* Returns the innermost loop of the source that contains both lines, or NULL. */
+/* The innermost loop of the source around both lines; NULL: none. The last one that begins before them is it, or one around it. */
 static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
-    const struct ptx_noted_line *loop = NULL;
+    size_t low = 0;
 
-    for (size_t i = 0; i < lines->loops.count; i++)
-        if (lines->loops.at[i].line <= to && lines->loops.at[i].reached >= from)
-            loop = &lines->loops.at[i];
-    return loop;
+    for (size_t high = lines->loops.count; low < high;) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (lines->loops.at[middle].line <= to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low != 0 && lines->loops.at[low - 1].reached < from)
+        low = lines->outer.at[low - 1];
+    return low != 0 ? &lines->loops.at[low - 1] : NULL;
 }
 
 /* Returns true if a path of the source from line @from to line @to passes @line: forwards, or backwards in the
@@ -127,7 +161,20 @@ static bool is_between(const struct ptx_noted_lines *lines, uint32_t from, uint3
     return (line > from && line <= loop->reached) || (line >= loop->line && line < to);
 }
 
-/* Returns true if every path of the source from line @from to line @to passes @at. */
+/* The same of any of the lines. */
+static bool passes_line(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    const struct ptx_noted_line *loop;
+
+    if (from < to)
+        return has_line_from(lines, from + 1, to - 1);
+    loop = loop_around(lines, from, to);
+    if (loop == NULL)
+        return has_line_from(lines, from + 1, UINT32_MAX) || (to != 0 && has_line_from(lines, lines->declared + 1, to - 1));
+    return has_line_from(lines, from + 1, loop->reached) || (to != 0 && has_line_from(lines, loop->line, to - 1));
+}
+
+/* Whether each way of the source from line @from to line @to comes by @at. */
 static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
     const struct ptx_noted_line *loop;
@@ -145,8 +192,8 @@ static uint32_t count_passed(const struct ptx_noted_lines *lines, uint32_t first
 {
     uint32_t count = 0;
 
-    for (size_t k = 0; k < lines->count; k++)
-        count += lines->at[k].line > first && lines->at[k].line < last && lines->at[k].reached >= last;
+    for (size_t k = find_line(lines, first + 1); k < lines->count && lines->at[k].line < last; k++)
+        count += lines->at[k].reached >= last;
     return count;
 }
 
@@ -166,14 +213,20 @@ static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, cons
     return at->reached != 0 && at->reached < (loop != NULL && at->line > from ? loop->reached : to);
 }
 
+/* Whether a block has no line of the scope. */
+static bool is_elsewhere(const struct ptx_noted_lines *lines, const struct line_range *range)
+{
+    return range->greatest < lines->declared || (lines->end != 0 && range->least > lines->end);
+}
+
 /* Whether an arm assigns on a line after @from, up to @to, which the source may leave out after line @from. */
 static bool has_optional(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     const struct ptx_noted_line *loop = loop_around(lines, from, to);
     const uint32_t end = loop != NULL ? loop->reached : lines->end;
 
-    for (size_t k = 0; k < lines->count; k++)
-        if (lines->at[k].line > from && lines->at[k].line <= to && lines->at[k].reached < end)
+    for (size_t k = find_line(lines, from + 1); k < lines->count && lines->at[k].line <= to; k++)
+        if (lines->at[k].reached < end)
             return true;
     return false;
 }
@@ -190,6 +243,11 @@ static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
     d->assigning.count = d->passed.count = d->entered.count = 0;
     for (size_t g = 0; g < d->groups.count && ptx_spend(d->pl, 1); g++) {
         const struct group *group = &d->groups.at[g];
+
+        if ((last == NULL || last->block != group->block) && is_elsewhere(lines, &d->lines_in[group->block])) {
+            g = d->group_of[d->noting->blocks.at[group->block].end - 1]; /* on with the next block */
+            continue;
+        }
         const bool outside = !in_scope(lines, group->line);
         const bool begins = last == NULL || last->block != group->block;
         uint32_t to = group->line;
@@ -203,11 +261,11 @@ static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
             continue;
         if (has_line(lines, group->line))
             *PTX_PUSH(d->pl->job, d->assigning) = (uint32_t)g;
-        for (size_t k = 0; k < lines->count; k++) {
-            passes |= !begins && last->line != to && is_between(lines, last->line, lines->at[k].line, to);
-            enters |= begins && lines->at[k].reached >= to && lines->at[k].line < to;
-        }
-        if (!begins && left && last->line >= to) /* the scope is entered again */
+        if (!begins && last->line != to)
+            passes = passes_line(lines, last->line, to);
+        for (size_t k = 0; begins && k < lines->count && lines->at[k].line < to && !enters; k++)
+            enters = lines->at[k].reached >= to;
+        if (!begins && left && last->line >= to) /* it is entered again */
             passes |= has_line(lines, lines->declared);
         if (passes)
             *PTX_PUSH(d->pl->job, d->passed) = (struct passed){(uint32_t)g, last->end};
@@ -323,8 +381,8 @@ static void add_line(uint32_t line, struct before *out)
 /* Adds the predecessors of @block that were not visited yet to the worklist. */
 static void search_before(struct doubting *d, uint32_t block)
 {
-    for (size_t i = 0; i < d->preds[block].count; i++) {
-        const uint32_t next = d->preds[block].at[i];
+    for (size_t i = 0; i < d->noting->blocks.at[block].pred.count; i++) {
+        const uint32_t next = d->noting->blocks.at[block].pred.at[i];
 
         if (d->seen[next] == d->generation)
             continue;
@@ -344,7 +402,7 @@ static void find_before(struct doubting *d, bool with_notes, struct before *out)
             out->more = true;
             d->work.count = 0;
         } else if (g == 0) {
-            out->begins |= d->preds[block].count == 0;
+            out->begins |= d->noting->blocks.at[block].pred.count == 0;
             search_before(d, block);
         } else {
             const struct block_notes *notes = with_notes ? notes_in(d, block) : NULL;
@@ -375,7 +433,7 @@ static struct before before_note(struct doubting *d, const struct ptx_noted_line
         s = group->first;
     }
     d->generation++;
-    before.begins = d->preds[note->block].count == 0;
+    before.begins = d->noting->blocks.at[note->block].pred.count == 0;
     search_before(d, note->block);
     find_before(d, false, &before);
     return before;
@@ -491,25 +549,28 @@ static void doubt_moved(struct doubting *d, struct ptx_noted_variable *v, const 
     }
 }
 
-static void find_predecessors(struct doubting *d)
+static void make_room(struct doubting *d)
 {
     const struct ptx_noting *noting = d->noting;
 
-    d->preds = PTX_ARRAY(d->pl->job, struct block_list, noting->blocks.count + 1);
     d->seen = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     d->last_in = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     d->needed = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     d->of_block = PTX_ARRAY(d->pl->job, struct block_notes, noting->blocks.count + 1);
-    for (uint32_t b = 0; b < noting->blocks.count; b++)
-        for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++)
-            *PTX_PUSH(d->pl->job, d->preds[noting->blocks.at[b].succ.at[s]]) = b;
+}
+
+bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                                    const struct ptx_noted_variable *variable, uint32_t statement)
+{
+    const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
+
+    return lines != NULL && has_left(lines, line_of(pl, statement));
 }
 
 bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, uint32_t statement)
 {
     const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
-    const uint32_t line = lines != NULL && lines->end != 0 && lines->function != 0 ? line_of(pl, statement) : 0;
     size_t low = 0;
 
     for (size_t high = lines != NULL ? lines->early.count : 0; low < high;) {
@@ -520,9 +581,8 @@ bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_no
         else
             high = middle;
     }
-    if (lines != NULL && low < lines->early.count && lines->early.at[low].from <= statement)
-        return true;
-    return line != 0 && !in_scope(lines, line) && line >= lines->function && line <= lines->function_end;
+    return (lines != NULL && low < lines->early.count && lines->early.at[low].from <= statement) ||
+           ptx_debug_note_is_out_of_scope(pl, noting, variable, statement);
 }
 
 /* Values of arguments of inlined calls in a register that is written several times and also holds another variable:
@@ -626,7 +686,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
 
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
-    find_predecessors(&d);
+    make_room(&d);
     doubt_shared(&d);
     doubt_computed(&d);
     for (uint32_t i = 0; i < noting->variables.count; i++) {

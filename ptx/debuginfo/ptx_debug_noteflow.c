@@ -110,9 +110,10 @@ struct following {
     struct ptx_noting *noting;
     const struct ptx_noted_pieces *pieces;
     PTX_LIST(struct ptx_noted_event) events;
-    uint32_t *first; /* by block: range of its events */
     uint32_t param;
     const struct ptx_noted_variable *variable;
+    uint32_t bytes;    /* of the variable, 0: not known */
+    uint32_t from, to; /* statements of its scope and its notes */
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
@@ -253,58 +254,217 @@ static bool join(uint32_t *to, const uint32_t *from)
     return changed;
 }
 
-static bool solve(struct following *f, uint32_t *in)
+/* The statements of the innermost scope around an entry that has a range, with all notes of the variable. */
+static void find_scope(struct following *f, uint32_t die)
+{
+    const struct ptx_debug *debug = f->pl->debug;
+    const struct ptx_noted_variable *variable = f->variable;
+    const struct ptx_mark *low = NULL, *high = NULL;
+
+    for (uint32_t at = debug->dies.at[die].parent; at != PTX_NONE && low == NULL; at = debug->dies.at[at].parent) {
+        const struct ptx_value *from = ptx_debug_value(debug, at, ISA_AT_LOW_PC), *to = ptx_debug_value(debug, at, 0x12);
+
+        if (from != NULL && to != NULL && from->fixup != NULL && to->fixup != NULL && from->fixup->addend == 0 &&
+            to->fixup->addend == 0) {
+            low = ptx_debug_mark(debug, from->fixup);
+            high = ptx_debug_mark(debug, to->fixup);
+        }
+        if (ptx_debug_value(debug, at, ISA_AT_RANGES) != NULL)
+            break;
+    }
+    f->from = 0;
+    f->to = UINT32_MAX;
+    if (low == NULL || high == NULL || low->function != f->pl->function || high->function != f->pl->function)
+        return;
+    f->from = ptx_debug_statements_before(f->pl->fn, low->line);
+    f->to = ptx_debug_statements_before(f->pl->fn, high->line);
+    for (size_t i = 0; i < variable->notes.count; i++) {
+        const uint32_t at = variable->notes.at[i].at / 2;
+
+        f->from = at < f->from ? at : f->from;
+        f->to = at + 1 > f->to ? at + 1 : f->to;
+    }
+}
+
+static bool has_left_scope(const struct following *f, const struct ptx_noted_block *block)
+{
+    return block->end <= f->from || block->first >= f->to;
+}
+
+static void reach(struct following *f, uint32_t b)
+{
+    struct ptx_note_search *search = &f->noting->search;
+
+    if (search->reached[b] == search->generation)
+        return;
+    search->reached[b] = search->generation;
+    search->from[b] = search->to[b] = 0;
+    *PTX_PUSH(f->pl->job, search->blocks) = b;
+}
+
+/* The blocks where something may be known, ascending: those with notes, and what follows them up to the end of the scope. */
+static bool find_reached(struct following *f, bool everywhere)
+{
+    struct ptx_noting *noting = f->noting;
+    struct ptx_note_search *search = &noting->search;
+    const size_t count = noting->blocks.count;
+
+    if (search->reached == NULL) {
+        search->reached = PTX_ARRAY(f->pl->job, uint32_t, count);
+        search->from = PTX_ARRAY(f->pl->job, uint32_t, count);
+        search->to = PTX_ARRAY(f->pl->job, uint32_t, count);
+    }
+    if (search->room < f->pieces->count) {
+        search->room = f->pieces->count;
+        search->in = PTX_ARRAY(f->pl->job, uint32_t, count * search->room * PTX_NOTE_SAME);
+    }
+    search->generation++;
+    search->blocks.count = 0;
+    if (everywhere)
+        reach(f, 0);
+    for (size_t i = 0; i < f->events.count; i++)
+        if (!f->events.at[i].kills)
+            reach(f, f->events.at[i].block);
+    for (size_t i = 0; i < search->blocks.count; i++) {
+        const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
+
+        if (!ptx_spend(f->pl, 1 + block->succ.count))
+            return false;
+        for (size_t s = 0; s < block->succ.count; s++)
+            if (search->reached[block->succ.at[s]] != search->generation &&
+                (everywhere || !has_left_scope(f, &noting->blocks.at[block->succ.at[s]])))
+                reach(f, block->succ.at[s]);
+    }
+    if (search->blocks.count > 1)
+        qsort(search->blocks.at, search->blocks.count, sizeof *search->blocks.at, compare_edges);
+    for (size_t e = 0; e < f->events.count; e++) {
+        const uint32_t b = f->events.at[e].block;
+
+        if (search->reached[b] != search->generation)
+            continue;
+        if (search->to[b] == 0)
+            search->from[b] = (uint32_t)e;
+        search->to[b] = (uint32_t)e + 1;
+    }
+    return true;
+}
+
+static uint32_t *state_of(const struct following *f, uint32_t block)
+{
+    return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
+}
+
+/* What is known before any event: at the entry @launch, where a way comes from a block that is not reached nothing. */
+static void begin_states(struct following *f, uint32_t launch)
+{
+    const struct ptx_note_search *search = &f->noting->search;
+
+    for (size_t i = 0; i < search->blocks.count; i++) {
+        const uint32_t b = search->blocks.at[i];
+        const struct ptx_noted_block *block = &f->noting->blocks.at[b];
+        uint32_t *in = state_of(f, b);
+        bool begins = b == 0;
+
+        for (size_t k = 0; k < block->pred.count && !begins; k++)
+            begins = search->reached[block->pred.at[k]] != search->generation;
+        for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
+            in[k] = !begins ? (uint32_t)UNSEEN : k % PTX_NOTE_SAME == 0 && b == 0 ? launch : PTX_NONE;
+    }
+}
+
+/* The state at the end of a block; false: it is not known yet, or the steps are used up. */
+static bool pass(struct following *f, uint32_t b, uint32_t *state)
+{
+    const struct ptx_note_search *search = &f->noting->search;
+
+    if (!ptx_spend(f->pl, 1 + f->pieces->count * (1 + search->to[b] - search->from[b])))
+        return false;
+    memcpy(state, state_of(f, b), f->pieces->count * PTX_NOTE_SAME * sizeof *state);
+    if (state[0] == UNSEEN)
+        return false;
+    for (uint32_t e = search->from[b]; e < search->to[b]; e++)
+        apply(f, &f->events.at[e], state);
+    return true;
+}
+
+static bool solve(struct following *f)
 {
     const struct ptx_noting *noting = f->noting;
+    const struct ptx_note_search *search = &noting->search;
     const uint32_t count = f->pieces->count;
     bool changed = true;
 
     while (changed) { /* the state goes from unseen to ever fewer values */
         changed = false;
-        for (uint32_t b = 0; b < noting->blocks.count; b++) {
-            const struct ptx_noted_block *block = &noting->blocks.at[b];
+        for (size_t i = 0; i < search->blocks.count; i++) {
+            const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
             uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-            if (!ptx_spend(f->pl, 1 + count * (1 + f->first[b + 1] - f->first[b])))
-                return false;
-            memcpy(state, in + b * count * PTX_NOTE_SAME, count * PTX_NOTE_SAME * sizeof *state);
-            if (state[0] == UNSEEN)
+            if (!pass(f, search->blocks.at[i], state))
                 continue;
-            for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
-                apply(f, &f->events.at[e], state);
             for (size_t s = 0; s < block->succ.count; s++)
-                for (uint32_t p = 0; p < count; p++)
-                    changed |= join(in + (block->succ.at[s] * count + p) * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
+                for (uint32_t p = 0; p < count && search->reached[block->succ.at[s]] == search->generation; p++)
+                    changed |= join(state_of(f, block->succ.at[s]) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
         }
     }
-    return true;
+    return f->pl->debug->budget != 0;
 }
 
-/* Finds notes after an assignment whose value already holds on one of the paths to their block: they are wrong, and
- * become notes of an unknown value. Returns true if there is one. */
-static bool drop_contradicted(struct following *f, const uint32_t *in)
+/* Whether a note says that the variable is in a register which a block ends with as a literal, and the state there that
+ * it has another value: clang has changed what it needs some bits of only. */
+static bool is_contradicted(const struct following *f, const struct ptx_noted_event *event, uint32_t block, const uint32_t *state)
 {
     const struct ptx_noting *noting = f->noting;
+    const struct ptx_noted_value *v = &noting->values.at[event->value];
+    const uint32_t reg = v->operand_count == 1 && v->operand[0].kind == PTX_NOTE_REG ? v->operand[0].reg : PTX_NONE;
+    const struct ptx_insn *in = NULL;
+
+    for (uint32_t k = reg != PTX_NONE ? noting->first_write[reg + 1] : 0; reg != PTX_NONE && k-- > noting->first_write[reg] && ptx_spend(f->pl, 1);)
+        if (noting->block_of[noting->writes[k]] == block) {
+            in = &f->pl->fn->insns.at[noting->writes[k]];
+            break;
+        }
+    if (in == NULL || in->op != PTX_MOV || in->guard != PTX_NONE || in->operand_count != 2 || in->operand[1].kind != PTX_O_IMM)
+        return false;
+    for (uint32_t p = 0; p < f->pieces->count * PTX_NOTE_SAME; p++) {
+        const struct ptx_noted_value *known = state[p] < noting->values.count ? &noting->values.at[state[p]] : NULL;
+        uint32_t bytes = ptx_type_bytes(f->pl->fn->regs.at[reg].type);
+
+        bytes = v->bytes != 0 && v->bytes < bytes ? v->bytes : bytes;
+        bytes = f->bytes == 0 ? 1 : f->bytes < bytes ? f->bytes : bytes;
+        if (known != NULL && ptx_note_is_plain(known) && known->operand[0].kind == PTX_NOTE_CONST && known->first == v->first &&
+            known->bytes == v->bytes && ((known->operand[0].value ^ in->operand[1].imm) & lw_mask(8 * bytes)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A note after an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
+ * nothing. Returns whether there is one. */
+static bool drop_contradicted(struct following *f)
+{
+    const struct ptx_noting *noting = f->noting;
+    const struct ptx_note_search *search = &noting->search;
     const uint32_t count = f->pieces->count;
     bool found = false;
 
-    for (uint32_t b = 0; b < noting->blocks.count; b++) {
-        const struct ptx_noted_block *block = &noting->blocks.at[b];
+    for (size_t i = 0; i < search->blocks.count; i++) {
+        const struct ptx_noted_block *block = &noting->blocks.at[search->blocks.at[i]];
         uint32_t state[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-        if (!ptx_spend(f->pl, 1 + count * (1 + f->first[b + 1] - f->first[b])))
-            return false;
-        memcpy(state, in + b * count * PTX_NOTE_SAME, count * PTX_NOTE_SAME * sizeof *state);
-        if (state[0] == UNSEEN)
+        if (!pass(f, search->blocks.at[i], state))
             continue;
-        for (uint32_t e = f->first[b]; e < f->first[b + 1]; e++)
-            apply(f, &f->events.at[e], state);
         for (size_t s = 0; s < block->succ.count; s++)
-            for (uint32_t e = f->first[block->succ.at[s]]; e < f->first[block->succ.at[s] + 1]; e++) {
+            for (uint32_t next = block->succ.at[s], e = search->reached[next] == search->generation ? search->from[next] : UINT32_MAX;
+                 e != UINT32_MAX && e < search->to[next]; e++) {
                 struct ptx_noted_event *event = &f->events.at[e];
 
-                if (event->kills || !event->crosses || event->at > 2 * noting->blocks.at[block->succ.at[s]].first)
+                if (event->kills || event->denied || event->at > 2 * noting->blocks.at[next].first)
                     continue;
+                if (is_contradicted(f, event, search->blocks.at[i], state)) {
+                    event->crosses = false;
+                    event->restates = event->denied = found = true;
+                }
                 for (uint32_t p = 0; p < count * PTX_NOTE_SAME && event->crosses; p++) {
                     if (state[p] != event->value)
                         continue;
@@ -441,15 +601,14 @@ static void add_writes(struct following *f, size_t notes, uint32_t reg)
 }
 
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting,
-                                      const struct ptx_noted_variable *variable, uint32_t param,
+                                      const struct ptx_noted_variable *variable, uint32_t die, uint32_t param,
                                       struct ptx_noted_pieces *pieces)
 {
     struct following f = {.pl = pl, .noting = noting, .pieces = pieces, .param = param, .variable = variable};
-    const uint32_t blocks = (uint32_t)noting->blocks.count;
-    uint32_t *in, launch = PTX_NONE;
+    uint32_t launch = PTX_NONE;
 
     if (!find_edges(noting, variable, pieces) || noting->entries[variable - noting->variables.at] > 1 ||
-        !ptx_spend(pl, variable->notes.count + (uint64_t)blocks * pieces->count))
+        !ptx_spend(pl, variable->notes.count))
         return PTX_NOTED_NOTHING;
     if (param != PTX_NONE) {
         if (!find_launch_values(&f, variable, &launch))
@@ -471,26 +630,22 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     for (size_t e = 0; e < f.events.count; e++)
         f.events.at[e].order = (uint32_t)e;
     qsort(f.events.at, f.events.count, sizeof *f.events.at, compare_events);
-    f.first = PTX_ARRAY(pl->job, uint32_t, blocks + 2);
-    for (size_t e = 0; e < f.events.count; e++)
-        f.first[f.events.at[e].block + 1]++;
-    for (uint32_t b = 0; b < blocks; b++)
-        f.first[b + 1] += f.first[b];
-    const uint32_t all = pieces->count * PTX_NOTE_SAME;
-
-    in = PTX_ARRAY(pl->job, uint32_t, (blocks + 1) * all);
+    f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
+    find_scope(&f, die);
+    if (!find_reached(&f, launch != PTX_NONE))
+        return PTX_NOTED_NOTHING;
     do {
-        for (uint32_t i = 0; i < blocks * all; i++)
-            in[i] = i >= all ? (uint32_t)UNSEEN : i % PTX_NOTE_SAME == 0 ? launch : PTX_NONE;
-        if (!solve(&f, in))
+        begin_states(&f, launch);
+        if (!solve(&f))
             return PTX_NOTED_NOTHING;
-    } while (drop_contradicted(&f, in));
-    for (uint32_t b = 0; b < blocks; b++) {
+    } while (drop_contradicted(&f));
+    for (size_t i = 0; i < noting->search.blocks.count; i++) {
+        const uint32_t b = noting->search.blocks.at[i];
         const struct ptx_noted_block *block = &noting->blocks.at[b];
-        uint32_t *state = in + b * all, from = block->first;
+        uint32_t *state = state_of(&f, b), from = block->first;
 
-        for (uint32_t e = f.first[b]; e < f.first[b + 1]; e++) {
-            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after the event */
+        for (uint32_t e = noting->search.from[b]; e < noting->search.to[b]; e++) {
+            const uint32_t next = (f.events.at[e].at + 1) / 2; /* the first statement after it */
 
             add_range(&f, pieces, from, next < block->end ? next : block->end, state);
             from = next > from ? next : from;

@@ -4,6 +4,7 @@
 #include "ptx/debuginfo/ptx_debug_notes_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { MOST_BYTES = ISA_EXPRESSION_BYTES };
 
@@ -194,6 +195,9 @@ static void find_blocks(struct ptx_placing *pl, struct ptx_noting *noting, struc
         if (!leaves && b + 1 < noting->blocks.count)
             *PTX_PUSH(pl->job, l->block->succ) = b + 1;
     }
+    for (uint32_t b = 0; b < noting->blocks.count; b++)
+        for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++)
+            *PTX_PUSH(pl->job, noting->blocks.at[noting->blocks.at[b].succ.at[s]].pred) = b;
 }
 
 /* ---- writes of registers ----------------------------------------------------------------------------- */
@@ -333,8 +337,32 @@ static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
         }
 }
 
-/* Reads "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": the lines that may assign to a variable. Returns
- * false if the note has another form. */
+static int compare_lines(const void *a, const void *b)
+{
+    const struct ptx_noted_line *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->reached > y->reached ? -1 : x->reached < y->reached;
+}
+
+/* Lines and loops ascend, whatever the text says; then the loops around loops. */
+static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
+{
+    if (lines->count > 1)
+        qsort(lines->at, lines->count, sizeof *lines->at, compare_lines);
+    if (lines->loops.count > 1)
+        qsort(lines->loops.at, lines->loops.count, sizeof *lines->loops.at, compare_lines);
+    for (size_t i = 0; i < lines->loops.count; i++) {
+        uint32_t around = (uint32_t)i;
+
+        while (around != 0 && lines->loops.at[around - 1].reached < lines->loops.at[i].line && ptx_spend(pl, 1))
+            around = lines->outer.at[around - 1];
+        *PTX_PUSH(pl->job, lines->outer) = around;
+    }
+}
+
+/* "NAME LINE = END,ONCE,FUNCTION,END,LINE:END...,-FROM:TO...": lines that may assign to a variable. False: it is no such note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -368,6 +396,7 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
                 (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached};
     }
+    sort_lines(pl, &lines);
     ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),
                 (uint32_t)noting->lines.count);
     *PTX_PUSH(pl->job, noting->lines) = lines;

@@ -48,6 +48,7 @@ struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
     bool once; /* in a call of its function it is assigned once */
     PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
+    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost one around its first line, 0: none */
     PTX_LIST(struct isa_span) early; /* statements, ascending: an assignment of an arm comes before them, and after them in the source */
     struct ptx_noted_line *at;
     size_t count, capacity;
@@ -72,6 +73,14 @@ struct ptx_noted_pieces {
 struct ptx_noted_block {
     uint32_t first, end; /* statements [first, end) */
     PTX_LIST(uint32_t) succ;
+    PTX_LIST(uint32_t) pred;
+};
+/** Where the values of one variable are followed (ptx_debug_noteflow.c). */
+struct ptx_note_search {
+    PTX_LIST(uint32_t) blocks;       /* where something may be known, ascending */
+    uint32_t *reached, generation;   /* by block: the generation in which it is among these */
+    uint32_t *from, *to;             /* by such a block: its events */
+    uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
 };
 /** Notes of a function. */
 struct ptx_noting {
@@ -82,11 +91,11 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_lines) lines;
     struct ptx_map by_register; /* values that are a register or a piece of one */
     PTX_LIST(struct ptx_noted_block) blocks;
-    uint32_t *block_of;      /* by statement: its block */
-    uint32_t *first_write, *writes; /* statements that write register r: writes[first_write[r]] to writes[first_write[r
-                                     * + 1] - 1] */
-    uint32_t *seen, generation;     /* by block: equal to `generation` if a search has visited it */
-    uint8_t *entries;               /* by variable: number of debug entries that it may belong to, at most 2 */
+    uint32_t *block_of;      /* by statement */
+    uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
+    uint32_t *seen, generation;     /* by block: where a search has been */
+    uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
+    struct ptx_note_search search;
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* words of each statement, in the same form */
     uint32_t *others;               /* by word: 1 + statement at which other lanes that execute the word are, 0: none */
@@ -116,7 +125,10 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Makes values unknown where notes may be wrong. */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
-/** Whether the variable is out of its scope on the line of a statement of its function, or has been assigned early. */
+/** Whether the variable is out of its scope on the line of a statement of its function. */
+bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                                    const struct ptx_noted_variable *variable, uint32_t statement);
+/** The same, or whether it has been assigned early there: it is not shown. */
 bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, uint32_t statement);
 /** Counts the entries below @root that each variable of the notes may belong to. If two have the same name, line and
@@ -128,10 +140,10 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
 /** Known values of a variable: none; ranges with values; or everywhere the value that the parameter had at the
  *  launch. */
 enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
-/** Finds the ranges in which values hold. @param: symbol of the kernel parameter, PTX_NONE: no parameter. */
+/** Which value holds where. @die: entry of the variable. @param: symbol of the kernel's parameter that it is, PTX_NONE: none. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
-                            uint32_t param, struct ptx_noted_pieces *pieces);
-/** Marks all registers that notes refer to as wanted. */
+                                      uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
+/** All registers that notes name become wanted. */
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting);
 /** Appends a variable's locations to pl->locations; @bytes: its size, 0: unknown. */
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,

@@ -463,7 +463,7 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
 
     if (variable == NULL)
         return false;
-    noted = ptx_debug_notes_follow(pl, noting, variable, param, &pieces);
+    noted = ptx_debug_notes_follow(pl, noting, variable, index, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
         return false; /* located like a parameter without notes */
     pl->debug->dies.at[index].noted = true;

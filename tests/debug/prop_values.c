@@ -387,6 +387,7 @@ struct kernel {
     uint64_t seed;
     bool cuda;
     const char *level, *clang;
+    unsigned stores;
     char source[96], launch[96], keeping[96], what[256];
 };
 
@@ -405,7 +406,6 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     struct prop_random r = {seed * 77 + 5};
     struct lw_buffer text;
     char name[16];
-    unsigned stores;
 
     *k = (struct kernel){.seed = seed, .cuda = prop_below(&r, 4) == 0};
     k->level = levels[prop_below(&r, LW_COUNT_OF(levels))];
@@ -419,13 +419,38 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     snprintf(k->what, sizeof k->what, "LW_SEED=%" PRIu64 ": %s %s", seed, k->clang != NULL ? k->clang : "clang",
              k->level);
     lw_buffer_init(&text);
-    stores = values_kernel_print(&r, k->cuda, !test->free, &text.sink);
+    k->stores = values_kernel_print(&r, k->cuda, !test->free, &text.sink);
     write_text(k->source, &text);
     text.size = 0;
-    values_launch_print(seed, name, "", stores, &text.sink);
+    values_launch_print(seed, name, "", k->stores, &text.sink);
     write_text(k->launch, &text);
     text.size = 0;
-    values_launch_print(seed, name, ", values: kept", stores, &text.sink);
+    values_launch_print(seed, name, ", values: kept", k->stores, &text.sink);
+    write_text(k->keeping, &text);
+    lw_buffer_fini(&text);
+}
+
+/** PTX of the optimised kernel, with its comments of values, which both of its launch files run. */
+static void compile_kernel(const struct test *test, const struct kernel *k)
+{
+    struct lw_buffer text;
+    struct lw_error err;
+    char path[96], *ptx = NULL;
+    FILE *file;
+    size_t size = 0;
+
+    if (ptx_compile(k->source, &k->level, 1, k->clang, &ptx, &size, NULL, &err) != LW_OK)
+        die(k->what, err.text);
+    snprintf(path, sizeof path, "%s/k.ptx", test->folder);
+    file = fopen(path, "w");
+    if (file == NULL || fwrite(ptx, 1, size, file) != size || fclose(file) != 0)
+        die(path, "cannot be written");
+    free(ptx);
+    lw_buffer_init(&text);
+    values_launch_print(k->seed, "k.ptx", "", k->stores, &text.sink);
+    write_text(k->launch, &text);
+    text.size = 0;
+    values_launch_print(k->seed, "k.ptx", ", values: kept", k->stores, &text.sink);
     write_text(k->keeping, &text);
     lw_buffer_fini(&text);
 }
@@ -449,6 +474,8 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     p.index = test->free ? NULL : "at#";
     options = options_of(&k);
     begin(&p, &options);
+    compile_kernel(test, &k);
+    options.flag_count = 0;
     options.corrupt = corrupt != NULL ? strtoull(corrupt, NULL, 0) : 0;
     (void)check(test, &p, &options);
     if (test->has_values) {
@@ -475,6 +502,8 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         p.index = test.free ? NULL : "at#";
         options = options_of(&k);
         begin(&p, &options);
+        compile_kernel(&test, &k);
+        options.flag_count = 0;
         options.launch = test.has_values ? k.keeping : k.launch;
         options.corrupt = seed + i + 1;
         if (check(&test, &p, &options) != 0) {
@@ -605,8 +634,11 @@ int main(int argc, char **argv)
         printf("no clang is installed\n");
         return 77;
     } else {
-        for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || keep_going || test.free || random_seeds); i++)
+        for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || keep_going || test.free || random_seeds); i++) {
             wrong += random_kernel(&test, seed + i);
+            if ((i + 1) % 50 == 0 && i + 1 < count) /* a long run shows where it is */
+                printf("%lu kernels, wrong values in %" PRIu64 "\n", i + 1, test.counts.wrong_kernels);
+        }
         for (int i = 1; i < argc && (wrong == 0 || keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
         print_counts(argc > 1 ? "launch files" : test.free ? "free" : "observed", &test.counts);
