@@ -168,7 +168,7 @@ void ptx_debug_keep_values(struct ptx_unit *unit)
     noting = ptx_debug_notes_read(&pl);
     if (noting == NULL)
         return;
-    ptx_debug_notes_count(&pl, noting, root);
+    ptx_debug_notes_match(&pl, noting, root);
     find_written(&keeping);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_noted_pieces pieces = {0};

@@ -321,13 +321,27 @@ static void doubt(struct doubting *d, struct ptx_noted_variable *v, uint32_t at,
     *PTX_PUSH(d->pl->job, v->notes) = (struct ptx_noted_event){.at = at, .block = block, .value = d->nothing, .doubts = true};
 }
 
-/* Code of an assigning line without a note there: clang has lost the note. */
+/* Whether a group is before the variable's scope, or, with all that follow, after it. */
+static bool is_before(const struct group *group, const struct ptx_noted_variable *v)
+{
+    return group->end <= v->from;
+}
+
+static bool is_behind(const struct group *group, const struct ptx_noted_variable *v)
+{
+    return group->first >= v->to;
+}
+
+/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
 static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
 {
     for (size_t k = 0; k < d->assigning.count && ptx_spend(d->pl, 1); k++) {
         const struct group *group = &d->groups.at[d->assigning.at[k]];
         const struct block_notes *notes = notes_in(d, group->block);
-        bool said = false;
+        bool said = is_before(group, v);
+
+        if (is_behind(group, v))
+            break;
 
         for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1])
             said = v->notes.at[i - 1].at > 2 * group->first && v->notes.at[i - 1].at <= 2 * group->end;
@@ -345,6 +359,11 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v)
         const struct group *group = &d->groups.at[passed->group];
         const struct block_notes *notes = notes_in(d, group->block);
         bool said = false;
+
+        if (is_behind(group, v))
+            break;
+        if (is_before(group, v))
+            continue;
 
         for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
             const struct ptx_noted_event *note = &v->notes.at[i - 1];
@@ -459,7 +478,9 @@ static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, cons
         struct before before = {.count = 0};
         bool passes = false;
 
-        if (notes != NULL && notes->first_at <= 2 * group->first)
+        if (is_behind(group, v))
+            break;
+        if (is_before(group, v) || (notes != NULL && notes->first_at <= 2 * group->first))
             continue;
         d->generation++;
         search_before(d, group->block);

@@ -112,8 +112,7 @@ struct following {
     PTX_LIST(struct ptx_noted_event) events;
     uint32_t param;
     const struct ptx_noted_variable *variable;
-    uint32_t bytes;    /* of the variable, 0: not known */
-    uint32_t from, to; /* statements of its scope and its notes */
+    uint32_t bytes; /* of the variable, 0: not known */
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
@@ -254,41 +253,9 @@ static bool join(uint32_t *to, const uint32_t *from)
     return changed;
 }
 
-/* The statements of the innermost scope around an entry that has a range, with all notes of the variable. */
-static void find_scope(struct following *f, uint32_t die)
-{
-    const struct ptx_debug *debug = f->pl->debug;
-    const struct ptx_noted_variable *variable = f->variable;
-    const struct ptx_mark *low = NULL, *high = NULL;
-
-    for (uint32_t at = debug->dies.at[die].parent; at != PTX_NONE && low == NULL; at = debug->dies.at[at].parent) {
-        const struct ptx_value *from = ptx_debug_value(debug, at, ISA_AT_LOW_PC), *to = ptx_debug_value(debug, at, 0x12);
-
-        if (from != NULL && to != NULL && from->fixup != NULL && to->fixup != NULL && from->fixup->addend == 0 &&
-            to->fixup->addend == 0) {
-            low = ptx_debug_mark(debug, from->fixup);
-            high = ptx_debug_mark(debug, to->fixup);
-        }
-        if (ptx_debug_value(debug, at, ISA_AT_RANGES) != NULL)
-            break;
-    }
-    f->from = 0;
-    f->to = UINT32_MAX;
-    if (low == NULL || high == NULL || low->function != f->pl->function || high->function != f->pl->function)
-        return;
-    f->from = ptx_debug_statements_before(f->pl->fn, low->line);
-    f->to = ptx_debug_statements_before(f->pl->fn, high->line);
-    for (size_t i = 0; i < variable->notes.count; i++) {
-        const uint32_t at = variable->notes.at[i].at / 2;
-
-        f->from = at < f->from ? at : f->from;
-        f->to = at + 1 > f->to ? at + 1 : f->to;
-    }
-}
-
 static bool has_left_scope(const struct following *f, const struct ptx_noted_block *block)
 {
-    return block->end <= f->from || block->first >= f->to;
+    return block->end <= f->variable->from || block->first >= f->variable->to;
 }
 
 static void reach(struct following *f, uint32_t b)
@@ -610,6 +577,7 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     if (!find_edges(noting, variable, pieces) || noting->entries[variable - noting->variables.at] > 1 ||
         !ptx_spend(pl, variable->notes.count))
         return PTX_NOTED_NOTHING;
+    f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
     if (param != PTX_NONE) {
         if (!find_launch_values(&f, variable, &launch))
             return PTX_NOTED_LAUNCH;
@@ -630,8 +598,6 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     for (size_t e = 0; e < f.events.count; e++)
         f.events.at[e].order = (uint32_t)e;
     qsort(f.events.at, f.events.count, sizeof *f.events.at, compare_events);
-    f.bytes = (uint32_t)ptx_debug_type_bytes(pl->debug, die);
-    find_scope(&f, die);
     if (!find_reached(&f, launch != PTX_NONE))
         return PTX_NOTED_NOTHING;
     do {

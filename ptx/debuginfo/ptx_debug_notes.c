@@ -454,14 +454,13 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
         known = ptx_map_find(&noting->by_key, note->text, key);
         if (known == NULL) {
             ptx_map_put(pl->job, &noting->by_key, note->text, key, (uint32_t)noting->variables.count);
-            *PTX_PUSH(pl->job, noting->variables) = (struct ptx_noted_variable){.key = note->text, .key_size = key};
+            *PTX_PUSH(pl->job, noting->variables) = (struct ptx_noted_variable){.key = note->text, .key_size = key, .to = UINT32_MAX};
             known = ptx_map_find(&noting->by_key, note->text, key);
         }
         note_early(pl, noting, note, &event, &noting->variables.at[*known]);
         *PTX_PUSH(pl->job, noting->variables.at[*known].notes) = event;
     }
     drop_reduced(pl, noting);
-    ptx_debug_notes_doubt(pl, noting);
     return noting;
 }
 
@@ -506,7 +505,36 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
     return known != NULL ? &noting->variables.at[*known] : NULL;
 }
 
-void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root)
+/* The statements of the innermost scope around an entry that has a range, with all notes of the variable. */
+static void find_scope(const struct ptx_placing *pl, struct ptx_noted_variable *variable, uint32_t die)
+{
+    const struct ptx_debug *debug = pl->debug;
+    const struct ptx_mark *low = NULL, *high = NULL;
+
+    for (uint32_t at = debug->dies.at[die].parent; at != PTX_NONE && low == NULL; at = debug->dies.at[at].parent) {
+        const struct ptx_value *from = ptx_debug_value(debug, at, ISA_AT_LOW_PC), *to = ptx_debug_value(debug, at, 0x12);
+
+        if (from != NULL && to != NULL && from->fixup != NULL && to->fixup != NULL && from->fixup->addend == 0 &&
+            to->fixup->addend == 0) {
+            low = ptx_debug_mark(debug, from->fixup);
+            high = ptx_debug_mark(debug, to->fixup);
+        }
+        if (ptx_debug_value(debug, at, ISA_AT_RANGES) != NULL)
+            break;
+    }
+    if (low == NULL || high == NULL || low->function != pl->function || high->function != pl->function)
+        return;
+    variable->from = ptx_debug_statements_before(pl->fn, low->line);
+    variable->to = ptx_debug_statements_before(pl->fn, high->line);
+    for (size_t i = 0; i < variable->notes.count; i++) {
+        const uint32_t at = variable->notes.at[i].at / 2;
+
+        variable->from = at < variable->from ? at : variable->from;
+        variable->to = at + 1 > variable->to ? at + 1 : variable->to;
+    }
+}
+
+void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;
 
@@ -515,9 +543,13 @@ void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, ui
         const unsigned tag = debug->dies.at[i].tag;
         const struct ptx_noted_variable *variable =
             tag == ISA_TAG_VARIABLE || tag == ISA_TAG_PARAMETER ? ptx_debug_noted(pl, noting, root, i) : NULL;
+        const size_t index = variable != NULL ? (size_t)(variable - noting->variables.at) : 0;
 
-        if (variable != NULL && noting->entries[variable - noting->variables.at] < 2)
-            noting->entries[variable - noting->variables.at]++;
+        if (variable == NULL || noting->entries[index] == 2)
+            continue;
+        if (noting->entries[index]++ == 0)
+            find_scope(pl, &noting->variables.at[index], i);
     }
+    ptx_debug_notes_doubt(pl, noting);
 }
 

@@ -55,7 +55,8 @@ struct ptx_noted_lines {
 };
 struct ptx_noted_variable {
     const char *key; /* "NAME LINE CALLS" */
-    uint32_t key_size, lines; /* lines: 1 + index in the list of lines, 0: unknown */
+    uint32_t key_size, lines; /* lines: 1 + its index in the list of lines, 0: none are known */
+    uint32_t from, to;        /* statements of its scope and its notes */
     PTX_LIST(struct ptx_noted_event) notes;
 };
 /** Statements [from, to) of the text before which a variable has the values in @value: PTX_NOTE_SAME indices of equal
@@ -131,10 +132,10 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
 /** The same, or whether it has been assigned early there: it is not shown. */
 bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, uint32_t statement);
-/** Counts the entries below @root that each variable of the notes may belong to. If two have the same name, line and
- *  calls, the notes are ambiguous. */
-void ptx_debug_notes_count(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
-/** Returns the variable that entry @die describes, below the function's entry @root; NULL: no note refers to it. */
+/** Find the entries below @root that variables of the notes are: of two with one name, line and calls it is not known which
+ *  is meant. With their scopes, what notes say wrongly is found. */
+void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
+/** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,
                                                  uint32_t die);
 /** Known values of a variable: none; ranges with values; or everywhere the value that the parameter had at the

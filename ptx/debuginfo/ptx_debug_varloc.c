@@ -742,7 +742,7 @@ void ptx_debug_function(struct ptx_unit *unit, uint32_t base, const uint32_t *in
     struct ptx_noting *noting = ptx_debug_notes_read(&pl);
 
     if (noting != NULL)
-        ptx_debug_notes_count(&pl, noting, root);
+        ptx_debug_notes_match(&pl, noting, root);
     want_registers(&pl, root, noting);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end; i++) {
         struct ptx_die *die = &debug->dies.at[i];
