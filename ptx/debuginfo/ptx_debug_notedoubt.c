@@ -546,27 +546,17 @@ static uint32_t line_beside(struct doubting *d, const struct ptx_noted_lines *li
     return 0;
 }
 
-/* Assignments that are in no arm and no loop of the variable's scope: their notes may be in one block. */
-static unsigned count_certain(const struct ptx_noted_lines *lines)
-{
-    unsigned count = 0;
-
-    for (size_t k = 0; k < lines->count; k++)
-        count += lines->at[k].reached != 0 && lines->at[k].reached == lines->end && loop_around(lines, lines->at[k].line, lines->at[k].line) == NULL;
-    return count;
-}
-
-/* A note among code of lines before the declaration is of an assignment that clang has moved up. Of which one, where there are
- * several, and where the others before it are, is not known. */
+/* A note before code of lines before the declaration, and not after code of the scope, is of an assignment that clang has
+ * moved up. Of which one, where its block has several, and where the others before it are, is not known. */
 static void doubt_moved(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
-    if (lines->function == 0 || count_certain(lines) < 2)
-        return;
-    for (size_t i = 0; i < v->notes.count && ptx_spend(d->pl, 1); i++) {
-        const uint32_t before = line_beside(d, lines, &v->notes.at[i], false);
+    for (size_t i = 0; i < v->notes.count && lines->function != 0 && lines->count > 1 && ptx_spend(d->pl, 1); i++) {
+        struct ptx_noted_event *note = &v->notes.at[i];
+        const uint32_t before = line_beside(d, lines, note, false), after = line_beside(d, lines, note, true);
 
-        if (before != 0 && before < lines->declared && line_beside(d, lines, &v->notes.at[i], true) < lines->declared)
-            v->notes.at[i].value = d->nothing;
+        if (after != 0 && after < lines->declared && (before == 0 || !in_scope(lines, before)) &&
+            find_line(lines, d->lines_in[note->block].greatest + 1) > 1)
+            note->value = d->nothing;
     }
 }
 
