@@ -231,6 +231,14 @@ static bool has_optional(const struct ptx_noted_lines *lines, uint32_t from, uin
     return false;
 }
 
+/* Whether a group ends its block with a branch that is not always taken. */
+static bool ends_in_branch(const struct doubting *d, const struct group *group)
+{
+    const struct ptx_insn *last = &d->pl->fn->insns.at[group->end - 1];
+
+    return last->op == PTX_BRA && last->guard != PTX_NONE;
+}
+
 /* Where the assignments of these lines can be seen to be without notes. */
 static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
 {
@@ -273,7 +281,7 @@ static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
             *PTX_PUSH(d->pl->job, d->entered) = (uint32_t)g;
         if (outside)
             continue;
-        if (begins || group->line <= run) {
+        if (begins || group->line < run || (group->line == run && !ends_in_branch(d, group))) {
             run = ahead = group->line;
         } else if (group->line < ahead && has_optional(lines, group->line, ahead)) {
             *PTX_PUSH(d->pl->job, lines->early) = (struct isa_span){group->first, group->end};
@@ -327,7 +335,7 @@ static bool is_before(const struct group *group, const struct ptx_noted_variable
     return group->end <= v->from;
 }
 
-static bool is_behind(const struct group *group, const struct ptx_noted_variable *v)
+static bool is_after(const struct group *group, const struct ptx_noted_variable *v)
 {
     return group->first >= v->to;
 }
@@ -340,13 +348,45 @@ static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
         const struct block_notes *notes = notes_in(d, group->block);
         bool said = is_before(group, v);
 
-        if (is_behind(group, v))
+        if (is_after(group, v))
             break;
 
         for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && !said && ptx_spend(d->pl, 1); i = d->before.at[i - 1])
             said = v->notes.at[i - 1].at > 2 * group->first && v->notes.at[i - 1].at <= 2 * group->end;
         if (!said)
             doubt(d, v, 2 * group->first + 1, group->block);
+    }
+}
+
+/* Whether a note's register is written by the code in front of it. */
+static bool is_confirmed(const struct doubting *d, const struct ptx_noted_event *note)
+{
+    const struct ptx_noting *noting = d->noting;
+    const struct ptx_noted_value *v = &noting->values.at[note->value];
+    const uint32_t end = note->at / 2;
+
+    if (end <= noting->blocks.at[note->block].first || v->operand_count == 0 || !ptx_note_is_plain(v))
+        return false;
+    if (v->operand[0].kind != PTX_NOTE_REG)
+        return true;
+    for (uint32_t k = noting->first_write[v->operand[0].reg]; k < noting->first_write[v->operand[0].reg + 1]; k++)
+        if (noting->writes[k] < end && noting->writes[k] >= d->groups.at[d->group_of[end - 1]].first)
+            return true;
+    return false;
+}
+
+/* Of several assignments in a row some have no note, and what the note before says was computed elsewhere: it may be of the one
+ * without. */
+static void doubt_before(struct doubting *d, struct ptx_noted_variable *v, const struct block_notes *notes, uint32_t at)
+{
+    for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
+        struct ptx_noted_event *note = &v->notes.at[i - 1];
+
+        if (note->at > at || note->restates)
+            continue;
+        if (!is_confirmed(d, note))
+            note->value = d->nothing;
+        break;
     }
 }
 
@@ -360,7 +400,7 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v)
         const struct block_notes *notes = notes_in(d, group->block);
         bool said = false;
 
-        if (is_behind(group, v))
+        if (is_after(group, v))
             break;
         if (is_before(group, v))
             continue;
@@ -371,9 +411,11 @@ static void doubt_passed(struct doubting *d, struct ptx_noted_variable *v)
             said = note->at <= 2 * group->first && note->at >= 2 * passed->after;
         }
         if (notes != NULL && notes->news < d->needed[group->block])
-            said = false; /* it is unknown which of the assignments has the note */
-        if (!said)
-            doubt(d, v, 2 * group->first, group->block);
+            said = false; /* which of the assignments has one is not known */
+        if (said)
+            continue;
+        doubt_before(d, v, notes, 2 * group->first);
+        doubt(d, v, 2 * group->first, group->block);
     }
 }
 
@@ -478,7 +520,7 @@ static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, cons
         struct before before = {.count = 0};
         bool passes = false;
 
-        if (is_behind(group, v))
+        if (is_after(group, v))
             break;
         if (is_before(group, v) || (notes != NULL && notes->first_at <= 2 * group->first))
             continue;

@@ -528,7 +528,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
                     (is_loaded_from(f->pl, noting, v.operand[0].reg, f->param, v.first, 0) ||
                      was_loaded_from(f->pl, noting, &event, v.operand[0].reg, f->param, v.first)));
 
-        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !same && ptx_spend(f->pl, 1); e++) {
+        for (size_t e = 0; e < f->events.count && v.operand_count == 0 && !event.doubts && !same && ptx_spend(f->pl, 1); e++) {
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];
 
             same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&

@@ -294,6 +294,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
         before.at = 2 * start;
         before.block = noting->block_of[start];
         before.value = (uint32_t)noting->values.count;
+        before.doubts = true;
         *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.first = v.first, .bytes = v.bytes};
         *PTX_PUSH(pl->job, variable->notes) = before;
     }
@@ -303,6 +304,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     before.at = 2 * start;
     if (is_written(pl, noting, &v, start, event->at / 2)) {
         before.value = (uint32_t)noting->values.count;
+        before.doubts = true;
         *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.first = v.first, .bytes = v.bytes};
     }
     *PTX_PUSH(pl->job, variable->notes) = before;
