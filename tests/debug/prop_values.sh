@@ -32,6 +32,15 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 443 clang-16 # one note for two assignments in straight code
     kept 465 clang-16
     kept 465 clang-19 # at the head of a loop, the counter's increment was said a line late
+    kept 83000105 clang-14            # notes of two assignments, of which clang has moved the second up, and lost the first
+    kept 84000008 clang-14            # that nothing is known was taken for the value of the launch
+    kept 84000093 clang-19            # the note of one assignment in the place of another's
+    kept 84000123 clang-14            # an assignment of an arm before the arm's branch, on the line where the block begins
+    kept 82000038 clang-19            # clang keeps the bits that are used later
+    kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
+    kept 4766258808608889788 clang-14 # code of a loop is before it
+    kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
+    kept 4766258808608889890 clang-19 # notes before the declaration
 fi
 [ $other = 0 ] && exit $random
 exit $other
