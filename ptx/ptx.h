@@ -76,8 +76,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option with which clang omits the values of variables of optimised code, because neither a debugger nor a check
- *  reads them. To find them would take a quarter more of clang's time on large kernels. nvcc does not get this
+/** Option for clang: neither a debugger nor a check reads variables of optimised code, so their values are
+ *  omitted. To find them takes clang some per cent more time on large kernels. nvcc does not get this
  *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */

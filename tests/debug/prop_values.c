@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values that are shown of optimised code are those of -O0. Each case is a kernel, compiled twice: with -O0 -g,
- * where all variables are in memory, and optimised. Both run in small steps (values_trace.h), and what the debugger
+ * where all variables are in memory, and optimised to PTX, which then is a source of its own. Both run in small steps (values_trace.h), and what the debugger
  * shows of the optimised one is compared:
  *
  *   - where a thread visits a line equally often in both, the value of the n-th visit is the value that the
@@ -24,8 +24,9 @@
  *
  * Kinds of difference that count as wrong with LW_VALUES_STRICT=1 only: a thread executes code of a line
  * that it does not reach with -O0 (the compiler made it unconditional), so that values are those of that way. A
- * line was moved to after one that follows it with -O0: values may be those of the later line. A line has
- * assigned its variable before its first instruction. Between visits: the value of an arm that the
+ * line was moved to after one that follows it with -O0: values may be those of the later line. Code of a line was
+ * moved to before one that precedes it with -O0, so that its visits are not those of -O0: values may be those of
+ * another visit of this line. A line has assigned its variable before its first instruction. Between visits: the value of an arm that the
  * thread does not take, as both arms are executed.
  *
  * The scopes of clang have one range each: code of a call that is elsewhere, too, counts there as the caller's. A thread that
