@@ -50,16 +50,11 @@ class Trends:
         print('%s  %s' % ('ok  ' if holds else 'FAIL', text), flush=True)
         self.bad |= not holds
 
-    def band(self, what, ours, expected, share, held=True):
-        """A figure of a source: ours is within @share of it. @held: else it is only reported."""
-        off = ours / expected - 1
-        inside = abs(off) <= share + 1e-9
+    def band(self, what, ours, expected, share):
+        """A figure of a source: ours is within @share of it."""
+        inside = abs(ours / expected - 1) <= share + 1e-9
         self.rows.append((what, expected, share, ours, inside))
-        if held:
-            self.claim(inside, '%s: %.5g, band %g +-%g %%' % (what, ours, expected, 100 * share))
-        else:
-            print('%s  %s: %.3g, the source has %.3g (%+d %%)' % ('ok  ' if inside else 'off ', what, ours, expected,
-                                                             round(100 * off)), flush=True)
+        self.claim(inside, '%s: %.5g, band %g +-%g %%' % (what, ours, expected, 100 * share))
 
     def keep(self, name, heading, rows):
         if self.out:
@@ -82,24 +77,27 @@ def miss_rate(report):
 
 WAVES, WARPS, ITERATIONS = 2, 32, 82
 ARRAY = 384  # bytes from a lane's array to the next: whole lines, so that a lane misses 3 times in 82
+AT = 13312   # where they begin, modulo 64 KB: the source does not say; SWL 3 and 4 of one load depend on it
 
 
 def private_stream(loads, loop=False):
-    """@loads diverged loads of a lane's own arrays and six dependent additions, 82 times; without a branch, or as a @loop."""
+    """@loads diverged loads of a lane's own arrays and six dependent additions, 82 times; without a branch, or as a @loop.
+
+    The loads write one register, so the second issues when the first has its data. Only so the source's figures for two come out: a model of its
+    twelve lines of text has thread IPC .28 and miss rate .72 under gto, as they say, and .47 and .43 where both loads are under way at once."""
     text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
     text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'
     text += '    v_mov_b32 v20, 0\n    v_mov_b64 v6:7, c[x]\n'
     for k in range(loads):
         a = 'v%d:%d' % (8 + 2 * k, 9 + 2 * k)
         text += '    v_mulwide_u32 %s, v0, %d\n    v_add_u64 %s, %s, v6:7\n' % (a, ARRAY * loads, a, a)
-        if k:
-            text += '    v_add_u64 %s, %s, %d\n' % (a, a, ARRAY * k)
+        text += '    v_add_u64 %s, %s, %d\n' % (a, a, ARRAY * k + AT)
     if loop:
         text += '    s_mov_b32 s1, 0\nagain:\n'
     for i in range(1 if loop else ITERATIONS):
         for k in range(loads):
-            text += '    ld.global.b32 v%d, [v%d:%d+%d]\n' % (21 + k, 8 + 2 * k, 9 + 2 * k, 4 * i)
-        text += '    v_add_u32 v20, v21, %s\n' % ('v22' if loads == 2 else 'v20')
+            text += '    ld.global.b32 v21, [v%d:%d+%d]\n' % (8 + 2 * k, 9 + 2 * k, 4 * i)
+        text += '    v_add_u32 v20, v21, v20\n'
         text += '    v_add_u32 v20, v20, 1\n' * 5
     if loop:
         text += ''.join('    v_add_u64 v%d:%d, v%d:%d, 4\n' % (8 + 2 * k, 9 + 2 * k, 8 + 2 * k, 9 + 2 * k) for k in range(loads))
@@ -108,12 +106,12 @@ def private_stream(loads, loop=False):
                    '    st.global.b32 [v4:5], v20\n    exit\n.end\n')
 
 
-# One SM; L1 32 KB with hashed sets, a hit 10 cycles; a miss 400 cycles, and a line every 20 cycles;
-# additions 20 cycles; no instruction misses. lsu.queue is the machine's own: 1.
-SANITY = ['core.count=1', 'l1.hash=xor', 'l1.latency=10', 'fetch.perfect=true', 'constant.perfect=true',
+# One SM, an instruction every four cycles, blocks of one warp; L1 32 KB with hashed sets, a hit 10 cycles; a miss 400 cycles,
+# and a line every 20 cycles; additions 20 cycles; no instruction misses. lsu.queue is the machine's own: 1.
+SANITY = ['core.count=1', 'core.blocks=32', 'l1.hash=xor', 'l1.latency=10', 'fetch.perfect=true', 'constant.perfect=true',
           'clocks.core=1300', 'clocks.icnt=1300', 'clocks.l2=1300', 'clocks.dram=1300', 'l2.bytes=0', 'l2.slices=1',
           'dram.channels=1', 'dram.burst_bytes=128', 'dram.bus_bytes=8', 'dram.tCCD=20', 'dram.latency=300',
-          'units.int.latency=20', 'registers.collector=reserved'] + \
+          'units.int.latency=20', 'issue.lanes=8', 'registers.collector=reserved'] + \
          ['dram.%s=1' % key for key in ('tRCD', 'tRP', 'tRAS', 'tRC', 'tRRD', 'tCL', 'tWL', 'tWR', 'tWTR')]
 
 
@@ -123,8 +121,8 @@ def sanity(t, loads, policy, *keys, loop=False, name='private'):
         f.write(private_stream(loads, loop))
     threads = WAVES * WARPS * 32
     report = t.run('program: {source: %s.s}\nbuffers:\n  x: {type: u32, count: %d}\n  out: {type: u32, count: %d}\n'
-                   'steps: [launch: {entry: k, grid: [%d], block: [256], args: [x, out]}]\n' %
-                   (name, threads * ARRAY // 4 * loads, threads, threads // 256), 'rogers', SANITY + policy + list(keys), name=name)
+                   'steps: [launch: {entry: k, grid: [%d], block: [32], args: [x, out]}]\n' %
+                   (name, (threads * ARRAY * loads + AT) // 4, threads, threads // 32), 'rogers', SANITY + policy + list(keys), name=name)
     if loop:
         return threads * ITERATIONS * (loads + 6) / report['cycles'], miss_rate(report)
     return thread_ipc(report), miss_rate(report)
