@@ -177,8 +177,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->fetch_group > c->fetch_buffer)
         return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u can take",
                        c->fetch_group, c->fetch_buffer);
-    if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u needs a cache to fill: set fetch.l0_bytes", c->fetch_prefetch);
+    if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0 && c->fetch_cache_mshrs < 2)
+        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u needs two of fetch.cache_mshrs without fetch.l0_bytes: one is for "
+                       "fetches", c->fetch_prefetch);
     if (c->constant_l0_bytes != 0 && c->fetch_l0_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u shares the link of fetch.l0_bytes: set that, too",
                        c->constant_l0_bytes);

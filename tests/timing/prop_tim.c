@@ -250,8 +250,10 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         random_gcn(r, c);
         return;
     }
-    if (rnd_below(r, 2) == 0)
+    if (rnd_below(r, 2) == 0) {
+        c->fetch_prefetch = rnd_below(r, 2) && c->fetch_cache_mshrs > 1 ? between(r, 1, 8) : 0; /* to the plain cache */
         return;
+    }
     c->fetch_l0_ways = between(r, 1, 4);
     c->fetch_l0_bytes = c->fetch_cache_line * c->fetch_l0_ways * power(r, 1, 4);
     c->fetch_link = rnd_below(r, 2) ? between(r, 1, 4) : between(r, 1, 45);

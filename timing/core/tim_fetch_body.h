@@ -98,6 +98,80 @@ static bool fetch_can_send(struct tim_core *core)
     return false;
 }
 
+/** Returns the address of an instruction in the instruction cache. Instructions of the GPU may be half as long as
+ *  ours. */
+static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
+{
+    return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
+                                                                  : (w->fetch_pc - w->code->base) / 2);
+}
+
+/** Returns the address past the program, as fetch_address() gives addresses. */
+static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
+{
+    return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
+}
+
+/* ---- lines ahead of a stream, without L0 caches ------------------------------------------------------ */
+
+/** Begins a stream after @line, which a fetch for @warp missed. */
+static void ahead_begin(struct tim_core *core, unsigned warp, uint64_t line)
+{
+    const struct tim_config *c = core->config;
+    uint64_t end = code_end(c, &core->warp[warp]);
+    struct tim_ahead *ahead = &core->ahead;
+
+    *ahead = (struct tim_ahead){.at = line, .next = line + c->fetch_cache_line, .end = end};
+    ahead->stop = line + (c->fetch_prefetch + UINT64_C(1)) * c->fetch_cache_line;
+    ahead->stop = ahead->stop < end ? ahead->stop : end;
+}
+
+/** Moves the end of the stream on if a fetch reads @line, which the stream requested. */
+static inline void ahead_follow(struct tim_core *core, uint64_t line)
+{
+    struct tim_ahead *ahead = &core->ahead;
+
+    if (line <= ahead->at || line >= ahead->next) /* without a stream both are 0 */
+        return;
+    core->stats->count[TIM_CORE_prefetches_used]++;
+    ahead->at = line;
+    ahead->stop = line + (core->config->fetch_prefetch + UINT64_C(1)) * core->config->fetch_cache_line;
+    ahead->stop = ahead->stop < ahead->end ? ahead->stop : ahead->end;
+}
+
+/** Requests the next line of the stream if the cache does not have it. One MSHR stays free for fetches. */
+static __attribute__((noinline)) void ahead_request(struct tim_core *core, uint64_t now)
+{
+    struct tim_ahead *ahead = &core->ahead;
+    uint64_t line = ahead->next, mask[4];
+    struct tim_cache_result r;
+
+    byte_mask(mask, 0, core->config->fetch_cache_line);
+    tim_cache_lookup(core->icache, line, mask, &r);
+    if (tim_cache_is_blocked(r.answer) && r.answer != TIM_CACHE_NO_MERGE)
+        return;
+    if (r.answer == TIM_CACHE_MISS) {
+        if (tim_cache_mshrs_used(core->icache) + 1 >= core->config->fetch_cache_mshrs)
+            return;
+        if (!core->memory->ops->can_send(core->memory, core->index)) {
+            core->no_capacity = true;
+            return;
+        }
+        tim_cache_read(core->icache, line, mask, TIM_NONE, 0xffff, &r);
+        share_request(core, TIM_SHARES_CODE, line);
+        core->stats->count[TIM_CORE_prefetches]++;
+        tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0, 0xffff, now);
+    }
+    ahead->next += core->config->fetch_cache_line;
+    core->moved = true;
+}
+
+static inline void tim_fetch_ahead(struct tim_core *core, uint64_t now)
+{
+    if (core->ahead.next < core->ahead.stop)
+        ahead_request(core, now);
+}
+
 /** Fetches from a line that is not in the cache. Returns false if the fetch must be repeated (blocked). */
 static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
                         const uint64_t mask[4], uint64_t now)
@@ -118,21 +192,10 @@ static bool fetch_below(struct tim_core *core, unsigned warp, uint64_t line,
     core->warp[warp].fetching = true;
     if (r.fetch != 0)
         tim_send_read(core, core->icache, line, r.fetch, TIM_CLIENT_FETCH, 0, 0xffff, now);
+    ahead_follow(core, line);
+    if (r.answer == TIM_CACHE_MISS && core->config->fetch_prefetch != 0 && !tim_has_levels(core))
+        ahead_begin(core, warp, line);
     return true;
-}
-
-/** Returns the address of an instruction in the instruction cache. Instructions of the GPU may be half as long as
- *  ours. */
-static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
-{
-    return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
-                                                                  : (w->fetch_pc - w->code->base) / 2);
-}
-
-/** Returns the address past the program, as fetch_address() gives addresses. */
-static uint64_t code_end(const struct tim_config *c, const struct tim_warp *w)
-{
-    return w->code->base + (uint64_t)w->code->count * c->fetch_word_bytes;
 }
 
 /** Returns how many instructions one fetch can add to the buffer of a warp. */
@@ -196,8 +259,10 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         if (!tim_cache_read_hit(core->icache, line, mask))
             return fetch_below(core, warp, line, mask, now);
         core->stats->count[TIM_CORE_fetches]++;
+        ahead_follow(core, line);
     } else {
         core->stats->count[TIM_CORE_fetches]++;
+        ahead_follow(core, line);
     }
     fill_buffer(core, warp, count, now);
     return true;
@@ -211,6 +276,8 @@ static void tim_fetch_filled(struct tim_core *core, uint64_t line, unsigned sect
     for (unsigned i = 0; i < count; i++) {
         unsigned warp = core->waiters[i] & ~TIM_FETCHES_TOGETHER;
 
+        if (core->waiters[i] == TIM_NONE) /* a stream requested the line */
+            continue;
         if (tim_has_levels(core) && warp == core->waiters[i]) {
             tim_front_answer(core->front, core->waiters[i], core->now);
             continue;
@@ -539,6 +606,7 @@ static bool read_together(struct tim_core *core, unsigned first, uint64_t member
 
     if (core->config->fetch_perfect || tim_cache_read_whole(core->icache, line) || tim_cache_read_hit(core->icache, line, mask)) {
         count[TIM_CORE_fetches]++;
+        ahead_follow(core, line);
         return true;
     }
     for (LW_EACH_BIT(m, members)) { /* the first warp requests the line, the others wait for it, too */

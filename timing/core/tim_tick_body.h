@@ -151,6 +151,7 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
         reselect_some(core, false, now);
     if (!tim_quick(core) || tim_any_fetches(core))
         tim_fetch_tick(core, now);
+    tim_fetch_ahead(core, now);
     if (tim_has_levels(core) && (!tim_quick(core) || core->front->may_request != 0))
         core->moved |= tim_front_grant(core->front, !tim_quick(core), now);
     if (!tim_kind.fixed && tim_has_levels(core))

@@ -184,6 +184,7 @@ static void reference_end(struct tim_core *core, uint64_t now)
         if (core->warp[w].used && core->warp[w].reselect)
             tim_warp_ready_check(core, w, now);
     tim_fetch_tick(core, now);
+    tim_fetch_ahead(core, now);
     if (tim_has_levels(core)) {
         core->moved |= tim_front_grant(core->front, true, now);
         core->front->taken = 0;
