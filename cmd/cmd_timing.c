@@ -143,12 +143,28 @@ static void note_keys(const struct cmd_timing *t, const struct tim_config *confi
     }
 }
 
+/** Says where a register is used that hardware with wait counters would not have waited for: a line for each place. */
+static void note_waits(const struct tim_config *config, const struct isa_object *object)
+{
+    unsigned findings = 0;
+    struct lw_buffer text;
+    struct lw_error err;
+
+    lw_buffer_init(&text);
+    if (isa_waitcnt_count(object, &findings, &text.sink, &err) == LW_EFORMAT && text.text != NULL)
+        fprintf(stderr, "lanewise: note: on %s registers wait for \"waitcnt\" alone; the model waits, hardware does not, at %u "
+                "place%s:\n%s", tim_config_name(config), findings, findings == 1 ? "" : "s", text.text);
+    lw_buffer_fini(&text);
+}
+
 void cmd_timing_note(const struct cmd_timing *t, const struct tim_config *config, const struct isa_object *object)
 {
     unsigned findings = 0;
     struct lw_error err;
 
     note_keys(t, config);
+    if (tim_config_counts(config))
+        note_waits(config, object);
     if (!tim_config_reads_control(config) || isa_control_count(object, &findings, NULL, &err) != LW_EFORMAT)
         return;
     fprintf(stderr, "lanewise: note: %s; on %s, which issues by control fields, %u instruction%s may issue before what %s "

@@ -517,6 +517,10 @@ enum lw_status isa_control_check(const struct isa_object *object, struct lw_erro
  *  may be NULL. */
 enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
+/** Checks the wait counters along all paths of each function that has a `waitcnt`. A register must not be used before a `waitcnt` covers its load, nor
+ *  written before an earlier store has read it. Reports findings as isa_control_count() does. */
+enum lw_status isa_waitcnt_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
+                                 struct lw_error *err) LW_MUST_CHECK;
 /** Fills in the control fields of a function that has none (only those of isa_insn_init()). Returns false if memory is short. */
 bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 

@@ -493,6 +493,11 @@ bool tim_config_reads_control(const struct tim_config *config)
     return config->issue_dependence == TIM_DEP_CONTROL;
 }
 
+bool tim_config_counts(const struct tim_config *config)
+{
+    return config->issue_dependence == TIM_DEP_COUNTERS;
+}
+
 void tim_config_destroy(struct tim_config *config)
 {
     if (config == NULL)

@@ -54,6 +54,8 @@ const char *tim_config_name(const struct tim_config *config); /* the name is bor
 bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Returns true if control fields decide when instructions issue. */
 bool tim_config_reads_control(const struct tim_config *config);
+/** Returns true if the hardware that is modelled has wait counters in place of interlocks. */
+bool tim_config_counts(const struct tim_config *config);
 /** Returns true if loads return what is in memory (l1.coherent). */
 bool tim_config_coherent(const struct tim_config *config);
 /** Returns true if the model detects uniform and affine registers: it has tags of its own (tags.detect). */

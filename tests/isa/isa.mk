@@ -21,3 +21,7 @@ tests_isa_fuzz_asm_LDADD = liblanewise.a $(TEST_LIBS)
 tests_isa_fuzz_decode_SOURCES = tests/isa/fuzz_decode.c tests/isa/fuzz_isa_replay.h tests/isa/prop_isa_object.h
 tests_isa_fuzz_decode_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_DIST += tests/isa/corpus/asm tests/isa/corpus/decode
+
+check_PROGRAMS += tests/isa/test_waitcnt
+tests_isa_test_waitcnt_SOURCES = tests/isa/test_waitcnt.c
+tests_isa_test_waitcnt_LDADD = liblanewise.a $(TEST_LIBS)

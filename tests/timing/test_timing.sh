@@ -625,6 +625,19 @@ for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=vo
     ! grep -q note err || fail "run $other: a note of control fields"
 done
 
+# Where registers wait for waitcnt alone, one that is missing is reported: a line for each place, and not for other models.
+printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out]\n  ld.global.b32 v1, [v4:5]\n  ld.global.b32 v2, [v4:5+4]\n' >wait.s
+printf '  waitcnt vmcnt(1)\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, v2\n  waitcnt vmcnt(0)\n  st.global.b32 [v4:5], v1\n  exit\n.end\n' >>wait.s
+sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
+sed /waitcnt/d wait.s >compiled.s
+set -- --grid 1 --block 32 --arg 'u32[2]'
+expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt before it says that v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on gcn-tahiti .* at 1 place:' err || fail "run --timing=gcn-tahiti: not one note of a missing waitcnt"
+for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
+    expect 0 '' run $other "$@"
+    ! grep -q note err || fail "run $other: a note of a missing waitcnt"
+done
+
 # All trends, under sanitizers the shortest. A part of the source's tree, not of its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     trends=
