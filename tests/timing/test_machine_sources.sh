@@ -6,7 +6,7 @@
 python3 - "$lanewise" "$src/tests/timing/machine_sources.tsv" <<'END'
 import re, subprocess, sys
 program, table = sys.argv[1:]
-keys, bad, seen = {}, 0, 0
+keys, bad, seen, sourced = {}, 0, 0, 0
 for line in open(table):
     if line.startswith('#'):
         continue
@@ -25,6 +25,11 @@ for line in open(table):
                 of['%s.%s' % (section, m[1])] = m[2]
         keys[machine] = of
     seen += 1
+    if not re.match(r'ours($|:)', place):
+        sourced += 1
+    if re.match(r'published|public|same machine', place):
+        print('FAIL: %s: %s: "%s" names no document' % (machine, key, place))
+        bad = 1
     if keys[machine].get(key) != value:
         print('FAIL: %s: %s is %s; the source has %s (%s)' % (machine, key, keys[machine].get(key), value, place))
         bad = 1
@@ -32,6 +37,6 @@ names = {l.split()[0] for l in subprocess.run([program, 'timing'], capture_outpu
 for name in sorted(names - set(keys)):
     print('FAIL: %s: no row of machine_sources.tsv' % name)
     bad = 1
-print('%d keys of %d machines' % (seen, len(keys)))
+print('%d keys of %d machines, %d of a source' % (seen, len(keys), sourced))
 sys.exit(bad)
 END
