@@ -46,7 +46,7 @@ static uint64_t eight(const char *one, const char *other, bool turing)
     return cycles;
 }
 
-static void a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles(void **state)
+static void m34_m35_a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles(void **state)
 {
     static const char *const add = "v_add_f32 v%u, v1, v2 {st=1}\n", *const integer = "v_add_u32 v%u, v1, v2 {st=1}\n";
 
@@ -76,7 +76,7 @@ static uint64_t user_of_load(const char *field)
     return cycles;
 }
 
-static void a_user_right_after_a_load_does_not_see_its_barrier(void **state)
+static void m13_a_user_right_after_a_load_does_not_see_its_barrier(void **state)
 {
     (void)state;
     assert_int_equal(user_of_load("wr=0,st=1"), 1); /* too early */
@@ -86,7 +86,7 @@ static void a_user_right_after_a_load_does_not_see_its_barrier(void **state)
 
 /* With the fields that the assembler fills in (tests/isa/test_control.c): the third needs the second's result after 4 cycles, the load the third's after 5. Moves are
  * integer instructions: as shipped their unit takes one in two cycles. */
-static void an_address_is_ready_a_cycle_later(void **state)
+static void m22_an_address_is_ready_a_cycle_later(void **state)
 {
     static const unsigned expected[2][4] = {{0, 2, 6, 11}, {0, 1, 5, 10}};
 
@@ -104,7 +104,7 @@ static void an_address_is_ready_a_cycle_later(void **state)
     }
 }
 
-static void half_precision_ends_with_the_next_instruction_and_delays_nothing(void **state)
+static void m23_half_precision_ends_with_the_next_instruction_and_delays_nothing(void **state)
 {
     struct run *r = ampere_new();
 
@@ -119,7 +119,7 @@ static void half_precision_ends_with_the_next_instruction_and_delays_nothing(voi
 /* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15, 19, 23, 27
  * and 31. Each result comes 13 cycles after its address. The first, on barrier 4, is over in 24: then depbar.le issues. Of the five on barrier 1 two are
  * over in 32. */
-static void depbar_waits_for_its_list_and_then_holds(void **state)
+static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 {
     static const char *const lists[] = {"0x1c", "0x10", "0"};
     static const unsigned depbar[] = {24, 24, 13};
@@ -144,7 +144,7 @@ static void depbar_waits_for_its_list_and_then_holds(void **state)
 
 /* W0 issues twelve loads, W1 on another scheduler one in the cycle of the first. Both addresses are there eleven cycles later: W0's leaves
  * first, W1's two cycles after it, and W0's others every four. */
-static void a_load_leaves_between_those_of_another_scheduler(void **state)
+static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
 {
     struct run *r = ampere_new();
     struct lw_buffer body, loads;
@@ -172,12 +172,12 @@ static void a_load_leaves_between_those_of_another_scheduler(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles),
-        cmocka_unit_test(a_user_right_after_a_load_does_not_see_its_barrier),
-        cmocka_unit_test(an_address_is_ready_a_cycle_later),
-        cmocka_unit_test(half_precision_ends_with_the_next_instruction_and_delays_nothing),
-        cmocka_unit_test(depbar_waits_for_its_list_and_then_holds),
-        cmocka_unit_test(a_load_leaves_between_those_of_another_scheduler),
+        cmocka_unit_test(m34_m35_a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles),
+        cmocka_unit_test(m13_a_user_right_after_a_load_does_not_see_its_barrier),
+        cmocka_unit_test(m22_an_address_is_ready_a_cycle_later),
+        cmocka_unit_test(m23_half_precision_ends_with_the_next_instruction_and_delays_nothing),
+        cmocka_unit_test(m17_depbar_waits_for_its_list_and_then_holds),
+        cmocka_unit_test(m44_a_load_leaves_between_those_of_another_scheduler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
 /* A miss takes 39 cycles down, a look-up and 39 cycles up; a line's instructions issue in eight. The next miss begins with the fetch of
  * the ninth: 87 cycles a line. A stream buffer of n lines has the next n under way a cycle after the miss and each other; it requests
  * another when a fetch takes one: n lines in 79 cycles, or in 8 n if that is more. */
-static void each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
+static void m37_each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
 {
     static const unsigned sizes[] = {0, 1, 2, 4, 8, 9, 10, 16, 64};
 
@@ -219,7 +219,7 @@ static void buffers_give(unsigned entries, unsigned warps, const char *expected)
     run_free(r);
 }
 
-static void three_entries_are_enough_for_a_greedy_warp(void **state)
+static void m36_three_entries_are_enough_for_a_greedy_warp(void **state)
 {
     (void)state;
     buffers_give(2, 3, "22112211");
@@ -231,7 +231,7 @@ static void three_entries_are_enough_for_a_greedy_warp(void **state)
 /* ---- operands in constant space ---------------------------------------------------------------------------- */
 
 /* The line of c[out] is in L1, as a load brought it. */
-static void an_operand_that_is_missed_comes_over_the_link(void **state)
+static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
 {
     struct run *r = levels_new(8);
 
@@ -275,7 +275,7 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigne
     run_free(r);
 }
 
-static void a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
+static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
 {
     (void)state;
     /* W1 misses in cycle 100, W0 begins in 104, and W1 could issue from 179 on, and W0 keeps the slot to its exit. */
@@ -289,12 +289,12 @@ static void a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_entry_of_the_stream_buffer_hides_more_of_a_miss),
+        cmocka_unit_test(m37_each_entry_of_the_stream_buffer_hides_more_of_a_miss),
         cmocka_unit_test(perfect_fetch_needs_no_cache),
         cmocka_unit_test(a_jump_empties_the_stream_buffer),
-        cmocka_unit_test(three_entries_are_enough_for_a_greedy_warp),
-        cmocka_unit_test(an_operand_that_is_missed_comes_over_the_link),
-        cmocka_unit_test(a_scheduler_waits_four_cycles_for_an_operand_before_it_switches),
+        cmocka_unit_test(m36_three_entries_are_enough_for_a_greedy_warp),
+        cmocka_unit_test(m32_an_operand_that_is_missed_comes_over_the_link),
+        cmocka_unit_test(m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches),
         cmocka_unit_test(a_warp_that_misses_lets_another_run_that_then_keeps_the_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

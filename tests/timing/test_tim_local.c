@@ -19,7 +19,7 @@ static struct run *local_new(unsigned schedulers)
 
 /* ---- table 1: when memory instructions issue -------------------------------------------------------- */
 
-static void loads_issue_as_slots_and_the_arbiter_let_them(void **state)
+static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 {
     enum { LOADS = 12 };
     /* published up to the eighth; then 4, 4, 6 and 8 cycles after each other */
@@ -95,7 +95,7 @@ static uint64_t latency(const struct row *row, unsigned wide, bool reads)
     return cycles;
 }
 
-static void latencies_are_those_of_the_table(void **state)
+static void m20_m21_latencies_are_those_of_the_table(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < LW_COUNT_OF(rows); i++)
@@ -140,7 +140,7 @@ static void figure_is(unsigned latency, unsigned stall, const unsigned *expected
     run_free(r);
 }
 
-static void the_published_trace_comes_out(void **state)
+static void m14_m15_the_published_trace_comes_out(void **state)
 {
     static const unsigned figure[] = {1, 2, 3, 5, 6, 15, 36}, table[] = {1, 2, 3, 5, 6, 16, 37};
 
@@ -158,7 +158,7 @@ static void the_published_trace_comes_out(void **state)
 static const char *const warm_line = "v_mov_b64 v8:9, c[out] {st=6}\nld.global.b32 v20, [v8:9] {wr=5,st=2}\n"
                                      "nop {wt=0x20,st=15,y}\nnop {st=15,y}\n";
 
-static void the_first_of_loads_in_order_are_waited_for(void **state)
+static void m16_the_first_of_loads_in_order_are_waited_for(void **state)
 {
     static const char *const waits[] = {"depbar.le 0, 2 {st=4}\nnop\n", "nop\nnop {wt=1}\n"};
     static const unsigned expected[] = {36, 44};
@@ -177,7 +177,7 @@ static void the_first_of_loads_in_order_are_waited_for(void **state)
     }
 }
 
-static void one_barrier_serves_sources_and_result(void **state)
+static void m18_one_barrier_serves_sources_and_result(void **state)
 {
     struct run *r = local_new(1);
     char body[600];
@@ -204,11 +204,11 @@ static void an_instruction_without_lanes_is_over_after_control(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loads_issue_as_slots_and_the_arbiter_let_them),
-        cmocka_unit_test(latencies_are_those_of_the_table),
-        cmocka_unit_test(the_published_trace_comes_out),
-        cmocka_unit_test(the_first_of_loads_in_order_are_waited_for),
-        cmocka_unit_test(one_barrier_serves_sources_and_result),
+        cmocka_unit_test(m19_loads_issue_as_slots_and_the_arbiter_let_them),
+        cmocka_unit_test(m20_m21_latencies_are_those_of_the_table),
+        cmocka_unit_test(m14_m15_the_published_trace_comes_out),
+        cmocka_unit_test(m16_the_first_of_loads_in_order_are_waited_for),
+        cmocka_unit_test(m18_one_barrier_serves_sources_and_result),
         cmocka_unit_test(an_instruction_without_lanes_is_over_after_control),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

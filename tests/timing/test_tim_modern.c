@@ -19,7 +19,7 @@ static uint64_t gap(const char *field)
     return cycles;
 }
 
-static void each_stall_count_and_yield_bit_gives_its_gap(void **state)
+static void m7_to_m9_each_stall_count_and_yield_bit_gives_its_gap(void **state)
 {
     (void)state;
     for (unsigned stall = 0; stall < 16; stall++) {
@@ -55,7 +55,7 @@ static void four_warps_are(const char *second, unsigned policy, const char *expe
 }
 
 /* The figure has a stall of four bubbles; its text calls that a stall count of four. */
-static void a_stalled_warp_gives_way_to_the_youngest_other(void **state)
+static void m10_m11_a_stalled_warp_gives_way_to_the_youngest_other(void **state)
 {
     (void)state;
     four_warps_are("st=5", TIM_SCHED_CGGTY,
@@ -64,7 +64,7 @@ static void a_stalled_warp_gives_way_to_the_youngest_other(void **state)
                    "W3 0-2, W2 2-4, W1 4-6, W3 6-36, W2 36-66, W1 66-96, W0 96-98, W0 101-131");
 }
 
-static void a_warp_that_yields_gives_way_to_the_youngest_other(void **state)
+static void m12_a_warp_that_yields_gives_way_to_the_youngest_other(void **state)
 {
     (void)state;
     four_warps_are("st=1,y", TIM_SCHED_CGGTY,
@@ -73,7 +73,7 @@ static void a_warp_that_yields_gives_way_to_the_youngest_other(void **state)
                    "W0 0-2, W1 2-4, W0 4-34, W1 34-64, W2 64-66, W3 66-68, W2 68-98, W3 98-128");
 }
 
-static void a_yield_of_the_only_warp_is_one_bubble(void **state)
+static void m45_a_yield_of_the_only_warp_is_one_bubble(void **state)
 {
     struct run *r = modern_control();
     struct lw_buffer body;
@@ -194,10 +194,10 @@ static void depbar_itself_waits_by_its_mask(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_stall_count_and_yield_bit_gives_its_gap),
-        cmocka_unit_test(a_stalled_warp_gives_way_to_the_youngest_other),
-        cmocka_unit_test(a_warp_that_yields_gives_way_to_the_youngest_other),
-        cmocka_unit_test(a_yield_of_the_only_warp_is_one_bubble),
+        cmocka_unit_test(m7_to_m9_each_stall_count_and_yield_bit_gives_its_gap),
+        cmocka_unit_test(m10_m11_a_stalled_warp_gives_way_to_the_youngest_other),
+        cmocka_unit_test(m12_a_warp_that_yields_gives_way_to_the_youngest_other),
+        cmocka_unit_test(m45_a_yield_of_the_only_warp_is_one_bubble),
         cmocka_unit_test(a_barrier_is_seen_two_cycles_after_issue),
         cmocka_unit_test(a_barrier_is_seen_without_what_the_last_instruction_added),
         cmocka_unit_test(depbar_holds_until_the_barrier_is_low_enough),

@@ -24,7 +24,7 @@ static uint64_t between(const char *body, unsigned from, unsigned to)
 }
 
 /* Listing 1: a nop at each place where the clock is read; it issues when that would. */
-static void a_conflict_of_reads_delays_what_comes_two_later(void **state)
+static void m1_m2_a_conflict_of_reads_delays_what_comes_two_later(void **state)
 {
     static const struct {
         const char *sources;
@@ -39,6 +39,27 @@ static void a_conflict_of_reads_delays_what_comes_two_later(void **state)
                  cases[i].sources);
         assert_int_equal(between(body, 0, 5), cases[i].cycles);
         assert_int_equal(between(body, 0, 4), 4); /* without the last nop the clock is not late */
+    }
+}
+
+/* Listing 2: what a stall count gives, which is too short for the result below 4. */
+static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
+{
+    (void)state;
+    for (unsigned stall = 1; stall <= 4; stall++) {
+        char body[300];
+
+        snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\nv_fma_f32 v5, v1, v1, v1\nnop\nnop\n", stall);
+        assert_int_equal(between(body, 0, 5), 4 + stall);
+    }
+    for (unsigned others = 0; others < 4; others++) { /* between a result and its user, 4 cycles in all */
+        char body[300];
+        int at = snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\n", 4 - others);
+
+        for (unsigned i = 0; i < others; i++)
+            at += snprintf(body + at, sizeof body - (unsigned)at, "v_add_f32 v%u, v12, v13\n", 20 + i);
+        snprintf(body + at, sizeof body - (unsigned)at, "v_fma_f32 v5, v1, v1, v1\n");
+        assert_int_equal(between(body, 2, 3 + others), 4);
     }
 }
 
@@ -65,7 +86,7 @@ static uint64_t bubbles(const struct lw_buffer *body)
     return holds;
 }
 
-static void two_neighbours_conflict_as_the_table_says(void **state)
+static void m3_two_neighbours_conflict_as_the_table_says(void **state)
 {
     static const unsigned table[4][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 1}, {0, 0, 1, 2}};
 
@@ -83,7 +104,7 @@ static void two_neighbours_conflict_as_the_table_says(void **state)
         }
 }
 
-static void streams_of_conflicts_have_their_rate(void **state)
+static void m4_m5_streams_of_conflicts_have_their_rate(void **state)
 {
     static const unsigned lengths[] = {1, 2, 3, 4, 8, 16};
     static const struct {
@@ -121,7 +142,7 @@ static unsigned hits_and_bubbles(const char *body, bool rfc)
 }
 
 /* Listing 4; a stall count of 4 between the instructions keeps conflicts out. */
-static void reuse_bits_keep_a_value_for_the_next_request(void **state)
+static void m26_to_m29_reuse_bits_keep_a_value_for_the_next_request(void **state)
 {
     (void)state;
     assert_int_equal(hits_and_bubbles("v_mad_u32 v1, v2, v3, v4 {ru=1,st=4}\nv_fma_f32 v5, v2, v7, v8 {st=4}\n"
@@ -136,7 +157,7 @@ static void reuse_bits_keep_a_value_for_the_next_request(void **state)
                                       "v_mad_u32 v10, v2, v12, v13 {st=4}\n", true), 0); /* it was written */
 }
 
-static void hits_need_no_slot(void **state)
+static void m30_hits_need_no_slot(void **state)
 {
     static const struct {
         const char *insn;
@@ -158,7 +179,7 @@ static void hits_need_no_slot(void **state)
     }
 }
 
-static void warps_that_alternate_empty_each_others_cells(void **state)
+static void m31_warps_that_alternate_empty_each_others_cells(void **state)
 {
     (void)state;
     for (unsigned warps = 1; warps < 3; warps++) {
@@ -178,7 +199,7 @@ static void warps_that_alternate_empty_each_others_cells(void **state)
 
 /* ---- stall counts are enough, whatever conflicts ------------------------------------------------------ */
 
-static void a_held_instruction_stops_the_stall_count(void **state)
+static void m41_a_held_instruction_stops_the_stall_count(void **state)
 {
     static const struct {
         unsigned rule, sources, user;
@@ -200,7 +221,7 @@ static void a_held_instruction_stops_the_stall_count(void **state)
     }
 }
 
-static void a_chain_takes_its_latency_a_link(void **state)
+static void m25_a_chain_takes_its_latency_a_link(void **state)
 {
     static const char *const links[] = {"v_fma_f32 v0, v0, v2, v4 {st=4}\n", "v_fma_f32 v0, v0, v1, v2 {st=4}\n"};
 
@@ -236,7 +257,7 @@ static uint64_t user_of_load(unsigned gap, unsigned row)
     return cycle;
 }
 
-static void a_load_waits_for_a_write_port_and_a_fixed_result_does_not(void **state)
+static void m24_a_load_waits_for_a_write_port_and_a_fixed_result_does_not(void **state)
 {
     const uint64_t alone = user_of_load(4, 40);
     unsigned late = 0;
@@ -252,7 +273,7 @@ static void a_load_waits_for_a_write_port_and_a_fixed_result_does_not(void **sta
     assert_int_equal(late, 1); /* where both end in one cycle */
 }
 
-static void two_fixed_results_that_end_together_are_not_late(void **state)
+static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
 {
     struct run *r = modern_window(false);
 
@@ -266,7 +287,7 @@ static void two_fixed_results_that_end_together_are_not_late(void **state)
 }
 
 /* A load reads its address where no window has a slot. */
-static void reads_of_loads_give_way_to_windows(void **state)
+static void m40_reads_of_loads_give_way_to_windows(void **state)
 {
     uint64_t writer[2];
 
@@ -318,17 +339,18 @@ static void fetches_follow_the_warp_that_issues(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_conflict_of_reads_delays_what_comes_two_later),
-        cmocka_unit_test(two_neighbours_conflict_as_the_table_says),
-        cmocka_unit_test(streams_of_conflicts_have_their_rate),
-        cmocka_unit_test(reuse_bits_keep_a_value_for_the_next_request),
-        cmocka_unit_test(hits_need_no_slot),
-        cmocka_unit_test(warps_that_alternate_empty_each_others_cells),
-        cmocka_unit_test(a_held_instruction_stops_the_stall_count),
-        cmocka_unit_test(a_chain_takes_its_latency_a_link),
-        cmocka_unit_test(a_load_waits_for_a_write_port_and_a_fixed_result_does_not),
-        cmocka_unit_test(two_fixed_results_that_end_together_are_not_late),
-        cmocka_unit_test(reads_of_loads_give_way_to_windows),
+        cmocka_unit_test(m6_m42_a_stall_count_is_the_gap_whatever_is_read),
+        cmocka_unit_test(m1_m2_a_conflict_of_reads_delays_what_comes_two_later),
+        cmocka_unit_test(m3_two_neighbours_conflict_as_the_table_says),
+        cmocka_unit_test(m4_m5_streams_of_conflicts_have_their_rate),
+        cmocka_unit_test(m26_to_m29_reuse_bits_keep_a_value_for_the_next_request),
+        cmocka_unit_test(m30_hits_need_no_slot),
+        cmocka_unit_test(m31_warps_that_alternate_empty_each_others_cells),
+        cmocka_unit_test(m41_a_held_instruction_stops_the_stall_count),
+        cmocka_unit_test(m25_a_chain_takes_its_latency_a_link),
+        cmocka_unit_test(m24_a_load_waits_for_a_write_port_and_a_fixed_result_does_not),
+        cmocka_unit_test(m23_two_fixed_results_that_end_together_are_not_late),
+        cmocka_unit_test(m40_reads_of_loads_give_way_to_windows),
         cmocka_unit_test(fetches_follow_the_warp_that_issues),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
