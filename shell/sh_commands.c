@@ -304,10 +304,10 @@ static enum lw_status do_log(const struct lw_call *call, struct lw_error *err)
 static const struct lw_command rows[] = {
     /* name      abbrev.  operands                   summary                                                            example */
     {"source",   "so",   "<file>",                  "Run the commands of a file",                                       "source commands.lws", do_source, LW_COMMAND_CHANGES},
-    {"define",   "def",  "[name]",                  "Make a command of the lines that follow, up to end; $1 to $9 and $* are its operands", "define", sh_do_define, 0},
+    {"define",   "def",  "[name]",                  "Define a command by the lines that follow, up to end; $1 to $9 and $* are its operands", "define", sh_do_define, 0},
     {"alias",    "ali",  "<name> = <command> ...",  "Another name for a command with its operands",                     "alias pv = print /x v0", sh_do_alias, 0},
     {"echo",     "ec",   "<text> ...",              "Print a line; {EXPRESSION} in it becomes a value",                 "echo lane {lane} of {/x active}", do_echo, 0},
-    {"assert",   "as",   "<expression>",            "An error where an expression is 0: it ends a batch with status 1", "assert lane < warpSize", do_assert, 0},
+    {"assert",   "as",   "<expression>",            "Fail if an expression is 0, which ends a batch with status 1", "assert lane < warpSize", do_assert, 0},
     {"wwatch",   "ww",   "[expression]",            "Show an expression for every lane now and after each stop",        "wwatch v0", do_wwatch, 0},
     {"wunwatch", "wun",  "[number]",                "Stop showing what wwatch shows, without a number all of it",       "wunwatch", do_unwatch, 0},
     {"settings", "sett", "[topic] [on|off]",        "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings, 0},

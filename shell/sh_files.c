@@ -172,7 +172,7 @@ static const struct lw_command rows[] = {
     /* name      abbrev.  operands                   summary                                                          example */
     {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file, without a size to the end of its allocation", "dump memory.bin 0x200000000000 64", do_dump, 0},
     {"load",     "loa",  "<file> <address>",        "Write the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load, LW_COMMAND_CHANGES},
-    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state, to come back to",           "save state.lwc", do_save, 0},
+    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state of the machine",           "save state.lwc", do_save, 0},
     {"restore",  "rest", "<file>",                  "Go to the state of a checkpoint; breakpoints stay",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
 };
 /* clang-format on */

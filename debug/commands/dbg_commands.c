@@ -119,8 +119,8 @@ static const struct lw_command rows[] = {
     {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
     {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_TAGS)},
     {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_ALLOCATIONS)},
-    {"launches",    "lau",  "",                           "Launches that are open, who launched them, what they wait for", "launches", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_LAUNCHES)},
-    {"stats",       "stats", "",                          "What the run has done so far, counted",                      "stats", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATS)},
+    {"launches",    "lau",  "",                           "Launches that are not complete, their launchers, and what they wait for", "launches", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_LAUNCHES)},
+    {"stats",       "stats", "",                          "Counts of the run so far",                      "stats", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATS)},
     {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATUS)},
 };
 /* clang-format on */

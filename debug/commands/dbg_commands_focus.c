@@ -257,12 +257,12 @@ static enum lw_status do_lane(const struct lw_call *call, struct lw_error *err)
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_AXES)},
-    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
+    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same as focus; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
     {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
     {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
-    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first where an expression is true, of the focus warp, else of the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
+    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first lane in which an expression is true, in the focus warp, else in the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
     {"lanewise",    "lanew", "[coordinates]",             "Show the focus as coordinates, or set it: block 0 thread 3", "lanewise block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
-    {"cuda",        "cu",   "[coordinates]",              "The same, as cuda-gdb calls it",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
+    {"cuda",        "cu",   "[coordinates]",              "The same as lanewise, with cuda-gdb's name",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_focus = {rows, LW_COUNT_OF(rows), NULL};

@@ -215,23 +215,23 @@ enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
-    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a point, or to the start",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a breakpoint or watchpoint, or to the start",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
     {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, into calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
     {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, over calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane, a call as one", "reverse-nexti", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
-    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the chosen frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
+    {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the selected frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
     {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, STEPS | LW_COMMAND_BARE},
     {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
-    {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, a count of instructions, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
+    {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
     {"run",             "run",             "",                 "Begin again: the same as goto start; continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
-    {"mark",            "mark",            "[name]",           "Name this place of the run, for goto",                         "mark here", do_mark, 0},
-    {"wrote",           "wrote",           "<place> [bytes]",  "Who wrote a register, a variable or memory last",              "wrote v0", do_wrote, 0},
-    {"origin",          "origin",          "<place>",          "Where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
-    {"history",         "history",         "",                 "Show how far back and forth one can go, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"mark",            "mark",            "[name]",           "Name the current position of the run, for goto",                         "mark here", do_mark, 0},
+    {"wrote",           "wrote",           "<place> [bytes]",  "Show what last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
+    {"origin",          "origin",          "<place>",          "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
+    {"history",         "history",         "",                 "Show the range in which one can go back and forth, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

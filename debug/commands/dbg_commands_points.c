@@ -283,18 +283,18 @@ static enum lw_status do_points(const struct lw_call *call, struct lw_error *err
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"break",       "b",    "[location] [if condition]",  "Stop before a place, for lanes where a condition holds",     "break saxpy if lane == 3", do_break, LW_COMMAND_AS(ALWAYS)},
+    {"break",       "b",    "[location] [if condition]",  "Stop before a location, for lanes in which a condition holds",     "break saxpy if lane == 3", do_break, LW_COMMAND_AS(ALWAYS)},
     {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_break, LW_COMMAND_AS(ONCE)},
-    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after what changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, LW_COMMAND_AS(DBG_ACCESS_WRITE)},
-    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after what reads it",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
-    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after what reads or writes it",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after an instruction that changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, LW_COMMAND_AS(DBG_ACCESS_WRITE)},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after an instruction that reads it",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after an instruction that reads or writes it",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
     {"catch",       "cat",  "<what> [if condition]",      "Stop after: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
-    {"tcatch",      "tca",  "<what> [if condition]",      "The same, once",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
-    {"condition",   "cond", "<number> [condition]",       "Give a point another condition, or none",                    "condition 1 lane == 3", do_condition, 0},
-    {"ignore",      "ig",   "<number> <count>",           "Do not stop for the next hits of a point",                   "ignore 1 10", do_ignore, 0},
-    {"delete",      "d",    "[number] ...",               "Delete points, without numbers all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
-    {"disable",     "dis",  "[number] ...",               "Keep points but do not stop for them",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
-    {"enable",      "en",   "[number] ...",               "Stop for disabled points again",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
+    {"tcatch",      "tca",  "<what> [if condition]",      "The same as catch, once",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
+    {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint or watchpoint",                    "condition 1 lane == 3", do_condition, 0},
+    {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
+    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints, without numbers all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
+    {"disable",     "dis",  "[number] ...",               "Keep breakpoints and watchpoints but do not stop at them",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
+    {"enable",      "en",   "[number] ...",               "Stop at disabled breakpoints and watchpoints again",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
     {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */

@@ -334,7 +334,7 @@ static const struct lw_command rows[] = {
     {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_READONLY},
     {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
     {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
-    {"disassemble", "disas","[/s] [location] [count]",    "Instructions, with /s and source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
+    {"disassemble", "disas","[/s] [location] [count]",    "Show instructions, with /s also source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
     {"list",        "l",    "[location]",                 "Source lines, then the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */
