@@ -34,12 +34,15 @@ struct emu_grid {
         unsigned warp, lane;
     } parent;
     uint64_t stream; /* a stream of the parent's block; 0: that block's default stream. Groups are in no stream */
+    uint64_t buffer; /* parameter buffer that is freed when the launch is complete; 0: none */
     /** For launches that are not complete: the launching grid, the kernel that a group is aggregated into (or
-     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. */
+     *  NULL), the neighbours in the stream. The launch may start when `stream_prev` is NULL. It is the launching
+     *  grid for a launch that waits for the end of that grid's blocks. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* launching block; its memory may hold another block by now */
     uint32_t pending_children, pending_groups; /* incomplete launches by this grid; incomplete groups aggregated
                                                 * into it */
+    uint32_t held_launches; /* launches by this grid that wait for the end of its blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
     const uint8_t *bank0; /* parameters; ISA_CONST_BANK_BYTES, the rest zero */
     unsigned bank0_valid; /* number of bytes in use */

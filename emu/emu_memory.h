@@ -11,7 +11,8 @@ enum emu_alloc_flag {
     EMU_ALLOC_FREED = 1 << 2,
     EMU_ALLOC_MODULE = 1 << 3, /* module variable */
     EMU_ALLOC_PARAMETERS = 1 << 4, /* parameter buffer that a kernel requested */
-    EMU_ALLOC_HEAP = 1 << 5        /* from a kernel's malloc */
+    EMU_ALLOC_HEAP = 1 << 5,       /* from a kernel's malloc */
+    EMU_ALLOC_LAUNCHED = 1 << 6    /* a parameter buffer that belongs to a launch which is not complete */
 };
 /** A live or freed allocation, as shown to users. */
 struct emu_allocation {

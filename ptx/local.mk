@@ -13,7 +13,7 @@ liblanewise_a_SOURCES += %D%/analysis/ptx_affine.c %D%/analysis/ptx_call_graph.c
 	%D%/analysis/ptx_divergence.c %D%/analysis/ptx_dominators.c %D%/analysis/ptx_liveness.c \
 	%D%/analysis/ptx_node_split.c %D%/analysis/ptx_object_bounds.c
 liblanewise_a_SOURCES += %D%/select/ptx_select_priv.h %D%/select/ptx_param.c %D%/select/ptx_printf_args.c %D%/select/ptx_select.c \
-	%D%/select/ptx_select_alu.c %D%/select/ptx_select_arith.c %D%/select/ptx_select_call.c \
+	%D%/select/ptx_select_alu.c %D%/select/ptx_select_arith.c %D%/select/ptx_select_call.c %D%/select/ptx_select_launch.c \
 	%D%/select/ptx_select_data.c %D%/select/ptx_select_mem.c %D%/select/ptx_select_operand.c \
 	%D%/select/ptx_select_packed.c %D%/select/ptx_select_texture.c %D%/select/ptx_select_warp.c \
 	%D%/select/ptx_verify_modifiers.c %D%/select/ptx_verify_types.c %D%/select/ptx_verify_version.c

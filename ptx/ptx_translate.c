@@ -152,9 +152,6 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
                 ptx_fail(job, s->line, LW_EUNSUPP,
                          "'%s' is initialised with the address of '%s', which is defined in "
                          "another module", s->name, to->name);
-            if (function && module->functions.at[to->function].kernel)
-                ptx_fail(job, s->line, LW_EUNSUPP, "'%s' is initialised with the address of '%s', which is a kernel: "
-                         "pointers to kernels are not supported", s->name, to->name);
             object->relocs[object->reloc_count++] = (struct isa_reloc){
                 .insn = UINT32_MAX, .in = s->variable, .offset = (uint32_t)a->offset,
                 .to_function = function,

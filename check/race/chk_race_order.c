@@ -392,6 +392,7 @@ static bool vclock_covers(const struct chk_race *race, const struct race_vclock 
            race_vclock_time(vclock, race_key(RACE_VC_BLOCK, block_id)) >= time ||
            race_vclock_time(vclock, race_key(RACE_VC_WARP, warp)) >= time ||
            race_vclock_time(vclock, race_key(RACE_VC_THREAD, tid)) >= time ||
+           race_vclock_time(vclock, race_key(RACE_VC_BLOCKS_OF, race->order.block_ids[block_id].grid)) != 0 ||
            launch_over(race, vclock, block_id);
 }
 
@@ -733,6 +734,13 @@ static void launched(struct chk_race *race, const struct emu_grid *grid)
     g->vc_floor = base;
     g->vclock = vclock_of(race, b, w, grid->parent.lane, &here, false);
     race_vclock_drop(here.vclock);
+    if (grid->stream_prev == grid->launcher && grid->launcher != NULL) {
+        struct race_entry ended = {race_key(RACE_VC_BLOCKS_OF, grid->parent.grid), UINT32_MAX};
+        struct race_vclock *vclock = race_vclock_create(&ended, 1, &race->chk->short_of_memory);
+
+        race_join(race, &g->vclock, vclock);
+        race_vclock_drop(vclock);
+    }
     for (size_t i = 0; i + 1 < race->order.grid_count && !grid->group; i++) {
         const struct race_grid *before = &race->order.grids[i];
         struct race_entry over = {race_key(RACE_VC_GRID, before->sequence), UINT32_MAX};

@@ -7,8 +7,8 @@
 
 /* ---- vector clocks ---------------------------------------------------------------------------------- */
 
-/** Owner of an entry of a vector clock. */
-enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_GRID, RACE_VC_ALL };
+/** Owner of an entry of a vector clock; RACE_VC_BLOCKS_OF: the blocks of a launch without what they launched. */
+enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_BLOCKS_OF, RACE_VC_GRID, RACE_VC_ALL };
 static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
     return (uint64_t)entry << 32 | tid;

@@ -452,7 +452,9 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
 
     lw_printf(out, "%-6u %s, grid (%u,%u,%u), block (%u,%u,%u), ", grid->sequence,
               grid->launch.kernel->name, g[0], g[1], g[2], b[0], b[1], b[2]);
-    if (grid->stream_prev != NULL)
+    if (grid->stream_prev != NULL && grid->stream_prev == grid->launcher)
+        lw_printf(out, "waits for the blocks of launch %u, which launched it", grid->launcher->sequence);
+    else if (grid->stream_prev != NULL)
         lw_printf(out, "waits for launch %u in its stream", grid->stream_prev->sequence);
     else if (grid->blocks_started == 0)
         lw_put(out, "not begun");

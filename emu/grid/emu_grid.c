@@ -12,6 +12,7 @@
 
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/log/emu_log_priv.h"
+#include "emu/memory/emu_mem_priv.h"
 
 struct shape {
     uint64_t blocks, threads, shared;
@@ -390,8 +391,10 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     grid->launcher_block = block;
     launcher->pending_children++;
     block->children += !how->group;
-    grid->stream_prev = before;
-    if (before != NULL) {
+    grid->stream_prev = how->after ? launcher : before;
+    if (how->after) {
+        launcher->held_launches++;
+    } else if (before != NULL) {
         before->stream_next = grid;
         stream_remove(machine, before);
     } else {
@@ -439,6 +442,9 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
             return;
         machine->device_open--;
         machine->launch_changes++;
+        if (grid->buffer != 0)
+            (void)!emu_memory_free(machine, grid->buffer, NULL);
+        grid->buffer = 0;
         emu_grid_started(machine, grid); /* needed for engines that place blocks themselves */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
@@ -459,6 +465,14 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
 
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid)
 {
+    for (struct emu_grid *g = grid->next; grid->held_launches != 0; g = g->next) {
+        if (g->stream_prev != grid || g->launcher != grid)
+            continue;
+        g->stream_prev = NULL;
+        start_add(machine, g);
+        machine->launch_changes++;
+        grid->held_launches--;
+    }
     complete(machine, grid);
 }
 

@@ -11,6 +11,7 @@ struct emu_device_launch {
     unsigned warp, lane;
     bool group;
     uint64_t stream;         /* stream; for kernels only */
+    bool after;              /* it may start when all blocks of the launching grid have ended */
 };
 /** Checks whether the machine could run a launch. Errors: LW_ERANGE with a message. */
 enum lw_status emu_grid_check(const struct emu_machine *machine, const struct emu_launch *launch,

@@ -11,7 +11,10 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
 
-enum { DESCRIPTOR_BYTES = 40, STREAM_BITS = 20, STATUS_MEMORY = 2 };
+enum { DESCRIPTOR_BYTES = 40, HEADER_BYTES = 64, STREAM_BITS = 20, STATUS_MEMORY = 2 };
+/* Handles by which a launch has a stream of its own: CUDA's cudaStreamFireAndForget, and one for a launch that
+ * begins after all blocks of the launching kernel have ended. */
+enum { STREAM_TAIL = 3, STREAM_FORGET = 4, STREAM_AFTER = 5 };
 
 /* ---- parameter buffers -------------------------------------------------------------- */
 
@@ -43,6 +46,63 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
     return true;
 }
 
+/** Returns the kernel whose first instruction is at @entry, or NULL. */
+static const struct isa_function *kernel_at(const struct emu_machine *machine, uint64_t entry,
+                                            const struct emu_program **program)
+{
+    *program = emu_machine_program_at(machine, entry);
+    if (*program == NULL || (entry - (*program)->base) % ISA_WORD_BYTES != 0)
+        return NULL;
+    uint32_t index = (uint32_t)((entry - (*program)->base) / ISA_WORD_BYTES);
+    const struct isa_function *f = isa_object_function_at((*program)->object, index);
+    return f != NULL && f->kernel && f->first == index ? f : NULL;
+}
+
+/** Allocates buffers for kernels: header, parameters, and further bytes. Returns false if a fault was raised. */
+static __attribute__((noinline)) bool make_buffers_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on)
+{
+    struct emu_machine *machine = w->core->machine;
+    const struct isa_function *kernel[EMU_MAX_LANES];
+    const struct emu_program *program;
+    bool row = di->ukind == EMU_U_ROW;
+    uint64_t strange = 0, large = 0;
+
+    for (LW_EACH_BIT(l, on)) {
+        kernel[l] = kernel_at(machine, emu_lane_pair(w, di->a, (unsigned)l), &program);
+        if (kernel[l] == NULL)
+            strange |= UINT64_C(1) << l;
+        if ((row ? emu_row(w, di->b)[l] : emu_uniform32(w, di)) > ISA_CONST_BANK_BYTES)
+            large |= UINT64_C(1) << l;
+    }
+    if (strange != 0)
+        emu_raise(w, di, EMU_FAULT_LAUNCH, strange, "lane %u wants a parameter buffer for what is at 0x%llx, which is "
+                  "no kernel's entry", lw_lowest(strange),
+                  (unsigned long long)emu_lane_pair(w, di->a, lw_lowest(strange)));
+    else if (large != 0)
+        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, large, "lane %u asks for a parameter buffer with %u more bytes; %u at "
+                  "most", lw_lowest(large), row ? emu_row(w, di->b)[lw_lowest(large)] : emu_uniform32(w, di),
+                  ISA_CONST_BANK_BYTES);
+    if ((strange | large) != 0)
+        return false;
+    for (LW_EACH_BIT(l, on)) {
+        uint64_t bytes = HEADER_BYTES + (kernel[l]->param_bytes + 16) / 16 * 16, address = 0;
+
+        bytes += row ? emu_row(w, di->b)[l] : emu_uniform32(w, di);
+        if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address, NULL) != LW_OK)
+            address = 0;
+        emu_lane_pair_put(w, di, (unsigned)l, address != 0 ? address + HEADER_BYTES : 0);
+    }
+    return true;
+}
+
+void emu_c_launch_buffer_of(struct emu_warp *w, const struct emu_dinsn *di)
+{
+    uint64_t on = w->e & emu_guard(w, di);
+
+    if (on == 0 || make_buffers_of(w, di, on))
+        EMU_GO(w, di + 1);
+}
+
 void emu_c_launch_buffer(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);
@@ -65,11 +125,16 @@ static uint64_t mark_of(const struct emu_block *block)
     return (x >> STREAM_BITS | 1) << STREAM_BITS;
 }
 
+static bool is_own_stream(uint64_t handle)
+{
+    return handle == STREAM_FORGET || handle == STREAM_AFTER;
+}
+
 static bool is_stream(const struct emu_block *block, uint64_t handle)
 {
     uint64_t number = handle & lw_mask(STREAM_BITS);
 
-    return handle == 0 || (number != 0 && number <= block->streams &&
+    return handle == 0 || is_own_stream(handle) || (number != 0 && number <= block->streams &&
                            handle - number == mark_of(block));
 }
 
@@ -102,6 +167,7 @@ void emu_c_launch_stream(struct emu_warp *w, const struct emu_dinsn *di)
 struct lane_launch {
     struct emu_launch launch;
     uint64_t buffer, stream;
+    uint64_t owned; /* allocation that the launch keeps until it is complete; 0: @buffer is freed by the launch */
 };
 /** Reason for which a lane's launch is refused. */
 struct refusal {
@@ -142,13 +208,8 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
         memcpy(bytes + at + 4, target.host + target.step, 4);
     }
     uint64_t entry = lw_get64(bytes);
-    const struct emu_program *program = emu_machine_program_at(machine, entry);
-    const struct isa_function *f = NULL;
-    if (program != NULL && (entry - program->base) % ISA_WORD_BYTES == 0) {
-        uint32_t index = (uint32_t)((entry - program->base) / ISA_WORD_BYTES);
-        f = isa_object_function_at(program->object, index);
-        f = f != NULL && f->kernel && f->first == index ? f : NULL;
-    }
+    const struct emu_program *program;
+    const struct isa_function *f = kernel_at(machine, entry, &program);
     if (f == NULL)
         return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches what is at 0x%llx, which is no "
                       "kernel's entry", lane, (unsigned long long)entry);
@@ -179,6 +240,7 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     bool inside = false;
     uint32_t wanted = l->launch.kernel->param_bytes;
     char room[ISA_SYMBOL_BYTES];
+    bool headed;
 
     if (l->buffer == 0 && wanted == 0)
         return true;
@@ -188,17 +250,20 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
                       isa_symbol_text(l->launch.kernel->name, room), wanted);
     if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) ||
         !(a.flags & EMU_ALLOC_PARAMETERS) ||
-        (a.address != l->buffer && !(inside && a.flags & EMU_ALLOC_FREED)))
+        (a.address != l->buffer && !(inside && (a.flags & EMU_ALLOC_FREED || l->buffer - a.address == HEADER_BYTES))))
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u names 0x%llx, where launch.buffer put "
                       "no parameter buffer", lane, (unsigned long long)l->buffer);
-    if (a.flags & EMU_ALLOC_FREED)
+    if (a.flags & (EMU_ALLOC_FREED | EMU_ALLOC_LAUNCHED))
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u, at 0x%llx, has "
                       "been used by a launch", lane, (unsigned long long)l->buffer);
-    if (a.size_bytes != wanted)
+    headed = a.address != l->buffer;
+    a.size_bytes -= headed ? HEADER_BYTES : 0;
+    if (headed ? a.size_bytes < wanted : a.size_bytes != wanted)
         return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u has %llu bytes, "
                       "and the parameters of %s have %u", lane, (unsigned long long)a.size_bytes,
                       isa_symbol_text(l->launch.kernel->name, room), wanted);
     l->launch.params = memory->host + (l->buffer - ISA_GLOBAL_BASE);
+    l->owned = headed ? a.address : 0;
     return true;
 }
 
@@ -220,9 +285,14 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (!check_buffer(w, lane, l, no))
         return false;
     l->stream = group ? 0 : emu_lane_pair(w, di->c, lane);
+    if (l->stream == STREAM_TAIL)
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches into the stream of tail launches (cudaStreamTailLaunch), "
+                      "which is not supported", lane);
     if (!is_stream(w->block, l->stream))
         return refuse(no, EMU_FAULT_LAUNCH, "lane %u names the stream 0x%llx, which its block has "
                       "not made", lane, (unsigned long long)l->stream);
+    if (is_own_stream(l->stream) && w->block->streams + ahead >= lw_mask(STREAM_BITS))
+        return refuse(no, EMU_FAULT_LAUNCH, "a block can make %llu streams", (unsigned long long)lw_mask(STREAM_BITS));
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
                       "limit", grid->depth);
@@ -277,17 +347,23 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
     for (LW_EACH_BIT(k, on)) {
         struct emu_grid *grid;
         struct emu_device_launch how = {.block = w->block, .warp = w->index, .lane = (unsigned)k,
-                                        .group = group, .stream = all[k].stream};
+                                        .group = group, .stream = all[k].stream,
+                                        .after = all[k].stream == STREAM_AFTER};
+        if (is_own_stream(how.stream))
+            how.stream = mark_of(w->block) | ++w->block->streams;
         d[k] = 0;
         if (emu_grid_launch_device(machine, &all[k].launch, &how, &grid, NULL) == LW_OK) {
             w->block->progress++;
+            grid->buffer = all[k].owned;
+            if (grid->buffer != 0)
+                emu_memory_give_to_launch(machine, grid->buffer);
         } else {
             d[k] = STATUS_MEMORY;
             all[k].buffer = 0; /* as before the launch */
         }
     }
     for (LW_EACH_BIT(k, on)) /* the children have copies of their own */
-        if (all[k].buffer != 0)
+        if (all[k].buffer != 0 && all[k].owned == 0)
             (void)!emu_memory_free(machine, all[k].buffer, NULL);
     return true;
 }

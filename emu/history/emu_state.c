@@ -114,7 +114,7 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
     if (by != NULL && (p->parent.block >= by->block_count || p->parent.warp >= by->block_warps))
         return false;
     return (joined == 0 || (p->aggregated_into != NULL && p->aggregated_into->aggregated_into == NULL)) &&
-           (before == 0 || (p->stream_prev != NULL && p->stream_prev->parent.grid == p->parent.grid &&
+           (before == 0 || (p->stream_prev != NULL && p->stream_prev == by) || (p->stream_prev != NULL && p->stream_prev->parent.grid == p->parent.grid &&
                             p->stream_prev->parent.block == p->parent.block));
 }
 
@@ -144,6 +144,12 @@ static bool count_open(struct emu_machine *machine)
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;
+        if (p->stream_prev == p->launcher) {
+            if (p->launcher->blocks_ended == p->launcher->block_count || p->group || p->blocks_started != 0)
+                return false;
+            p->launcher->held_launches++;
+            continue;
+        }
         if (emu_grid_complete(p->stream_prev) || p->stream_prev->stream_next != NULL || p->group ||
             p->blocks_started != 0 || p->stream_prev->stream != p->stream)
             return false;

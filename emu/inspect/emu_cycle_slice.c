@@ -136,7 +136,7 @@ static bool is_opaque(enum isa_op op)
 {
     switch (op) {
     case ISA_VPRINTF: case ISA_ASSERTFAIL: case ISA_MALLOC: case ISA_FREE: case ISA_LAUNCH_BUFFER:
-    case ISA_LAUNCH_STREAM: case ISA_LAUNCH_KERNEL: case ISA_LAUNCH_GROUP: case ISA_TRAP:
+    case ISA_LAUNCH_BUFFER_OF: case ISA_LAUNCH_STREAM: case ISA_LAUNCH_KERNEL: case ISA_LAUNCH_GROUP: case ISA_TRAP:
         return true;
     default:
         return false;

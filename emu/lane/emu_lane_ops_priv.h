@@ -21,7 +21,7 @@ emu_handler_fn emu_c_vprintf, emu_c_assertfail;
 /** Handlers of malloc and free (emu_heap.c). */
 emu_handler_fn emu_c_malloc, emu_c_free;
 /** Handlers of device launches (emu_launch.c). */
-emu_handler_fn emu_c_launch_buffer, emu_c_launch_stream;
+emu_handler_fn emu_c_launch_buffer, emu_c_launch_buffer_of, emu_c_launch_stream;
 
 /** Get and set a 64-bit value of one lane, in the registers at @row. */
 static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)

@@ -354,6 +354,15 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     return LW_OK;
 }
 
+void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address)
+{
+    struct emu_memory *memory = &machine->memory;
+    size_t i = record_above(memory, address);
+
+    if (i != 0 && memory->record[i - 1].address == address)
+        memory->record[i - 1].flags |= EMU_ALLOC_LAUNCHED;
+}
+
 enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
 {
     enum lw_status status = emu_memory_free(machine, address, err);
@@ -520,7 +529,8 @@ static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_
 {
     uint64_t offset = record->address - ISA_GLOBAL_BASE;
     const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
-                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;
+                           EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP |
+                           EMU_ALLOC_LAUNCHED;
 
     return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
            record->size_bytes <= memory->bytes &&

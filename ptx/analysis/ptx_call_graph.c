@@ -59,10 +59,12 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
     if (symbol->kind != PTX_SYM_FUNCTION)
         return;
     fn = &g->module->functions.at[symbol->function];
-    if (fn->kernel || !fn->has_body)
+    if (!fn->has_body)
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
+    if (fn->kernel) /* it is reached without; to launch it is no call */
+        return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
         *PTX_PUSH(g->job, g->taken) = symbol->function;

@@ -223,7 +223,8 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
-        argv[n++] = flags[i];
+        if (strcmp(flags[i], "-rdc=true") != 0) /* nvcc's: kernels may launch, and functions may be of other modules */
+            argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
     /* Shuffles and votes with masks, which clang does not enable without an SDK. */

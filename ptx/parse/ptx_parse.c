@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses directives of a module and heads of functions. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <stdlib.h>
 
 #include "ptx/debuginfo/ptx_debug_priv.h"
@@ -248,6 +251,17 @@ static void give_line_at_end(struct ptx_parser *parser)
     give_line_to_next(parser, parser->loc);
 }
 
+/** Whether a function of OpenCL C is what clang makes of a block that enqueue_kernel launches: a kernel for it, which it
+ *  writes as a function. */
+static bool is_block_kernel(struct ptx_name name)
+{
+    static const char block[] = "_block_invoke", end[] = "_kernel";
+    const size_t n = sizeof end - 1;
+
+    return name.size > n && memcmp(name.text + name.size - n, end, n) == 0 &&
+           memmem(name.text, name.size, block, sizeof block - 1) != NULL;
+}
+
 static void parse_function(struct ptx_parser *parser, bool kernel)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -275,6 +289,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected the name of a function, found %s",
                  ptx_lex_here(lex, room, sizeof room));
     function->name = ptx_text(parser, name);
+    function->kernel |= parser->opencl && !parser->rereading && function->results.count == 0 && is_block_kernel(name);
     const uint32_t *known = parser->rereading ? NULL : ptx_find_declared(parser, scope.parent, name);
     bool declared = known != NULL;
 

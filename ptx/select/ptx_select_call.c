@@ -12,7 +12,8 @@ enum callee {
     CALL_PRINTF,  /* OpenCL; arguments: format and buffer, or format and values; returns 0 or -1 */
     CALL_ASSERT,  /* arguments: message, file, line, function, size of a character */
     CALL_MALLOC,
-    CALL_FREE
+    CALL_FREE,
+    CALL_LAUNCH /* ptx_select_launch.c */
 };
 enum { AREA_ALIGN = 16, MOST_PARAMS = 64 };
 
@@ -25,6 +26,7 @@ static enum callee callee_of(const struct ptx_call_parts *call)
            : strcmp(name, "__assertfail") == 0 ? CALL_ASSERT
            : strcmp(name, "malloc") == 0       ? CALL_MALLOC
            : strcmp(name, "free") == 0         ? CALL_FREE
+           : ptx_is_launch(name)               ? CALL_LAUNCH
                                                : CALL_FUNCTION;
 }
 
@@ -87,11 +89,9 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
     if (call->function->kernel)
         ptx_fail(sel->job, in->line, LW_EINPUT,
                  "call to %s, which is a kernel: call a .func, or launch it", name);
-    if (strncmp(name, "__cudaCDP", 9) == 0 || strncmp(name, "cudaLaunchDevice", 16) == 0 ||
-        strncmp(name, "cudaGetParameterBuffer", 22) == 0)
-        ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                 "call to %s: launches by kernels are not supported in CUDA C++ (in assembly they "
-                 "are: docs/explanation/device-launches.md)", name);
+    if (strncmp(name, "__cudaCDP2", 10) == 0 || strncmp(name, "cuda", 4) == 0)
+        ptx_fail(sel->job, in->line, LW_EUNSUPP, "call to %s: of CUDA's runtime kernels may call launches, cudaDeviceSynchronize and "
+                 "streams, not this function (docs/explanation/device-launches.md)", name);
     if (is_half(name))
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call to %s: of half there are conversions to nearest even, vload_half and "
@@ -115,6 +115,11 @@ static const struct ptx_symbol *param_of(struct ptx_sel *sel, const struct ptx_i
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
                  "call: an operand is not a .param variable of this call");
     return s;
+}
+
+const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o)
+{
+    return param_of(sel, &sel->in, o);
 }
 
 /* ---- the frame ------------------------------------------------------------------------------------ */
@@ -178,7 +183,7 @@ ptx_ref ptx_sel_local_address(struct ptx_sel *sel, uint64_t offset, unsigned row
 }
 
 /** Returns the value of a scalar. */
-static ptx_ref value_of(struct ptx_sel *sel, const struct ptx_symbol *s)
+ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s)
 {
     unsigned rows = ptx_param_rows(s);
     struct ptx_mi *mi;
@@ -193,7 +198,7 @@ static ptx_ref value_of(struct ptx_sel *sel, const struct ptx_symbol *s)
     return d;
 }
 
-static void set_value(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from)
+void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from)
 {
     unsigned rows = ptx_param_rows(s);
     struct ptx_mi *mi;
@@ -261,7 +266,7 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
             ptx_fail(sel->job, call->callee->line, LW_EUNSUPP, "call: parameters larger than 4 MiB");
         if (in != NULL && ptx_param_is_scalar(s)) {
             unsigned rows = ptx_param_rows(s);
-            ptx_ref value = value_of(sel, s);
+            ptx_ref value = ptx_sel_param_value(sel, s);
             struct ptx_mi *mi = ptx_sel_local(sel, true, value, (uint32_t)top, rows);
 
             if (s->size_bytes < 4)
@@ -342,7 +347,7 @@ static ptx_ref pair_of(struct ptx_sel *sel, const struct ptx_operand *o)
     if (s->size_bytes != 8 || !ptx_param_is_scalar(s))
         ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 8", s->name,
                      (unsigned long long)s->size_bytes);
-    return value_of(sel, s);
+    return ptx_sel_param_value(sel, s);
 }
 
 static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
@@ -387,7 +392,7 @@ static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
     if (result->size_bytes != 4)
         ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 4", result->name,
                      (unsigned long long)result->size_bytes);
-    set_value(sel, result, d);
+    ptx_sel_param_set(sel, result, d);
 }
 
 static void assertion(struct ptx_sel *sel, const struct ptx_call_parts *call)
@@ -426,7 +431,7 @@ static void heap(struct ptx_sel *sel, const struct ptx_call_parts *call)
     if (result->size_bytes != 8)
         ptx_sel_fail(sel, LW_EUNSUPP, "'%s' has %llu bytes instead of 8", result->name,
                      (unsigned long long)result->size_bytes);
-    set_value(sel, result, d);
+    ptx_sel_param_set(sel, result, d);
 }
 
 /* ---- calls by the ABI ------------------------------------------------------------------------------- */
@@ -508,7 +513,7 @@ static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, 
                          (unsigned long long)s->size_bytes);
         if (!ptx_param_is_scalar(s))
             return ptx_sel_local_address(sel, s->offset, 1);
-        return value_of(sel, s);
+        return ptx_sel_param_value(sel, s);
     }
     if (formal != NULL && !ptx_param_is_scalar(formal))
         ptx_sel_fail(sel, LW_EINPUT, "parameter %u of %s is no scalar: pass a .param variable",
@@ -595,7 +600,7 @@ static void take_results(struct ptx_sel *sel, const struct ptx_call_parts *call)
         enum ptx_type type = result_type(sel, to[i], &s);
 
         if (s != NULL)
-            set_value(sel, s, p.fixed[i]);
+            ptx_sel_param_set(sel, s, p.fixed[i]);
         else if (to[i]->kind == PTX_O_REG)
             ptx_sel_move(sel, ptx_sel_dest(sel, to[i], type), p.fixed[i], p.rows[i]);
     }
@@ -679,6 +684,7 @@ void ptx_rule_call(struct ptx_sel *sel)
     case CALL_ASSERT: assertion(sel, &call); break;
     case CALL_MALLOC:
     case CALL_FREE: heap(sel, &call); break;
+    case CALL_LAUNCH: ptx_sel_launch(sel, &call); break;
     case CALL_FUNCTION: call_function(sel, &call); break;
     default: print(sel, &call); break;
     }
@@ -729,7 +735,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
         if (to[i]->home == PTX_SPILL_POINTER)
             ptx_sel_move(sel, ptx_ref_of(to[i]->home_vreg, 0), p.fixed[i], 1);
         else
-            set_value(sel, to[i], p.fixed[i]);
+            ptx_sel_param_set(sel, to[i], p.fixed[i]);
     }
     for (unsigned i = 0; i < on_stack; i++) {
         const struct ptx_symbol *s = from_stack[i];
@@ -739,7 +745,7 @@ void ptx_sel_enter(struct ptx_sel *sel)
         if (s->home == PTX_SPILL_POINTER)
             ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), value, 1);
         else
-            set_value(sel, s, value);
+            ptx_sel_param_set(sel, s, value);
     }
 }
 
@@ -763,7 +769,7 @@ void ptx_sel_leave(struct ptx_sel *sel)
             ptx_fail(sel->job, fn->line, LW_EUNSUPP,
                      "'%s' has more results than registers v4..v31 hold", fn->name);
         if (s->home != PTX_SPILL_NONE)
-            value[count++] = value_of(sel, s);
+            value[count++] = ptx_sel_param_value(sel, s);
     }
     for (unsigned i = 0; i < count; i++)
         pass(sel, &p, location[i], value[i]);

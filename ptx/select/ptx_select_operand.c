@@ -173,9 +173,6 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     if (s->kind == PTX_SYM_FUNCTION && !unit->module->functions.at[s->function].has_body)
         ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s', which this module only declares: link "
                      "it with the one that defines it", s->name);
-    if (s->kind == PTX_SYM_FUNCTION && unit->module->functions.at[s->function].kernel)
-        ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s', which is a kernel: pointers to kernels are not supported",
-                     s->name);
     switch (s->kind == PTX_SYM_FUNCTION ? PTX_SP_GENERIC : s->space) {
     case PTX_SP_PARAM:
         if (s->home == PTX_SPILL_POINTER)

@@ -134,6 +134,14 @@ bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
 void ptx_sel_enter(struct ptx_sel *sel);
 void ptx_sel_leave(struct ptx_sel *sel);
 
+/** The .param variable that an operand of a call is; a scalar's value in its rows; and what it is set to. */
+const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o);
+ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s);
+void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from);
+/** Whether a function that no module defines launches; the call of one (ptx_select_launch.c). */
+bool ptx_is_launch(const char *name);
+void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call);
+
 void ptx_rule_call(struct ptx_sel *sel);
 void ptx_rule_ld(struct ptx_sel *sel);
 void ptx_rule_st(struct ptx_sel *sel);

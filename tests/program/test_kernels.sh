@@ -61,7 +61,7 @@ if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nv
         [ "${LW_LONG:-}" != 1 ] && [ $((turn % 2)) = 0 ] ||
             expect 0 "$launch with nvcc" "$lanewise" run "$launch" --compiler nvcc
         [ "${LW_LONG:-}" != 1 ] && [ $((turn % 2)) = 1 ] && continue
-        sed "s/source: [a-z_]*\.cu/&, options: [-G]/" $launch >debug.launch
+        sed -e 's/, options: \[/&-G, /; t' -e "s/source: [a-z_]*\.cu/&, options: [-G]/" $launch >debug.launch
         expect 0 "$launch with nvcc -G" "$lanewise" run debug.launch --compiler nvcc
     done
     sed 's/cuda_reduction.cu/&, options: [-G]/' cuda_reduction.yaml >debug.yaml

@@ -20,7 +20,7 @@ if [ "${LW_RANDOM_DIVISOR:-1}" -gt 4 ]; then
 fi
 # Threads take the lock in any order, and print in the order of their warps; the rest is
 # order-free. What launches is no order-free kernel.
-observes=' spinlock hello launch_bfs '
+observes=' spinlock hello launch_bfs cuda_launch enqueue '
 # A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
 locks=' spinlock '
 # Kernels whose source allows any block size.

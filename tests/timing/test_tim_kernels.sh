@@ -23,7 +23,7 @@ if [ -n "$part" ]; then
     files=$(echo *.yaml)
 else # the others take longer and show the same
     for k in bfs cuda_half cuda_reduction cuda_saxpy cuda_texture cuda_transpose gcn_branch gcn_saxpy \
-        gemm_tiled hello launch_bfs reduction saxpy scan spinlock spmv styles transpose vadd vadd_asm; do
+        gemm_tiled hello launch_bfs cuda_launch enqueue reduction saxpy scan spinlock spmv styles transpose vadd vadd_asm; do
         files="$files $k.yaml"
     done
 fi

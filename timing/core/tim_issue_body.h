@@ -43,6 +43,7 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     case ISA_LAUNCH_STREAM:
         return grouped ? 0 : c->kernels_stream_create;
     case ISA_LAUNCH_BUFFER:
+    case ISA_LAUNCH_BUFFER_OF:
         return c->kernels_buffer_base + (uint64_t)c->kernels_buffer_lane * lanes;
     case ISA_LAUNCH_KERNEL:
     case ISA_LAUNCH_GROUP:

@@ -160,7 +160,7 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* takes one lane */
     out->flow = info->unit == ISA_UNIT_CTRL;
     out->type = (uint8_t)type_of(insn, info);
-    out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER ||
+    out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER || insn->op == ISA_LAUNCH_BUFFER_OF ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
     out->joins = insn->op == ISA_BSYNC;
     out->awaits = awaits(insn);

@@ -9,6 +9,7 @@
 #include "lanewise_math.h"
 #include "lanewise_std.h"
 #include "lanewise_device.h"
+#include "lanewise_launch.h"
 /* C functions of the host without libstdc++, whose using-declarations would all appear in the debug information of
  * every kernel. */
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
