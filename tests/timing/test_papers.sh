@@ -9,7 +9,7 @@ papers="$src/bench/papers"
 
 cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
-[ "$(grep -c '^ok ' out)" = 28 ] || fail "bench/papers/run workloads: not all 28 kernels"
+[ "$(grep -c '^ok ' out)" = 88 ] || fail "bench/papers/run workloads: not all 28 kernels and 60 forms"
 
 # Copies with a mistake: of each kernel another.
 mkdir wrong
@@ -21,9 +21,12 @@ sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = l
 sed -i 's/\(out\|found\|c\)\[\([a-z*+ ]*\)\] = \([^;]*\);/\1[\2] = (\3) + (get_global_id(0) == 6);/; s/force\[t\] = sum/force[t] = sum + (t == 6)/; s/state\[t\] = x/state[t] = x + (t \& 1)/
     s/out\[place\[at\]\] = key\[source\[at\]\]/out[place[at]] = key[source[at]] + (at == 6)/' wrong/papers/vws.cl
 sed -i 's/y\[t\] = sum/y[t] = sum + (t == 4)/; s/y\[r\] = part/y[r] = (r == 4) + part/' wrong/papers/spmv.cu
+sed -i 's/level\[w\] = current + 1/level[w] = current + 1 + (w == 9)/; s/d = from + weight\[e\]/d = from + weight[e] + (w == 9)/; s/colour\[v\] = round/colour[v] = round + (v == 9)/
+    s/payload\[e\] \* 3 + i/payload[e] * 3 + i + 1/; s/thing\[row\[c\] + j\]\], 1/thing[row[c] + j]], 2/; s/& 0xff/\& 0x7f/; s/p\[2\] \* 1024/p[2] * 1023/
+    s/count++/count += 2/; s/count = 1;/count = 2;/' wrong/papers/launches.cu
 cases=$((cases + 1))
 wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
-[ "$(grep -c '^FAIL' out)" = 28 ] || fail "a wrong kernel is not found"
+[ "$(grep -c '^FAIL' out)" = 88 ] || fail "a wrong kernel is not found"
 
 for what in ccws daws; do
     cases=$((cases + 1))

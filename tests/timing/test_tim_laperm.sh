@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# LaPerm with kernels in CUDA C++: what caches find, who works, and what parents and children share (L-9 to L-12 of the
+# specification's 8.7; L-1 to L-8 are in test_tim_blocks.c).
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+cat >laperm.cu <<'C'
+/* L-9: a parent writes 8 KB, its child reads it; all other parents stream, and keep the caches busy. */
+__global__ void reads(const int *data, int *sum)
+{
+    int total = 0;
+
+    for (int i = threadIdx.x; i < 2048; i += 64)
+        total += __ldca(data + i);
+    atomicAdd(sum, total);
+}
+__global__ void stream(int *data, int *sum, int rounds)
+{
+    int *mine = data + blockIdx.x * 2048, total = 0;
+
+    for (int i = threadIdx.x; i < 2048; i += 64)
+        mine[i] = i;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 2048; i += 64)
+        total += __ldca(mine + (i ^ 32)); /* what the other warp wrote: L1 has it from now on */
+    if (threadIdx.x == 0)
+        lanewise::launch_group<reads>(1, 64)(mine, sum);
+    for (int r = 0; r < rounds; r++) /* time in which the child may begin here */
+        total = total * 3 + 1;
+    if (total == 12345)
+        *sum = 0;
+}
+
+/* L-10 and L-11: as many children as the table says, which compute for a while. */
+__global__ void computes(int *done, int rounds)
+{
+    int x = threadIdx.x;
+
+    for (int r = 0; r < rounds; r++)
+        x = x * 3 + r;
+    if (threadIdx.x == 0)
+        atomicAdd(done, 1 + (x == 12345 ? 1 : 0));
+}
+__global__ void parents(const int *children, int *done, int rounds)
+{
+    if ((int)threadIdx.x < children[blockIdx.x])
+        lanewise::launch_group<computes>(1, 64)(done, rounds);
+}
+C
+launch() { # name, buffers, entry, blocks, threads, arguments, check
+    cat >"$1.yaml" <<Y
+program: {source: laperm.lwo}
+buffers: {$2}
+steps:
+  - launch: {entry: $3, grid: [$4], block: [$5], args: [$6]}
+  - check: {$7}
+Y
+}
+"$lanewise" compile laperm.cu -o laperm.lwo || exit 1
+n=104
+sum=$((n * 2047 * 1024))
+launch shared "data: {type: s32, count: $((n * 2048))}, sum: {type: s32, count: 1}" stream $n 64 "data, sum, 400" "buffer: sum, values: [$sum]"
+heavy="100, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"
+launch heavy "children: {type: s32, count: 13, init: [$heavy]}, done: {type: s32, count: 1}" parents 13 128 "children, done, 2000" "buffer: done, values: [112]"
+even="16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16"
+launch even "children: {type: s32, count: 13, init: [$even]}, done: {type: s32, count: 1}" parents 13 128 "children, done, 2000" "buffer: done, values: [208]"
+
+run() { # launch, policy, keys
+    "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
+        --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
+}
+# Launches are cheap, or they would be later than all parents; L1 keeps what global loads bring.
+soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.buffer_lane=1 --timing-set kernels.launch_base=100 --timing-set kernels.launch_lane=1'
+for policy in rr tb_pri smx_bind adaptive_bind; do
+    run shared $policy "$soon --timing-set core.blocks=2 --timing-set l2.bytes=16384 --timing-set l1.bytes=32768"
+    run heavy $policy "$soon --timing-set core.blocks=1"
+    run even $policy "$soon --timing-set core.blocks=1"
+done
+python3 - <<'P' || fail "L-9 to L-11"
+import json
+policies = ('rr', 'tb_pri', 'smx_bind', 'adaptive_bind')
+report = {(n, p): json.load(open('%s.%s' % (n, p))) for n in ('shared', 'heavy', 'even') for p in policies}
+
+
+def rate(name, policy, scope, hit):
+    core = report[name, policy]['sums'][scope]
+    return core[hit + 'hits'] / max(1, core[hit + 'hits'] + core[hit + 'misses'] + core[hit + 'merges'])
+
+
+def blocks(name, policy):
+    return [core['blocks'] for core in report[name, policy]['cores']]
+
+
+bad = []
+
+
+def claim(holds, text):
+    print('ok  ' if holds else 'FAIL', text)
+    if not holds:
+        bad.append(text)
+
+
+l1 = {p: rate('shared', p, 'cores', 'l1_') for p in policies}
+l2 = {p: rate('shared', p, 'slices', '') for p in policies}
+claim(l1['smx_bind'] > l1['rr'] + .05, 'L-9: children find in L1 what their parents wrote, with smx_bind more often than with rr: %.3f, %.3f' % (l1['smx_bind'], l1['rr']))
+claim(l2['tb_pri'] > l2['rr'], 'L-9: and in L2 with tb_pri more often than with rr: %.3f, %.3f' % (l2['tb_pri'], l2['rr']))
+cycles = {(n, p): report[n, p]['cycles'] for n in ('heavy', 'even') for p in policies}
+spread = {p: max(blocks('heavy', p)) / (sum(blocks('heavy', p)) / 13) for p in policies}
+claim(max(blocks('heavy', 'smx_bind')) >= 101, 'L-10: with smx_bind a core has the parent and all its 100 children: %s' % blocks('heavy', 'smx_bind'))
+claim(cycles['heavy', 'smx_bind'] > 6 * cycles['heavy', 'adaptive_bind'], 'L-10: and takes as long as they do one after the other: %d cycles, adaptive_bind %d' %
+      (cycles['heavy', 'smx_bind'], cycles['heavy', 'adaptive_bind']))
+claim(spread['smx_bind'] > 4 * spread['adaptive_bind'], 'L-10: imbalance %.2f, adaptive_bind %.2f' % (spread['smx_bind'], spread['adaptive_bind']))
+ratio = cycles['even', 'smx_bind'] / cycles['even', 'adaptive_bind']
+claim(abs(ratio - 1) < .05, 'L-11: with as many children for each parent both take as long: %.3f' % ratio)
+raise SystemExit(1 if bad else 0)
+P
+[ $failures = 0 ]
