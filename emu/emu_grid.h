@@ -32,6 +32,7 @@ struct emu_grid {
         uint32_t grid;
         uint64_t block;
         unsigned warp, lane;
+        uint64_t pc; /* address of the launch instruction */
     } parent;
     uint64_t stream; /* a stream of the parent's block; 0: that block's default stream. Groups are in no stream */
     uint64_t buffer; /* parameter buffer that is freed when the launch is complete; 0: none */

@@ -18,6 +18,48 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
     dbg_arguments_print(dbg, thread->id, thread->lane, location, out);
 }
 
+/** Prints who launched @grid: the place of the launch, and the thread. */
+static void put_launcher(struct dbg *dbg, const struct emu_grid *grid, struct lw_sink *out)
+{
+    const struct emu_grid *by = dbg_grid_numbered(dbg, grid->parent.grid);
+    uint32_t index[3] = {0};
+
+    dbg_print_location(dbg, grid->parent.pc, out);
+    lw_printf(out, ", launch %u ", grid->parent.grid);
+    if (by != NULL) {
+        dbg_block_index(by, grid->parent.block, index);
+        lw_printf(out, "block(%u,%u,%u)", index[0], index[1], index[2]);
+    } else { /* it is over, and so is its shape */
+        lw_printf(out, "block %llu", (unsigned long long)grid->parent.block);
+    }
+    lw_printf(out, " w%u lane %u", grid->parent.warp, grid->parent.lane);
+}
+
+/** Prints a line for each launch above that of @thread, innermost first. Returns how many. */
+static unsigned put_launchers(struct dbg *dbg, const struct dbg_thread *thread, const char *before, struct lw_sink *out)
+{
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
+    unsigned count = 0;
+
+    for (; grid != NULL && grid->parent.grid != 0; grid = dbg_grid_numbered(dbg, grid->parent.grid)) {
+        lw_put(out, before);
+        put_launcher(dbg, grid, out);
+        lw_put(out, "\n");
+        count++;
+    }
+    return count;
+}
+
+static enum lw_status do_launcher(const struct lw_call *call, struct lw_error *err)
+{
+    struct dbg_thread thread;
+    enum lw_status status = dbg_view(call->context, &thread, err);
+
+    if (status == LW_OK && put_launchers(call->context, &thread, "", call->out) == 0)
+        lw_put(call->out, "the host\n");
+    return status;
+}
+
 static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -33,6 +75,7 @@ static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
         put_frame(dbg, &thread, i, &location, call->out);
         lw_put(call->out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
     }
+    (void)put_launchers(dbg, &thread, "launched by ", call->out);
     return LW_OK;
 }
 
@@ -55,6 +98,33 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     return LW_OK;
 }
 
+/* Moves the focus to the lane that launched the focus's kernel, if that lane is live. */
+static enum lw_status go_to_launcher(struct dbg *dbg, const struct dbg_thread *thread, struct lw_sink *out)
+{
+    const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);
+    struct dbg_thread there;
+    unsigned lane;
+
+    if (grid == NULL || grid->parent.grid == 0) {
+        lw_put(out, "this is the outermost frame: the kernel's\n");
+        return LW_OK;
+    }
+    lane = grid->parent.lane;
+    if (dbg_thread_get(dbg, dbg_thread_id_of(dbg, grid->parent.grid, grid->parent.block, grid->parent.warp), &there) &&
+        (there.live >> lane & 1) != 0) {
+        lw_put(out, "launched by ");
+        put_launcher(dbg, grid, out);
+        lw_put(out, "\n");
+        dbg_focus_move(dbg, there.id, lane);
+        there.lane = lane;
+        return choose(dbg, &there, 0, out);
+    }
+    lw_put(out, "this is the outermost frame: the kernel's. It was launched by ");
+    put_launcher(dbg, grid, out);
+    lw_put(out, ", which has ended\n");
+    return LW_OK;
+}
+
 enum { UP, DOWN };
 
 static enum lw_status do_move(const struct lw_call *call, struct lw_error *err)
@@ -72,10 +142,8 @@ static enum lw_status do_move(const struct lw_call *call, struct lw_error *err)
         return status;
     now = dbg_frame_number(dbg, thread.id, thread.lane);
     count = dbg_frame_count(dbg, thread.id, thread.lane);
-    if (up && now + 1 >= count) {
-        lw_put(call->out, "this is the outermost frame: the kernel's\n");
-        return LW_OK;
-    }
+    if (up && now + 1 >= count)
+        return go_to_launcher(dbg, &thread, call->out);
     if (!up && now == 0) {
         lw_put(call->out, "this is the innermost frame\n");
         return LW_OK;
@@ -151,7 +219,8 @@ static const struct lw_command rows[] = {
     {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
-    {"up",          "up",   "[count]",                    "Show the variables of the caller",                           "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
+    {"launcher",    "laun", "",                           "Which lane launched the focus's kernel, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"up",          "up",   "[count]",                    "Show the variables of the caller; above a kernel's, of the lane that launched it", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
     {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
     {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
 };

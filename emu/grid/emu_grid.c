@@ -384,6 +384,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     grid->parent.block = block->linear;
     grid->parent.warp = how->warp;
     grid->parent.lane = how->lane;
+    grid->parent.pc = how->pc;
     grid->depth = launcher->depth + 1;
     grid->group = how->group;
     grid->stream = how->stream;

@@ -9,6 +9,7 @@
 struct emu_device_launch {
     struct emu_block *block; /* block of the launching lane */
     unsigned warp, lane;
+    uint64_t pc;             /* of the launch instruction */
     bool group;
     uint64_t stream;         /* stream; for kernels only */
     bool after;              /* it may start when all blocks of the launching grid have ended */

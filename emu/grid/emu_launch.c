@@ -347,6 +347,7 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
     for (LW_EACH_BIT(k, on)) {
         struct emu_grid *grid;
         struct emu_device_launch how = {.block = w->block, .warp = w->index, .lane = (unsigned)k,
+                                        .pc = w->code->program->base + (uint64_t)di->index * ISA_WORD_BYTES,
                                         .group = group, .stream = all[k].stream,
                                         .after = all[k].stream == STREAM_AFTER};
         if (is_own_stream(how.stream))

@@ -12,7 +12,7 @@
 #include "emu/engine/emu_threads_priv.h"
 
 static const char magic[8] = "LWCHECK\n";
-enum { VERSION = 5, HASH_BYTES = 8 };
+enum { VERSION = 6, HASH_BYTES = 8 };
 
 /* ---- saving ----------------------------------------------------------------------------- */
 

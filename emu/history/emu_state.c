@@ -72,6 +72,7 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
             emu_put_number(out, p->parent.block);
             emu_put_number(out, p->parent.warp);
             emu_put_number(out, p->parent.lane);
+            emu_put_number(out, p->parent.pc);
             emu_put_number(out, sequence_of(p->aggregated_into));
             emu_put_number(out, sequence_of(p->stream_prev));
         }
@@ -105,6 +106,7 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
     p->parent.block = emu_get_number(in);
     p->parent.warp = (unsigned)emu_get_limited(in, EMU_MAX_BLOCK_THREADS);
     p->parent.lane = (unsigned)emu_get_limited(in, EMU_MAX_LANES - 1);
+    p->parent.pc = emu_get_number(in);
     uint64_t joined = emu_get_limited(in, UINT32_MAX), before = emu_get_limited(in, UINT32_MAX);
     struct emu_grid *by = p->launcher = emu_grid_find(machine, p->parent.grid);
     p->aggregated_into = emu_grid_find(machine, (uint32_t)joined);

@@ -25,7 +25,8 @@ info splits           where the lanes of this warp are, by place
 info barriers         barriers in use by this warp and its block
 info lane-registers [REGISTER|GROUP]...
                       registers of the focus lane, without gdb's own
-info launches         launches that are open
+info launches         launches that are open, and who launched them
+launcher              focus on the lane that launched this kernel
 info allocations      global memory by address, size and name
 lanes-window [EXPR]   what the window of lanes shows below the lanes
 layout lanewise       source, lanes and commands as a TUI; layout lanewise-asm with code
@@ -153,6 +154,22 @@ What is not named stays. The second form is gdb's own, which is `tui focus` as w
 
     def complete(self, text, word):
         return lanewise_complete(text, word)
+
+
+class LanewiseLaunchingLane(gdb.Command):
+    """Focus on the lane that launched this kernel, if that lane is live: launcher"""
+
+    def __init__(self):
+        super().__init__("launcher", gdb.COMMAND_STACK)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        line = LanewiseLink.show("launcher").strip().splitlines()[0]
+        place = re.search(r"launch (\d+) block(\([0-9,]+\)| \d+) w(\d+) lane (\d+)$", line)
+        if place is None:
+            raise LanewiseError("this kernel was launched by the host")
+        gdb.write("launched by %s\n" % line)
+        lanewise_go("lanewise kernel %s block %s warp %s lane %s" % place.groups(), from_tty)
 
 
 class LanewiseInfoCuda(gdb.Command):

@@ -50,6 +50,7 @@ def lanewise_start():
                  "(vector, scalar, predicate, warp, special)", "registers")
     LanewiseCuda()
     LanewiseFocusCommand()
+    LanewiseLaunchingLane()
     LanewiseInfoCuda()
     LanewisePrint()
     LanewiseLane()

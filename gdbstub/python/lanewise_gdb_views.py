@@ -64,6 +64,28 @@ if _FrameDecorator is not None:
             except Exception:
                 return name
 
+    class LanewiseLauncher(_FrameDecorator):
+        """What gdb takes for the caller of a kernel that a kernel launched: the launch."""
+
+        def __init__(self, frame, text):
+            super().__init__(frame)
+            self.text = text
+
+        def function(self):
+            return "launched by %s" % self.text
+
+        def filename(self):
+            return None
+
+        def line(self):
+            return None
+
+        def address(self):
+            return None
+
+        def frame_args(self):
+            return None
+
     class LanewiseFrameFilter:
         def __init__(self):
             self.name, self.priority, self.enabled = "lanewise", 100, True
@@ -90,6 +112,12 @@ if _FrameDecorator is not None:
             for index, frame in enumerate(frames):
                 newest = False
                 if LanewiseFrameFilter.below(frame):
+                    try:
+                        launchers = LanewiseLink.show("launcher").strip().splitlines()
+                    except Exception:
+                        return
+                    if launchers and launchers[0] != "the host":
+                        yield LanewiseLauncher(frame, "; by ".join(launchers))
                     return
                 if index == 0:
                     try:
