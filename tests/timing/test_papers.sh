@@ -40,6 +40,15 @@ cases=$((cases + 1))
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"
 cases=$((cases + 1))
+"$papers/run" dtbl --quick --only bfs_roads,pre --size .125 --out dtbl >out 2>err
+grep -q '^ok    TR-3: ' out && grep -q '^ok    TR-7 pre: ' out || fail "bench/papers/run dtbl: a trend does not hold"
+[ "$(wc -l <dtbl/occupancy.txt)" = 3 ] && grep -q '</svg>' dtbl/dtbl.svg || fail "bench/papers/run dtbl --out kept no table or plot"
+grep -q '^| DTBL over CDP | 1.40 | [0-9.]* | 13.1 |$' out || fail "bench/papers/run dtbl: no figure of the source"
+cases=$((cases + 1))
+"$papers/run" laperm --quick --only join_gaussian --size .125 --out laperm >out 2>err
+[ "$(wc -l <laperm/IPC_over_that_of_RR.txt)" = 2 ] && grep -q '</svg>' laperm/laperm.svg || fail "bench/papers/run laperm --out kept no table or plot"
+grep -q 'TR-13: ' out || fail "bench/papers/run laperm: no trend"
+cases=$((cases + 1))
 sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
 wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
 grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
