@@ -47,8 +47,17 @@ class Machine(Experiment):
         return launches.Folder(self.work, self.program)
 
     def make(self, name):
+        """@name: a code and a form, and perhaps the number of elements from which on an item is launched."""
         code, form = name.split('/')
-        return lambda folder, size: launches.CODES[code](folder, form, size)
+        form, _, many = form.partition('@')
+
+        def maker(folder, size):
+            usual, launches.MANY = launches.MANY, int(many or launches.MANY)
+            try:
+                return launches.CODES[code](folder, form, size)
+            finally:
+                launches.MANY = usual
+        return maker
 
     def result(self, report):
         return Launched(report)
@@ -168,6 +177,11 @@ def ablations(e, codes):
     for c in codes:
         e.trend('TR-10 ' + c, entries[c][-1].occupancy >= .99 * entries[c][2].occupancy, '%s: occupancy does not fall with 128 in place of 32 kernels: %.1f %%, %.1f %%' %
                 (c, entries[c][2].occupancy, entries[c][-1].occupancy))
+    with_ranges = [c for c in codes if c in ('bfs_citation', 'join_gaussian')]
+    if with_ranges:
+        least = {n: ('dtbl@%d' % n, DTBL) for n in (32, 64, 128, 256)}
+        got = e.every(with_ranges, least)
+        table(e, 'least size of a group, elements: speed over flat', with_ranges, least, lambda c, v: '%.2f' % (flat[c] / got[c][v].cycles))
     sweep('groups that find no kernel: speed over flat', 'x', {'joins what waits': ('dtbl', DTBL), 'kernels that run alone': ('dtbl', ['dtbl.on=true']),
                                                             'fallback costs a dispatch alone': ('dtbl', DTBL + ['dtbl.fallback=false'])})
 
