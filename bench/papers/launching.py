@@ -13,7 +13,7 @@ VARIANTS = {'flat': ('flat', []), 'CDPI': ('cdp', CDP + IDEAL), 'CDP': ('cdp', C
 QUICK = ('bfs_citation', 'bfs_roads', 'sssp_citation', 'clr_citation', 'amr')
 POLICIES = {'RR': 'rr', 'TB-Pri': 'tb_pri', 'SMX-Bind': 'smx_bind', 'Adaptive-Bind': 'adaptive_bind'}
 LAPERM = ('bfs_citation', 'sssp_citation', 'clr_citation', 'join_gaussian', 'join_uniform', 'pre', 'amr')
-QUICK_LAPERM = ('join_gaussian', 'pre')
+QUICK_LAPERM = ('join_gaussian', 'pre', 'amr')
 
 
 class Launched(Result):
