@@ -156,6 +156,16 @@ What is not named stays. The second form is gdb's own, which is `tui focus` as w
         return lanewise_complete(text, word)
 
 
+def lanewise_to_launcher(from_tty):
+    """To the lane that launched this kernel."""
+    line = LanewiseLink.show("launcher").strip().splitlines()[0]
+    place = re.search(r"launch (\d+) block(\([0-9,]+\)| \d+) w(\d+) lane (\d+)$", line)
+    if place is None:
+        raise LanewiseError("this kernel was launched by the host")
+    gdb.write("launched by %s\n" % line)
+    lanewise_go("lanewise kernel %s block %s warp %s lane %s" % place.groups(), from_tty)
+
+
 class LanewiseLaunchingLane(gdb.Command):
     """Focus on the lane that launched this kernel, if that lane is live: launcher"""
 
@@ -164,12 +174,40 @@ class LanewiseLaunchingLane(gdb.Command):
 
     @lanewise_guarded
     def invoke(self, arg, from_tty):
-        line = LanewiseLink.show("launcher").strip().splitlines()[0]
-        place = re.search(r"launch (\d+) block(\([0-9,]+\)| \d+) w(\d+) lane (\d+)$", line)
-        if place is None:
-            raise LanewiseError("this kernel was launched by the host")
-        gdb.write("launched by %s\n" % line)
-        lanewise_go("lanewise kernel %s block %s warp %s lane %s" % place.groups(), from_tty)
+        lanewise_to_launcher(from_tty)
+
+
+class LanewiseUp(gdb.Command):
+    """Select and print stack frame that called this one; above a kernel that a kernel launched, go to the launching lane.
+An argument says how many frames up to go."""
+
+    def __init__(self):
+        super().__init__("up", gdb.COMMAND_STACK)
+
+    @staticmethod
+    def above(frame):
+        older = frame.older()
+        try:
+            return None if older is not None and LanewiseLink.ours() is not None and older.name() == "<launch>" else older
+        except Exception:
+            return older
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        count = int(gdb.parse_and_eval(arg)) if arg.strip() else 1
+        frame = gdb.selected_frame()
+        older = self.above(frame)
+        if count > 0 and older is None:
+            if LanewiseLink.ours() is None or LanewiseLink.show("launcher").startswith("the host"):
+                raise gdb.GdbError("Initial frame selected; you can't go up.")
+            lanewise_to_launcher(from_tty)
+            return
+        while count > 0 and older is not None:
+            frame, older, count = older, self.above(older), count - 1
+        while count < 0 and frame.newer() is not None:
+            frame, count = frame.newer(), count + 1
+        frame.select()
+        gdb.execute("frame", from_tty)
 
 
 class LanewiseInfoCuda(gdb.Command):

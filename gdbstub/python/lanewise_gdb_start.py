@@ -51,6 +51,7 @@ def lanewise_start():
     LanewiseCuda()
     LanewiseFocusCommand()
     LanewiseLaunchingLane()
+    LanewiseUp()
     LanewiseInfoCuda()
     LanewisePrint()
     LanewiseLane()

@@ -65,7 +65,7 @@ if _FrameDecorator is not None:
                 return name
 
     class LanewiseLauncher(_FrameDecorator):
-        """What gdb takes for the caller of a kernel that a kernel launched: the launch."""
+        """After the outermost frame of a kernel that a kernel launched: the launch."""
 
         def __init__(self, frame, text):
             super().__init__(frame)
@@ -109,22 +109,24 @@ if _FrameDecorator is not None:
 
         @staticmethod
         def decorate(frames):
+            outermost = None
             for index, frame in enumerate(frames):
-                newest = False
+                newest, outermost = False, frame
                 if LanewiseFrameFilter.below(frame):
-                    try:
-                        launchers = LanewiseLink.show("launcher").strip().splitlines()
-                    except Exception:
-                        return
-                    if launchers and launchers[0] != "the host":
-                        yield LanewiseLauncher(frame, "; by ".join(launchers))
-                    return
+                    break
                 if index == 0:
                     try:
                         newest = frame.inferior_frame().level() == 0
                     except Exception:
                         newest = False
                 yield LanewiseFrame(frame) if newest else LanewiseArguments(frame)
+            launchers = []
+            try:
+                launchers = LanewiseLink.show("launcher").strip().splitlines()
+            except Exception:
+                pass
+            if outermost is not None and launchers and launchers[0] != "the host":
+                yield LanewiseLauncher(outermost, "; by ".join(launchers))
 
 
 # ---- the window of lanes -----------------------------------------------------------------------

@@ -32,7 +32,7 @@ tests_clients_gdb_server_LDFLAGS = -Wl,--wrap=dbg_reported_lanes_add,--wrap=rsp_
 tests_clients_gdb_server_LDADD = $(LANEWISE_LIBS)
 check_DATA = tests/clients/gdb_server$(EXEEXT)
 
-check_SCRIPTS += tests/clients/gdb_session.sh tests/clients/gdb_features.sh tests/clients/gdb_carriers.sh \
+check_SCRIPTS += tests/clients/gdb_session.sh tests/clients/gdb_launcher.sh tests/clients/gdb_features.sh tests/clients/gdb_carriers.sh \
     tests/clients/gdb_opencl.sh tests/clients/gdb_optimised.sh tests/clients/gdb_variables.sh tests/clients/gdb_calls.sh tests/clients/gdb_kernels.sh tests/clients/gdb_reverse.sh tests/clients/gdb_session_end.sh tests/clients/gdb_protocol.sh \
     tests/clients/gdb_python.sh tests/clients/gdb_watch_if.sh tests/clients/gdb_break_if.sh tests/debug/test_reverse_watch.sh tests/clients/gdb_mi.sh tests/clients/lldb_session.sh tests/clients/lldb_dap.sh
 EXTRA_DIST += tests/lib/cli_lib.sh tests/clients/gdb_lib.sh tests/clients/dap_client.py tests/clients/golden

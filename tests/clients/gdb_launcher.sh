@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# In gdb the backtrace of a kernel that a kernel launched ends in the launch, and `up` above its outermost frame, or
+# `launcher`, goes to the lane that launched it.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+command -v gdb >/dev/null || exit 77
+gdb -batch -ex 'python print(1)' 2>/dev/null | grep -q 1 || exit 77
+cp "$src"/tests/kernels/launch_chain.* .
+cat >in <<'G'
+break launch_chain.s:31
+continue
+continue
+backtrace
+up
+backtrace
+launcher
+G
+timeout 120 "$lanewise" gdb launch_chain.yaml -- -batch -x in >out 2>err </dev/null
+for words in '#0  child [lane 0] (out=' 'launched by parent+0xa0 (launch_chain.s:16), launch 1 block(1,0,0) w0 lane 3' \
+    '[kernel 1, block (1,0,0), thread (3,0,0), ' '#0  parent [lane 3] (out=' 'this kernel was launched by the host'; do
+    grep -qF -e "$words" out err || fail "gdb does not say: $words"
+done
+[ $failures = 0 ]
