@@ -29,6 +29,14 @@ void *chk_slot_find(struct chk_slots *slots, const struct emu_core *core, unsign
     return slots->last = slots->at[slots->count++] = s;
 }
 
+bool chk_stores_global(const struct isa_insn *insn)
+{
+    enum isa_space space = ISA_SPACE_CONST;
+    const enum isa_access access = isa_op_access((enum isa_op)insn->op, &space);
+
+    return access != ISA_ACCESS_NONE && access != ISA_ACCESS_LOAD && (space == ISA_SPACE_GLOBAL || space == ISA_SPACE_GENERIC);
+}
+
 bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
 {
     const struct emu_grid *grid = emu_grid_find(chk->machine, sequence);
@@ -36,8 +44,7 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
     if (grid == NULL)
         return false;
     const struct isa_object *object = emu_program_object(grid->launch.program);
-    const struct isa_line *line = isa_object_line_at(object, grid->launch.kernel->first);
-    const char *file = line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+    const char *file = chk_line_file(object, isa_object_line_at(object, grid->launch.kernel->first));
     const size_t size = strlen(file);
 
     return size > 3 && strcmp(file + size - 3, ".cl") == 0;
@@ -63,7 +70,7 @@ void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, u
     if (program == NULL)
         return;
     const struct isa_object *object = emu_program_object(program);
-    uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const uint32_t index = chk_pc_index(program, pc);
     const struct isa_function *function = isa_object_function_at(object, index);
     const struct isa_line *line = isa_object_line_at(object, index);
 
@@ -99,7 +106,7 @@ static uint64_t line_key(const struct chk *chk, const struct chk_location *locat
     if (program == NULL || location->line == 0)
         return 0;
     const struct isa_object *object = emu_program_object(program);
-    const uint32_t index = (uint32_t)((location->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    const uint32_t index = chk_pc_index(program, location->pc);
     const struct isa_function *f = isa_object_function_at(object, index);
     const struct isa_line *line = isa_object_line_at(object, index);
 
@@ -363,9 +370,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
     const struct isa_object *object = program != NULL ? emu_program_object(program) : NULL;
-    const struct isa_line *line =
-        object != NULL ? isa_object_line_at(object, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES)) : NULL;
-    const char *file = line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+    const char *file = object != NULL ? chk_line_file(object, isa_object_line_at(object, chk_pc_index(program, pc))) : "";
     const char *at = file[0] != '\0' ? strstr(text, file) : NULL;
     struct lw_buffer out;
 
@@ -378,15 +383,30 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
+/** Returns a copy of @text in chk->strings; NULL, which is recorded: no memory. */
+static const char *keep(struct chk *chk, const char *text)
+{
+    const char *copy = lw_arena_strdup(&chk->strings, text);
+
+    chk->short_of_memory |= copy == NULL;
+    return copy;
+}
+
 /** Records the location of the lanes at which the run ended. */
 static void end_at(struct chk *chk, const struct emu_thread_ref *place)
 {
     struct chk_location *at = &chk->ended_at;
 
     chk_location_at(chk, place->grid, place->block, place->warp, place->lanes, place->pc, at);
-    at->file = lw_arena_strdup(&chk->strings, at->file);
-    chk->short_of_memory |= at->file == NULL;
+    at->file = keep(chk, at->file);
     at->line = at->file != NULL ? at->line : 0;
+}
+
+/** Sets the text about the end of the run; NULL: there was no memory for it. */
+static void set_ended(struct chk *chk, const char *text)
+{
+    chk->short_of_memory |= text == NULL;
+    chk->ended = text != NULL ? text : "the run broke off";
 }
 
 /** Reports what ended a run, whatever kinds are enabled: the report of an aborted run must not look clean. */
@@ -403,12 +423,8 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         emu_fault_print(chk->machine, &stop->fault, &text.sink);
     else
         lw_printf(&text.sink, "hang: %.*s", (int)strcspn(stop->hang.detail, "\n"), stop->hang.detail);
-    chk->ended = text.text != NULL ? with_plain_file(chk, text.text, fault ? stop->fault.pc : stop->hang.pc) : NULL;
+    set_ended(chk, text.text != NULL ? with_plain_file(chk, text.text, fault ? stop->fault.pc : stop->hang.pc) : NULL);
     lw_buffer_fini(&text);
-    if (chk->ended == NULL) {
-        chk->short_of_memory = true;
-        chk->ended = "the run broke off";
-    }
     if (kind < 0) {
         chk->ended_kind = emu_fault_name(stop->fault.kind);
         return;
@@ -444,9 +460,8 @@ static void sort(struct chk *chk)
 
 void chk_ended_by(struct chk *chk, const char *name, int number)
 {
-    chk->signal = lw_arena_strdup(&chk->strings, name);
+    chk->signal = keep(chk, name);
     chk->signal_number = number;
-    chk->short_of_memory |= chk->signal == NULL;
 }
 
 void chk_broke_off(struct chk *chk)
@@ -462,12 +477,8 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
     if (stop->place.lanes != 0) /* not between two launches */
         end_at(chk, &stop->place);
     chk->ended_kind = stop->kind == EMU_STOP_LIMIT ? "limit" : "signal";
-    chk->ended = lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",
-                                 stop->kind == EMU_STOP_LIMIT ? "limit" : "interrupted", (int)strcspn(text, "\n"), text);
-    if (chk->ended == NULL) {
-        chk->short_of_memory = true;
-        chk->ended = "the run broke off";
-    }
+    set_ended(chk, lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",
+                                   stop->kind == EMU_STOP_LIMIT ? "limit" : "interrupted", (int)strcspn(text, "\n"), text));
 }
 
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
@@ -491,10 +502,8 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
 
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
 {
-    const char *copy = strcmp(chk->host_file, file) == 0 ? chk->host_file
-                                                         : lw_arena_strdup(&chk->strings, file);
+    const char *copy = strcmp(chk->host_file, file) == 0 ? chk->host_file : keep(chk, file);
 
-    chk->short_of_memory = chk->short_of_memory || copy == NULL;
     chk->host_file = copy != NULL ? copy : "";
     chk->host_line = line;
 }
@@ -528,10 +537,8 @@ void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, con
     if (c == NULL)
         return;
     c->came = true;
-    if (failed == NULL || c->failed != NULL)
-        return;
-    c->failed = lw_arena_strdup(&chk->strings, failed);
-    chk->short_of_memory = chk->short_of_memory || c->failed == NULL;
+    if (failed != NULL && c->failed == NULL)
+        c->failed = keep(chk, failed);
 }
 
 unsigned chk_count(const struct chk *chk)

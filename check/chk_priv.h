@@ -31,6 +31,19 @@ static inline const struct isa_insn *chk_insn_at(const struct emu_program *progr
     return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
 }
 
+/** Returns the number of the instruction at @pc. */
+static inline uint32_t chk_pc_index(const struct emu_program *program, uint64_t pc)
+{
+    return (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+}
+/** Returns the file of a line; "": not known. */
+static inline const char *chk_line_file(const struct isa_object *object, const struct isa_line *line)
+{
+    return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
+}
+/** Returns true for a store or atomic that may access global memory. */
+bool chk_stores_global(const struct isa_insn *insn);
+
 /** All comparisons by the host at a line. */
 struct chk_check {
     const char *file;

@@ -120,11 +120,11 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
             continue;
         const uint64_t way[2] = {n->lanes, n->others};
         for (unsigned k = 0; k < 2; k++) {
+            lw_printf(out, "BRDA:%" PRIu32 ",%u,%u,", e[from].line, block, k);
             if (n->lanes + n->others == 0)
-                lw_printf(out, "BRDA:%" PRIu32 ",%u,%u,-\n", e[from].line, block, k);
+                lw_put(out, "-\n");
             else
-                lw_printf(out, "BRDA:%" PRIu32 ",%u,%u,%" PRIu64 "\n", e[from].line, block, k,
-                          way[k]);
+                lw_printf(out, "%" PRIu64 "\n", way[k]);
             total(t, way[k]);
         }
         block++;

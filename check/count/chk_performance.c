@@ -56,43 +56,28 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
     return true;
 }
 
-static uint64_t global_count(const struct chk_tally *t)
-{
-    return t->global.count;
-}
-
-static uint64_t shared_count(const struct chk_tally *t)
-{
-    return t->shared.count;
-}
-
-static uint64_t times(const struct chk_tally *t)
-{
-    return t->times;
-}
-
-static uint64_t local_bytes(const struct chk_tally *t)
-{
-    return t->local;
-}
-
 /** Kinds, the instructions of a line that they evaluate, and their thresholds. */
 static const struct {
     enum chk_kind kind;
     uint8_t what;   /* CHK_COUNT_* */
-    uint64_t (*weight)(const struct chk_tally *t); /* 0: the instruction does not count */
+    size_t weight;  /* offset of the count in struct chk_tally that is the weight; 0 there: it does not count */
     bool (*report)(const struct chk_tally *t, struct lw_sink *out);
 } lints[] = {
-    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, global_count, uncoalesced},
-    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, shared_count, conflicts},
-    {CHK_DIVERGENT, CHK_COUNT_BRANCH, times, divergent},
-    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, local_bytes, local},
+    {CHK_UNCOALESCED, CHK_COUNT_MEMORY, offsetof(struct chk_tally, global.count), uncoalesced},
+    {CHK_BANK_CONFLICT, CHK_COUNT_MEMORY, offsetof(struct chk_tally, shared.count), conflicts},
+    {CHK_DIVERGENT, CHK_COUNT_BRANCH, offsetof(struct chk_tally, times), divergent},
+    {CHK_LOCAL_TRAFFIC, CHK_COUNT_MEMORY, offsetof(struct chk_tally, local), local},
 };
 
 /** Returns the instruction's weight for a kind; 0: it does not count. */
 static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
 {
-    return e->counts->what[e->index] & lints[lint].what ? lints[lint].weight(&e->counts->tally[e->index]) : 0;
+    const char *tally = (const char *)&e->counts->tally[e->index];
+    uint64_t weight = 0;
+
+    if (e->counts->what[e->index] & lints[lint].what)
+        memcpy(&weight, tally + lints[lint].weight, sizeof weight);
+    return weight;
 }
 
 /** Evaluates one line for one kind: those of its instructions [from, to) together that are in the same

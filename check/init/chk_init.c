@@ -868,18 +868,14 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, event->address, event->size_bytes, false);
         break;
-    case EMU_MACHINE_FREE:
-        init_memory_range(&init->memory, event->address, event->size_bytes, true);
-        break;
+    case EMU_MACHINE_FREE: init_memory_range(&init->memory, event->address, event->size_bytes, true); break;
     case EMU_MACHINE_HOST_WRITE:
         if (event->from != 0)
             copied(init, event->address, event->from, event->size_bytes);
         else
             init_memory_range(&init->memory, event->address, event->size_bytes, true);
         break;
-    case EMU_MACHINE_HOST_READ:
-        init_found_output(init, event->address, event->size_bytes);
-        break;
+    case EMU_MACHINE_HOST_READ: init_found_output(init, event->address, event->size_bytes); break;
     default: break;
     }
 }

@@ -95,10 +95,7 @@ void init_args_launch(struct chk_init *init, struct init_block *b, const struct 
         const uint64_t entry = lw_get64(bytes);
         const struct emu_program *program = emu_machine_program_at(init->memory.chk->machine, entry);
         const struct isa_function *f =
-            program == NULL ? NULL
-                            : isa_object_function_at(emu_program_object(program),
-                                                     (uint32_t)((entry - emu_program_base(program)) /
-                                                                ISA_WORD_BYTES));
+            program == NULL ? NULL : isa_object_function_at(emu_program_object(program), chk_pc_index(program, entry));
         for (unsigned k = 0; f != NULL && f->kernel && k < f->param_count; k++) {
             const struct isa_param *p = &f->params[k];
             uint64_t first;

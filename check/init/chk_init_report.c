@@ -65,7 +65,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
     struct emu_allocation a;
     uint64_t offset = 0;
     int64_t die;
-    const uint32_t index = program != NULL ? (uint32_t)((o->pc - emu_program_base(program)) / ISA_WORD_BYTES) : 0;
+    const uint32_t index = program != NULL ? chk_pc_index(program, o->pc) : 0;
     bool inside;
 
     *allocation = "";

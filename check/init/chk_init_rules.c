@@ -74,11 +74,6 @@ struct look {
     unsigned lane, width;
 };
 
-static uint64_t pc_of(const struct emu_hook_site *site)
-{
-    return chk_site_pc(site);
-}
-
 static uint64_t value_of(const struct look *k, enum isa_reg_class c, unsigned r, unsigned words)
 {
     uint64_t low = 0, high = 0;
@@ -649,10 +644,8 @@ static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words
     case ORN2: return (a.mask | x.mask) & (a.mask | ~a.value) & (x.mask | x.value) & all;
     case LEFT: return to_left(a.mask | x.mask | c.mask) & all;
     case TABLE: return table(insn->mod >> 16 & 255, &a, &x, &c) & all;
-    case SHL:
-        return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask << x.value & all;
-    case SHR:
-        return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask >> x.value;
+    case SHL: return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask << x.value & all;
+    case SHR: return (uint32_t)x.mask != 0 ? all : (uint32_t)x.value >= bits ? 0 : a.mask >> x.value;
     case SHR_SIGN: {
         unsigned by = (uint32_t)x.value >= bits ? bits - 1 : (unsigned)x.value;
         if ((uint32_t)x.mask != 0)
@@ -801,7 +794,7 @@ static void apply_vector(struct chk_init *init, const struct look *at, enum rule
             const struct source a = mask_of(&k, 0);
             mask = absent ? UINT64_MAX : a.mask;
             from = absent ? init_origin_add(init, &(struct init_origin){.where = INIT_LANE, .number = k.lane,
-                                                                        .pc = pc_of(at->site)})
+                                                                        .pc = chk_site_pc(at->site)})
                           : a.from;
         } else if (is_of_lanes(rule)) {
             mask = of_group(&k, rule, &last, &from) >> (insn->op == ISA_VOTE_BALLOT_B32 ? l & 32 : 0);

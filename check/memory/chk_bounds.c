@@ -183,9 +183,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
             *out = (struct bounds_limit){address, address + v->size_bytes, 0};
         return;
     }
-    case ISA_BOUND_PARAM:
-        param_limit(site->grid, b->which, out);
-        return;
+    case ISA_BOUND_PARAM: param_limit(site->grid, b->which, out); return;
     case ISA_BOUND_LOCAL:
         *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which, ISA_LOCAL_BASE + b->which + b->bytes, 0};
         return;
@@ -198,8 +196,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
             *out = (struct bounds_limit){ISA_LOCAL_BASE + b->which - inside,
                                          ISA_LOCAL_BASE + b->which - inside + bytes, 0};
         return;
-    case ISA_BOUND_KIND_COUNT:
-        return;
+    case ISA_BOUND_KIND_COUNT: return;
     }
 }
 

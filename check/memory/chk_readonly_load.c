@@ -46,16 +46,8 @@ static bool promises(const struct isa_insn *insn)
 
 static bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
-    enum isa_space space = ISA_SPACE_CONST;
-
     (void)state, (void)program, (void)index;
-    if (promises(insn))
-        return true;
-    switch (isa_op_access((enum isa_op)insn->op, &space)) {
-    case ISA_ACCESS_NONE:
-    case ISA_ACCESS_LOAD: return false;
-    default: return space == ISA_SPACE_GLOBAL || space == ISA_SPACE_GENERIC;
-    }
+    return promises(insn) || chk_stores_global(insn);
 }
 
 /** Returns the record of an address for a launch. NULL: no memory. */

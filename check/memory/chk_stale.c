@@ -35,14 +35,8 @@ static void end(void *state)
 
 static bool wants(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn)
 {
-    enum isa_space space = ISA_SPACE_CONST;
-
     (void)state, (void)program, (void)index;
-    switch (isa_op_access((enum isa_op)insn->op, &space)) {
-    case ISA_ACCESS_NONE:
-    case ISA_ACCESS_LOAD: return false;
-    default: return space == ISA_SPACE_GLOBAL || space == ISA_SPACE_GENERIC;
-    }
+    return chk_stores_global(insn);
 }
 
 /** Returns the record of a word, created if needed. NULL: no memory. */
@@ -62,7 +56,7 @@ static void on_access(void *state, const struct emu_hook_access *a)
 {
     struct chk_stale *s = state;
 
-    if (!wants(state, a->at.program, a->at.index, a->at.insn)) {
+    if (!chk_stores_global(a->at.insn)) {
         *a->filter = (struct emu_hook_filter){.end = INT64_MAX, .ignore_split = true};
         return;
     }

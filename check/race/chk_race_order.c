@@ -691,17 +691,10 @@ static void on_insn(void *state, const struct emu_hook_site *site)
                   isa_mod_get(site->insn, ISA_MOD_FSCOPE) != ISA_FSCOPE_CTA);
         race_clock_advance(race);
         break;
-    case ISA_FREE:
-        lanes_free(race, b, site);
-        break;
-    case ISA_LAUNCH_SYNC:
-        launches_over(race, b, w, site->lanes);
-        break;
-    case ISA_BAR_ARRIVE:
-        race_arrive(race, b, site);
-        break;
-    default:
-        break;
+    case ISA_FREE: lanes_free(race, b, site); break;
+    case ISA_LAUNCH_SYNC: launches_over(race, b, w, site->lanes); break;
+    case ISA_BAR_ARRIVE: race_arrive(race, b, site); break;
+    default: break;
     }
 }
 
@@ -784,9 +777,7 @@ static void fill_machine_event(struct chk_race *race, const struct emu_machine_e
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);
         break;
     case EMU_MACHINE_FREE:
-    case EMU_MACHINE_HOST_WRITE:
-        race_uninit_set(race, event->address, event->size_bytes, false);
-        break;
+    case EMU_MACHINE_HOST_WRITE: race_uninit_set(race, event->address, event->size_bytes, false); break;
     default: break;
     }
 }

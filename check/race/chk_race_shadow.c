@@ -82,12 +82,6 @@ static void *aligned_make(size_t bytes, size_t large)
     return at + less;
 }
 
-/** Allocates a slab. @large: not for programs that use only a few pages. */
-static uint32_t *slab_make(bool large)
-{
-    return aligned_make(SLAB_BYTES, large ? HOT_BYTES : 0);
-}
-
 void *race_large_make(size_t bytes)
 {
     return aligned_make(bytes, bytes);
@@ -109,7 +103,8 @@ bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells
     if (cells->hot != NULL)
         return true;
     if (shadow->slab_count == 0 || shadow->slab_used == RACE_SLAB_PAGES) {
-        uint32_t *slab = slab_make(shadow->slab_count != 0);
+        /* no large pages for the first slab: many programs use only a few pages of it */
+        uint32_t *slab = aligned_make(SLAB_BYTES, shadow->slab_count != 0 ? HOT_BYTES : 0);
         if (slab == NULL || !lw_grow(&shadow->slabs, &shadow->slab_capacity, shadow->slab_count + 1,
                                      sizeof *shadow->slabs)) {
             if (slab != NULL)

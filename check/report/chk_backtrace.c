@@ -66,7 +66,7 @@ unsigned chk_frames(const struct chk *chk, const struct chk_location *location, 
         return 0;
     (void)emu_reg_read(core, slot, warp, ISA_REG_V, REG_STACK, lane, &sp);
     while (count < most) {
-        const uint32_t index = (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
+        const uint32_t index = chk_pc_index(program, pc);
         const struct isa_function *f = isa_object_function_at(object, index);
         struct isa_frame frame;
 
@@ -89,11 +89,10 @@ uint64_t chk_caller(const struct chk *chk, const struct chk_location *location)
 
     for (unsigned i = 0; i < count; i++) {
         const struct isa_object *object = emu_program_object(program);
-        const struct isa_line *line =
-            isa_object_line_at(object, (uint32_t)((call[i] - emu_program_base(program)) / ISA_WORD_BYTES));
+        const struct isa_line *line = isa_object_line_at(object, chk_pc_index(program, call[i]));
+        const char *file = chk_line_file(object, line);
 
-        if (line != NULL && line->line != 0 && line->file < object->file_count && object->files[line->file][0] != '\0' &&
-            !chk_is_foreign(object->files[line->file]))
+        if (file[0] != '\0' && line->line != 0 && !chk_is_foreign(file))
             return call[i];
     }
     return 0;

@@ -159,11 +159,6 @@ static uint32_t only_call(const struct emu_program *program, const struct isa_fu
     return found;
 }
 
-static const char *file_of(const struct isa_object *object, const struct isa_line *line)
-{
-    return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
-}
-
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,
                             struct chk_call *out)
 {
@@ -175,11 +170,10 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
 
     if (object == NULL)
         return 0;
-    uint32_t insn = (uint32_t)((location->pc - emu_program_base(program)) / ISA_WORD_BYTES);
+    uint32_t insn = chk_pc_index(program, location->pc);
     if (object->debug != NULL)
         count = inlined(object, insn, out);
-    const char *file = count != 0 ? out[count - 1].file
-                                  : file_of(object, isa_object_line_at(object, insn));
+    const char *file = count != 0 ? out[count - 1].file : chk_line_file(object, isa_object_line_at(object, insn));
     /* out of functions, as far as their callers are known: those of the first occurrence */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
@@ -194,16 +188,15 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
         if (own && location->caller != 0 && !walked) /* the first call by other code */
             while (at < frames && frame[at] != location->caller)
                 at++;
-        insn = at < frames ? (uint32_t)((frame[at++] - emu_program_base(program)) / ISA_WORD_BYTES)
-               : own && location->caller != 0 && !walked
-                   ? (uint32_t)((location->caller - emu_program_base(program)) / ISA_WORD_BYTES)
-                   : only_call(program, f, location->kernel);
+        insn = at < frames ? chk_pc_index(program, frame[at++])
+               : own && location->caller != 0 && !walked ? chk_pc_index(program, location->caller)
+                                                         : only_call(program, f, location->kernel);
         walked = true;
         if (insn >= object->text_count)
             break;
         const struct isa_function *called = callee_of(program, insn, &anything);
         line = isa_object_line_at(object, insn);
-        file = file_of(object, line);
+        file = chk_line_file(object, line);
         if (file[0] == '\0')
             break;
         out[count++] = (struct chk_call){function_name(object, called != NULL ? called : f), file, line->line, true};

@@ -172,16 +172,11 @@ static bool make_blocks(struct build *b)
     return true;
 }
 
-static const struct isa_line *line_at(const struct build *b, uint32_t index)
-{
-    return isa_object_line_at(b->object, index);
-}
-
 /** Returns true if an instruction has the line of the thread's end, or none. Code that an optimiser has
  *  merged from two returns has none. */
 static bool is_of_the_end(const struct build *b, uint32_t index, const struct isa_line *end)
 {
-    const struct isa_line *line = line_at(b, index);
+    const struct isa_line *line = isa_object_line_at(b->object, index);
 
     return end != NULL && line != NULL && end->line != 0 && end->column != 0 && line->file == end->file &&
            line->line == end->line && line->column == end->column;
@@ -198,7 +193,7 @@ static void find_ends(struct build *b)
             struct block *x = &b->block[i];
             bool ends = !x->ends && !x->barrier && (x->leaves || (x->next[0] != NO_BLOCK && x->next[1] == NO_BLOCK &&
                                                                   b->block[x->next[0]].ends));
-            const struct isa_line *end = x->leaves ? line_at(b, x->end - 1) : NULL;
+            const struct isa_line *end = x->leaves ? isa_object_line_at(b->object, x->end - 1) : NULL;
 
             for (uint32_t k = x->first; k < x->end && ends; k++) {
                 const enum isa_op op = (enum isa_op)at(b, k)->op;

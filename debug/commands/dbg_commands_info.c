@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Commands on debug information: types, lines, symbols; info; find in memory. */
 #include "debug/commands/dbg_commands_priv.h"
+#include "debug/expr/dbg_expr_priv.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -63,8 +64,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
         struct dbg_value value;
         uint8_t raw[8];
         unsigned bytes;
-        enum lw_status status =
-            dbg_eval(dbg, id, dbg_lane_get(dbg, id), values[i], &value, err);
+        enum lw_status status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), values[i], &value, err);
 
         if (status != LW_OK)
             return status;
@@ -72,19 +72,11 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
                 : value.type == DBG_U64 || value.type == DBG_S64 || value.type == DBG_F64 ? 8 : 4;
         /* 2.5 is taken as an f32, as buffers of floats hold it */
         if (value.type == DBG_F64 && size != 'g') {
-            double d;
-            float f;
-            uint32_t bits;
-
-            memcpy(&d, &value.bits, sizeof d);
-            f = (float)d;
-            memcpy(&bits, &f, sizeof bits);
-            value.bits = bits;
+            value = dbg_value_f32((float)dbg_value_double(&value));
             bytes = 4;
         }
         if (search->size + bytes > MAX_PATTERN)
-            return LW_FAIL(err, LW_EUSAGE, "a pattern has at most %d bytes",
-                           MAX_PATTERN);
+            return LW_FAIL(err, LW_EUSAGE, "a pattern has at most %d bytes", MAX_PATTERN);
         if (search->step == 0)
             search->step = bytes;
         lw_put64(raw, value.bits);

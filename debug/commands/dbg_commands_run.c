@@ -65,22 +65,27 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
     return status;
 }
 
+/* Parses the location that is the only operand; more than one pc: the first @MAX_LOCATIONS. */
+static enum lw_status location_operand(const struct lw_call *call, uint64_t *pcs, unsigned *count, struct lw_error *err)
+{
+    if (call->argc != 2)
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
+    return dbg_location_parse(call->context, call->argv[1], pcs, MAX_LOCATIONS, count, err);
+}
+
 static enum lw_status do_until(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
     uint64_t pcs[MAX_LOCATIONS];
     struct dbg_stop stop = {0};
     unsigned count;
-    enum lw_status status = LW_OK;
+    enum lw_status status;
 
-    if (call->argc > 2 || (call->argc == 1 && call->argv[0][0] == 'a'))
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
-    if (call->argc == 2)
-        status = dbg_location_parse(dbg, call->argv[1], pcs, MAX_LOCATIONS, &count, err);
+    if (call->argc == 1 && call->argv[0][0] != 'a')
+        return dbg_stop_report(call, until_after(dbg, &stop, err), &stop);
+    status = location_operand(call, pcs, &count, err);
     if (status == LW_OK)
-        status = call->argc == 1
-                     ? until_after(dbg, &stop, err)
-                     : dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop, err);
+        status = dbg_advance(dbg, dbg_focus_get(dbg, DBG_FOCUS_VIEW), pcs[0], &stop, err);
     return dbg_stop_report(call, status, &stop);
 }
 
@@ -93,10 +98,8 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     unsigned count;
     enum lw_status status = dbg_view(dbg, &thread, err);
 
-    if (status == LW_OK && call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
     if (status == LW_OK)
-        status = dbg_location_parse(dbg, call->argv[1], pcs, MAX_LOCATIONS, &count, err);
+        status = location_operand(call, pcs, &count, err);
     if (status == LW_OK && count != 1)
         return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", call->argv[1], count);
     if (status == LW_OK)

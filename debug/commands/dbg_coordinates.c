@@ -171,28 +171,16 @@ void dbg_coordinates_print(struct dbg *dbg, const struct dbg_thread *thread, uns
         lw_put(out, comma);
         comma = ", ";
         switch (axis) {
-        case DBG_AXIS_KERNEL:
-            lw_printf(out, "kernel %u", grid->sequence);
-            break;
+        case DBG_AXIS_KERNEL: lw_printf(out, "kernel %u", grid->sequence); break;
         case DBG_AXIS_BLOCK:
             lw_printf(out, "block (%u,%u,%u)", thread->block_index[0], thread->block_index[1],
                       thread->block_index[2]);
             break;
-        case DBG_AXIS_THREAD:
-            lw_printf(out, "thread (%u,%u,%u)", index[0], index[1], index[2]);
-            break;
-        case DBG_AXIS_DEVICE:
-            lw_put(out, "device 0");
-            break;
-        case DBG_AXIS_SM:
-            lw_printf(out, "sm %llu", (unsigned long long)sm);
-            break;
-        case DBG_AXIS_WARP:
-            lw_printf(out, "warp %u", thread->location.warp);
-            break;
-        default:
-            lw_printf(out, "lane %u", thread->lane);
-            break;
+        case DBG_AXIS_THREAD: lw_printf(out, "thread (%u,%u,%u)", index[0], index[1], index[2]); break;
+        case DBG_AXIS_DEVICE: lw_put(out, "device 0"); break;
+        case DBG_AXIS_SM: lw_printf(out, "sm %llu", (unsigned long long)sm); break;
+        case DBG_AXIS_WARP: lw_printf(out, "warp %u", thread->location.warp); break;
+        default: lw_printf(out, "lane %u", thread->lane); break;
         }
     }
 }
@@ -216,29 +204,18 @@ static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct
                    "`info kernels` lists those that are", (unsigned long long)sequence);
 }
 
-static enum lw_status block_number(const struct emu_grid *grid, const uint64_t at[3], uint64_t *out,
-                                   struct lw_error *err)
+/* Gets the number of a block in its grid or (@thread) of a thread in its block. */
+static enum lw_status number_in(const struct emu_grid *grid, bool thread, const uint64_t at[3], uint64_t *out,
+                                struct lw_error *err)
 {
-    const uint32_t *size = grid->launch.grid;
+    const uint32_t *size = thread ? grid->launch.block : grid->launch.grid;
+    const char *what = thread ? "thread" : "block";
 
     if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2])
-        return LW_FAIL(err, LW_ERANGE, "block (%llu,%llu,%llu) does not exist: the grid of kernel %u has "
-                       "(%u,%u,%u) blocks", (unsigned long long)at[0], (unsigned long long)at[1],
-                       (unsigned long long)at[2], grid->sequence, size[0], size[1], size[2]);
+        return LW_FAIL(err, LW_ERANGE, "%s (%llu,%llu,%llu) does not exist: %s of kernel %u has (%u,%u,%u) %ss", what,
+                       (unsigned long long)at[0], (unsigned long long)at[1], (unsigned long long)at[2],
+                       thread ? "a block" : "the grid", grid->sequence, size[0], size[1], size[2], what);
     *out = at[0] + size[0] * (at[1] + size[1] * at[2]);
-    return LW_OK;
-}
-
-static enum lw_status thread_number(const struct emu_grid *grid, const uint64_t at[3], uint64_t *out,
-                                    struct lw_error *err)
-{
-    const uint32_t *size = grid->launch.block;
-
-    if (at[0] >= size[0] || at[1] >= size[1] || at[2] >= size[2])
-        return LW_FAIL(err, LW_ERANGE, "thread (%llu,%llu,%llu) does not exist: a block of kernel %u has "
-                       "(%u,%u,%u) threads", (unsigned long long)at[0], (unsigned long long)at[1],
-                       (unsigned long long)at[2], grid->sequence, size[0], size[1], size[2]);
-    *out = at[0] + size[0] * (at[1] + (uint64_t)size[1] * at[2]);
     return LW_OK;
 }
 
@@ -366,7 +343,7 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
         return no_kernel(dbg, number, err);
     block = focus.location.block;
     if (given(c, DBG_AXIS_BLOCK)) {
-        status = block_number(grid, c->value[DBG_AXIS_BLOCK], &block, err);
+        status = number_in(grid, false, c->value[DBG_AXIS_BLOCK], &block, err);
         if (status != LW_OK)
             return status;
     } else if (grid->sequence != focus.location.grid) {
@@ -377,7 +354,7 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     }
     warp = focus.location.warp;
     if (given(c, DBG_AXIS_THREAD)) {
-        status = thread_number(grid, c->value[DBG_AXIS_THREAD], &number, err);
+        status = number_in(grid, true, c->value[DBG_AXIS_THREAD], &number, err);
         if (status != LW_OK)
             return status;
         warp = number / width;

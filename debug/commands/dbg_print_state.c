@@ -6,16 +6,12 @@
 
 enum { FEW_WARPS = 64 };
 
-static void dim(const struct dbg *dbg, bool on, struct lw_sink *out)
-{
-    if (dbg->colour && on)
-        lw_put(out, "\033[2m");
-}
+static const char dim[] = "\033[2m", undim[] = "\033[0m";
 
-static void undim(const struct dbg *dbg, bool on, struct lw_sink *out)
+static void put_style(const struct dbg *dbg, bool on, const char *style, struct lw_sink *out)
 {
     if (dbg->colour && on)
-        lw_put(out, "\033[0m");
+        lw_put(out, style);
 }
 
 enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
@@ -84,16 +80,16 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
             continue;
         char name[24];
         fold = tag.fold;
+        const bool folds = fold < config->warp_width;
         if (tag.pair) {
             snprintf(name, sizeof name, "v%u:%u", r, r + 1);
             lw_printf(out, "  %-8s %c  ", name, tag.pair_stride || tag.pair_rise ? 'A' : 'U');
-            put_tag(tag.pair_base, tag.pair_stride, tag.pair_rise, 16,
-                    fold < config->warp_width, out);
+            put_tag(tag.pair_base, tag.pair_stride, tag.pair_rise, 16, folds, out);
             r++;
         } else {
             snprintf(name, sizeof name, "v%u", r);
             lw_printf(out, "  %-8s %c  ", name, "UAV"[tag.kind]);
-            put_tag(tag.base, tag.stride, tag.rise, 8, fold < config->warp_width, out);
+            put_tag(tag.base, tag.stride, tag.rise, 8, folds, out);
         }
     }
     lw_put(out, "  vectors: ");
@@ -146,7 +142,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
             (void)!emu_special_read(DBG_AT(&warp), (enum isa_special)(ISA_SR_TID_X + i), lane, &tid[i]);
         snprintf(text, sizeof text, "(%llu,%llu,%llu)", (unsigned long long)tid[0],
                  (unsigned long long)tid[1], (unsigned long long)tid[2]);
-        dim(dbg, !active, out);
+        put_style(dbg, !active, dim, out);
         lw_printf(out, "%c %4u  %-11s", lane == thread.lane ? '*' : ' ', lane, text);
         if (live) {
             lw_printf(out, "  %5u  %-6s  %-10s  ", split.id, active ? "yes" : "no",
@@ -155,7 +151,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
         } else {
             lw_put(out, "      -  -       exited");
         }
-        undim(dbg, !active, out);
+        put_style(dbg, !active, undim, out);
         lw_put(out, "\n");
     }
     return LW_OK;
@@ -204,7 +200,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
         const struct emu_split_view *split = &splits[i];
         bool here = (split->lanes >> thread.lane & 1) != 0;
 
-        dim(dbg, !here, out);
+        put_style(dbg, !here, dim, out);
         lw_printf(out, "%c %5u  %-10s  ", here ? '*' : ' ', split->id,
                   emu_split_state_name(split->state));
         dbg_show_mask(dbg, split->lanes, out);
@@ -214,7 +210,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
             lw_printf(out, ", at b%u%s", split->barrier, split->soft ? " (soft)" : "");
         if (split->state == EMU_SPLIT_CTA)
             lw_printf(out, ", at CTA barrier %u", split->barrier);
-        undim(dbg, !here, out);
+        put_style(dbg, !here, undim, out);
         lw_put(out, "\n");
     }
     show_stack(dbg, &warp, out);
@@ -373,9 +369,7 @@ static enum lw_status show_register(struct dbg *dbg, const struct dbg_thread *th
     case DBG_REG_ACTIVE:
     case DBG_REG_HIT_LANES:
     case DBG_REG_FAULT_LANES:
-    case DBG_REG_BARRIER:
-        dbg_show_mask(dbg, lw_get64(data), out);
-        break;
+    case DBG_REG_BARRIER: dbg_show_mask(dbg, lw_get64(data), out); break;
     case DBG_REG_FAULT_CODE:
         lw_printf(out, "%u", lw_get32(data));
         if (lw_get32(data) != 0)
@@ -386,9 +380,7 @@ static enum lw_status show_register(struct dbg *dbg, const struct dbg_thread *th
             lw_printf(out, "%s0x%llx", lane != 0 ? " " : "",
                       (unsigned long long)lw_get64(data + 8 * lane));
         break;
-    case DBG_REG_SCALAR:
-        lw_printf(out, "0x%08x  %d", lw_get32(data), (int)(int32_t)lw_get32(data));
-        break;
+    case DBG_REG_SCALAR: lw_printf(out, "0x%08x  %d", lw_get32(data), (int)(int32_t)lw_get32(data)); break;
     default:
         if (reg.bytes == 8)
             lw_printf(out, "%llu", (unsigned long long)lw_get64(data));

@@ -641,21 +641,14 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
         return compute_float(op[0], type, dbg_value_double(&a), dbg_value_double(&b));
     }
     switch (op[0]) {
-    case '+':
-        return dbg_value_make(type, ia + ib);
-    case '-':
-        return dbg_value_make(type, ia - ib);
-    case '*':
-        return dbg_value_make(type, ia * ib);
+    case '+': return dbg_value_make(type, ia + ib);
+    case '-': return dbg_value_make(type, ia - ib);
+    case '*': return dbg_value_make(type, ia * ib);
     case '/':
-    case '%':
-        return divide(e, op[0], type, ia, ib);
-    case '&':
-        return dbg_value_make(type, ia & ib);
-    case '|':
-        return dbg_value_make(type, ia | ib);
-    case '^':
-        return dbg_value_make(type, ia ^ ib);
+    case '%': return divide(e, op[0], type, ia, ib);
+    case '&': return dbg_value_make(type, ia & ib);
+    case '|': return dbg_value_make(type, ia | ib);
+    case '^': return dbg_value_make(type, ia ^ ib);
     default: { /* shifts: result of the left side's type; a count of at least the width shifts out all bits */
         unsigned width = x.type == DBG_U64 || x.type == DBG_S64 ? 64 : 32;
         bool arithmetic = x.type == DBG_S64 || x.type == DBG_S32;

@@ -14,11 +14,6 @@ static bool file_matches(const char *have, const char *want)
            (h == w || have[h - w - 1] == '/' || *want == '/');
 }
 
-static uint32_t scope_of(const struct emu_program *program, uint64_t pc)
-{
-    return dbg_scope_at(program, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES));
-}
-
 /* Finds the lowest statement of each scope on @line of the files named @name, as gdb does; each inlined call
  * and each duplicated block is a scope of its own. If the line has no code, the next line that has code is
  * used. */
@@ -65,7 +60,8 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
                 !file_matches(dbg_file_name(object, row->file), name))
                 continue;
             for (unsigned k = first; k < *count && !known; k++)
-                known = scope_of(program, pcs[k]) == dbg_scope_at(program, row->insn);
+                known = dbg_scope_at(program, (uint32_t)((pcs[k] - emu_program_base(program)) / ISA_WORD_BYTES)) ==
+                        dbg_scope_at(program, row->insn);
             if (!known) /* rows are sorted: the first is the lowest */
                 pcs[(*count)++] =
                     emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;

@@ -44,14 +44,10 @@ double dbg_value_double(const struct dbg_value *value)
     double d;
 
     switch (value->type) {
-    case DBG_U32:
-        return (double)low;
-    case DBG_S32:
-        return (double)(int32_t)low;
-    case DBG_U64:
-        return (double)value->bits;
-    case DBG_S64:
-        return (double)(int64_t)value->bits;
+    case DBG_U32: return (double)low;
+    case DBG_S32: return (double)(int32_t)low;
+    case DBG_U64: return (double)value->bits;
+    case DBG_S64: return (double)(int64_t)value->bits;
     case DBG_F32:
         memcpy(&f, &low, sizeof f);
         return (double)f;
@@ -122,21 +118,11 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
 
     switch (format) {
     case 'x':
-    case 'a':
-        lw_printf(out, "0x%llx", (unsigned long long)bits);
-        return;
-    case 'z':
-        lw_printf(out, "0x%0*llx", wide ? 16 : 8, (unsigned long long)bits);
-        return;
-    case 'u':
-        lw_printf(out, "%llu", (unsigned long long)bits);
-        return;
-    case 'd':
-        lw_printf(out, "%lld", (long long)as_signed);
-        return;
-    case 'o':
-        lw_printf(out, "0%llo", (unsigned long long)bits);
-        return;
+    case 'a': lw_printf(out, "0x%llx", (unsigned long long)bits); return;
+    case 'z': lw_printf(out, "0x%0*llx", wide ? 16 : 8, (unsigned long long)bits); return;
+    case 'u': lw_printf(out, "%llu", (unsigned long long)bits); return;
+    case 'd': lw_printf(out, "%lld", (long long)as_signed); return;
+    case 'o': lw_printf(out, "0%llo", (unsigned long long)bits); return;
     case 'c':
         lw_printf(out, isprint((int)(bits & 0x7f)) && bits < 0x80 ? "%lld '%c'" : "%lld",
                   (long long)as_signed, (int)(bits & 0x7f));
@@ -148,11 +134,8 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
             lw_put(out, bits >> i & 1 ? "1" : "0");
         return;
     }
-    case 'f':
-        view.type = wide ? DBG_F64 : DBG_F32;
-        break;
-    default:
-        break;
+    case 'f': view.type = wide ? DBG_F64 : DBG_F32; break;
+    default: break;
     }
     if (dbg_value_is_float(&view))
         print_float(dbg_value_double(&view), view.type == DBG_F32, out);

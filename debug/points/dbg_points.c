@@ -100,10 +100,7 @@ enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err)
 {
-    struct dbg_stoppoint_record point = {.pub = {.owner = owner,
-                                             .pc = pc,
-                                             .enabled = true,
-                                             .temporary = temporary}};
+    struct dbg_stoppoint_record point = {.pub = {.owner = owner, .pc = pc, .enabled = true, .temporary = temporary}};
     enum lw_status status = dbg_stoppoint_copy_condition(dbg, condition, pc, &point.condition, err);
 
     return status != LW_OK ? status : dbg_stoppoint_insert(dbg, &point, id, err);
@@ -262,14 +259,6 @@ bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point)
     return false;
 }
 
-/* Appends "breakpoint 1, lanes 0x00000008; breakpoint 2, lanes 0x00000200" when several hit. */
-static void report_hit(const struct dbg *dbg, unsigned point, uint64_t lanes, struct lw_sink *out,
-                     bool more)
-{
-    lw_printf(out, "%sbreakpoint %u, lanes ", more ? "; " : "", point);
-    dbg_show_mask(dbg, lanes, out);
-}
-
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity)
 {
@@ -297,8 +286,10 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         if (first == 0)
             first = number;
         /* gdb has its own numbers for its breakpoints */
-        if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB)
-            report_hit(dbg, number, hit, &hits.sink, report_count++ != 0);
+        if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB) {
+            lw_printf(&hits.sink, "%sbreakpoint %u, lanes ", report_count++ != 0 ? "; " : "", number);
+            dbg_show_mask(dbg, hit, &hits.sink);
+        }
         if (dbg->points[i - 1].pub.temporary) {
             (void)!dbg_stoppoint_remove(dbg, number, NULL);
             i--;

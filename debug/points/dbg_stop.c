@@ -53,8 +53,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         else
             put_breakpoint(dbg, stop->point, stop->hit_lanes, out);
         break;
-    case DBG_STOP_STEP:
-        break;
+    case DBG_STOP_STEP: break;
     case DBG_STOP_FAULT:
         emu_fault_print(dbg->machine, &stop->fault, out);
         lw_put(out, "\n");
@@ -63,15 +62,9 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         emu_hang_print(&stop->hang, out);
         lw_put(out, "\n");
         break;
-    case DBG_STOP_INTERRUPT:
-        lw_put(out, "interrupted: ");
-        break;
-    case DBG_STOP_ENDED:
-        lw_put(out, "every launch has ended\n");
-        return;
-    case DBG_STOP_BLOCKED:
-        lw_printf(out, "waiting: %s\n", stop->text);
-        break;
+    case DBG_STOP_INTERRUPT: lw_put(out, "interrupted: "); break;
+    case DBG_STOP_ENDED: lw_put(out, "every launch has ended\n"); return;
+    case DBG_STOP_BLOCKED: lw_printf(out, "waiting: %s\n", stop->text); break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
         if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back to before the access */
@@ -89,9 +82,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         lw_printf(out, "history begins here%s%s\n", stop->text[0] != '\0' ? ": " : "",
                   stop->text);
         break;
-    case DBG_STOP_HISTORY_END:
-        lw_put(out, "the replay has reached the end of history\n");
-        break;
+    case DBG_STOP_HISTORY_END: lw_put(out, "the replay has reached the end of history\n"); break;
     }
     where(dbg, stop, out);
 }

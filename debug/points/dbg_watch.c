@@ -296,8 +296,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
             return watch_generic(dbg, w, warp, lane, piece.value + offset, err);
         return watch_window(dbg, w, warp, lane, piece.value + offset, err);
     }
-    default:
-        return not_there(address, "what is there is computed when it is read", err);
+    default: return not_there(address, "what is there is computed when it is read", err);
     }
 }
 
@@ -476,8 +475,7 @@ static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
         *bytes = 8;
         *address = UINT64_C(0xF3) << 56 | 128;
         return LW_OK;
-    default:
-        break;
+    default: break;
     }
     if (o->kind != DBG_TARGET_MEMORY && (o->debug == NULL || !o->in_memory))
         return LW_FAIL(err, LW_EUSAGE,
@@ -537,11 +535,8 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err)
 {
-    struct dbg_stoppoint_record record = {.pub = {.kind = DBG_STOPPOINT_CATCH,
-                                              .owner = owner,
-                                              .catches = catches,
-                                              .enabled = true,
-                                              .temporary = temporary}};
+    struct dbg_stoppoint_record record = {.pub = {.kind = DBG_STOPPOINT_CATCH, .owner = owner, .catches = catches,
+                                                  .enabled = true, .temporary = temporary}};
     enum lw_status status;
 
     if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)

@@ -221,14 +221,10 @@ static struct dbg_watch_hit *touch_of(struct dbg *dbg, size_t point, const struc
 static bool in_scope(const struct dbg_watched *w, dbg_thread_id id, unsigned lane)
 {
     switch (w->scope) {
-    case DBG_SCOPE_ALL:
-        return true;
-    case DBG_SCOPE_BLOCK:
-        return id >= w->id && id - w->id < w->warps;
-    case DBG_SCOPE_WARP:
-        return id == w->id;
-    default:
-        return id == w->id && lane == w->lane;
+    case DBG_SCOPE_ALL: return true;
+    case DBG_SCOPE_BLOCK: return id >= w->id && id - w->id < w->warps;
+    case DBG_SCOPE_WARP: return id == w->id;
+    default: return id == w->id && lane == w->lane;
     }
 }
 

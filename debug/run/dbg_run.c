@@ -66,8 +66,7 @@ enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
         if (dbg_finding_pending(dbg))
             return dbg_watch_stop(dbg, stop, err);
         return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
-    case EMU_STOP_INTERRUPTED:
-        return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
+    case EMU_STOP_INTERRUPTED: return dbg_finish_stop(dbg, DBG_STOP_INTERRUPT, stop, err);
     case EMU_STOP_IDLE:
         status = dbg_next_launch(dbg, &more, err);
         if (status == LW_OK && dbg_finding_pending(dbg))

@@ -512,8 +512,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
         else if (!stepper_where(s, &split))
             *outcome = DBG_EXITED;
         return status;
-    default:
-        return wait_for_others(s, outcome, stop, err);
+    default: return wait_for_others(s, outcome, stop, err);
     }
 }
 

@@ -152,8 +152,7 @@ static bool register_at(const struct view *v, unsigned window, uint64_t offset, 
 {
     *out = (struct register_ref){v->warp, ISA_REG_V, offset / 4, v->lane};
     switch (window) {
-    case 0xF0:
-        break;
+    case 0xF0: break;
     case 0xF1:
         out->number = offset / 256;
         out->lane = (unsigned)(offset % 256 / 4);
@@ -171,8 +170,7 @@ static bool register_at(const struct view *v, unsigned window, uint64_t offset, 
         if (out->of == ISA_REG_V)
             out->number = (offset & UINT32_MAX) / 4;
         break;
-    default:
-        return false;
+    default: return false;
     }
     return out->number < (out->of == ISA_REG_S ? ISA_SREG_COUNT : ISA_VREG_COUNT);
 }
@@ -218,8 +216,7 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
             other.lane < emu_machine_config(v->dbg->machine)->warp_width)
             value = builtin_read(&other, offset & UINT32_MAX);
         break;
-    default:
-        break;
+    default: break;
     }
     return (uint32_t)value;
 }
@@ -391,18 +388,12 @@ uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64
         size_bytes = lw_mask(56) - offset + 1;
     switch (window) {
     case 0xF4:
-    case 0xFA:
-        return stack_access(&v, window == 0xFA, offset, data, size_bytes, write);
-    case 0xF7:
-        return lane_access(&v, offset, data, size_bytes, write);
-    case 0xF6:
-        return shared_access(&v, offset, data, size_bytes, write);
-    case 0xF9:
-        return bank_access(&v, offset, data, size_bytes, write);
-    case 0xFC:
-        return dbg_value_access(dbg, address, data, size_bytes, write);
-    default:
-        return words_access(&v, window, offset, data, size_bytes, write);
+    case 0xFA: return stack_access(&v, window == 0xFA, offset, data, size_bytes, write);
+    case 0xF7: return lane_access(&v, offset, data, size_bytes, write);
+    case 0xF6: return shared_access(&v, offset, data, size_bytes, write);
+    case 0xF9: return bank_access(&v, offset, data, size_bytes, write);
+    case 0xFC: return dbg_value_access(dbg, address, data, size_bytes, write);
+    default: return words_access(&v, window, offset, data, size_bytes, write);
     }
 }
 

@@ -188,46 +188,24 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     case DBG_REG_SPECIAL:
         (void)!emu_special_read(DBG_AT(&warp), (enum isa_special)reg->number, thread.lane, &value);
         break;
-    case DBG_REG_EXEC:
-        value = view.exec;
-        break;
-    case DBG_REG_PC:
-        value = thread.location.pc;
-        break;
-    case DBG_REG_LANE:
-        value = thread.lane;
-        break;
-    case DBG_REG_ACTIVE:
-        value = thread.active;
-        break;
-    case DBG_REG_HIT_LANES:
-        value = dbg->stop.thread == id ? dbg->stop.hit_lanes : 0;
-        break;
-    case DBG_REG_WARP:
-        value = warp.warp;
-        break;
+    case DBG_REG_EXEC: value = view.exec; break;
+    case DBG_REG_PC: value = thread.location.pc; break;
+    case DBG_REG_LANE: value = thread.lane; break;
+    case DBG_REG_ACTIVE: value = thread.active; break;
+    case DBG_REG_HIT_LANES: value = dbg->stop.thread == id ? dbg->stop.hit_lanes : 0; break;
+    case DBG_REG_WARP: value = warp.warp; break;
     case DBG_REG_BLOCK:
         for (unsigned i = 0; i < 3; i++)
             lw_put32(bytes + 4 * i, thread.block_index[i]);
         return LW_OK;
-    case DBG_REG_RETIRED:
-        value = view.retired;
-        break;
-    case DBG_REG_CYCLE:
-        value = dbg->engine->ops->cycles(dbg->engine);
-        break;
-    case DBG_REG_FAULT_CODE:
-        value = fault_of(dbg, id);
-        break;
+    case DBG_REG_RETIRED: value = view.retired; break;
+    case DBG_REG_CYCLE: value = dbg->engine->ops->cycles(dbg->engine); break;
+    case DBG_REG_FAULT_CODE: value = fault_of(dbg, id); break;
     case DBG_REG_FAULT_ADDR:
         value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg_fault_address(&dbg->stop.fault) : 0;
         break;
-    case DBG_REG_FAULT_LANES:
-        value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg->stop.fault.lanes : 0;
-        break;
-    case DBG_REG_BARRIER:
-        value = emu_barrier_group(DBG_AT(&warp), reg->number, thread.lane, NULL);
-        break;
+    case DBG_REG_FAULT_LANES: value = fault_of(dbg, id) != EMU_FAULT_NONE ? dbg->stop.fault.lanes : 0; break;
+    case DBG_REG_BARRIER: value = emu_barrier_group(DBG_AT(&warp), reg->number, thread.lane, NULL); break;
     case DBG_REG_LANE_PCS:
         for (unsigned lane = 0; lane < width; lane++) {
             struct emu_split_view split = {0};
@@ -300,10 +278,8 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
     case DBG_REG_EXEC:
         ok = emu_reg_write(DBG_AT(&warp), ISA_REG_S, ISA_S_EXEC, thread.lane, value, err);
         break;
-    case DBG_REG_PC:
-        return dbg_pc_set(dbg, id, thread.lane, true, value, err);
-    case DBG_REG_LANE:
-        return dbg_lane_set(dbg, id, (unsigned)value, err);
+    case DBG_REG_PC: return dbg_pc_set(dbg, id, thread.lane, true, value, err);
+    case DBG_REG_LANE: return dbg_lane_set(dbg, id, (unsigned)value, err);
     default:
         ok = emu_reg_write(DBG_AT(&warp), reg_class_of(reg->kind), reg->number, thread.lane, value, err);
     }
