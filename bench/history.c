@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What history and checkpoints cost: `make bench/history`, then, in a folder with
+ * Measures the time and memory of history and checkpoints: `make bench/history`, then, in a folder with
  * bench/NAME.yaml, bench/bench.cl and the files that bench/inputs.c writes,
  *
  *     bench/history LAUNCH.yaml [REPEATS [INSTRUCTION]]
  *
- * runs the launch file alternately without and with history, each in a process of its own (one
- * thread, the fixed order), and prints medians with minimum and maximum: seconds from launch to
- * end, most memory, going back from the end to INSTRUCTION (10 million), and a checkpoint there:
- * its bytes, writing, loading. Then the same under a debugger with nothing set, and steps back at
- * INSTRUCTION.
+ * runs the launch file alternately without and with history, each in a process of its own (one thread, the
+ * fixed order), and prints medians with minimum and maximum: seconds from launch to end, most memory, going
+ * back from the end to INSTRUCTION (10 million), and a checkpoint there: its bytes, writing, loading. Then the
+ * same under a debugger with nothing set, and steps back at INSTRUCTION.
  */
 #include <inttypes.h>
 #include <stdio.h>

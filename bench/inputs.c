@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs of the benchmark that a launch file cannot describe, and the results to check
- * against: inputs FOLDER. Plain C for the host. inputs --memcpy N: N times the seconds that memcpy
- * takes to move as many bytes as the vector addition does. inputs --compare NAME FILE FOLDER: is FILE what
- * the case NAME must give? Says where not, and exits with 1.
+ * Inputs of the benchmark that a launch file cannot describe, and the results to check against: inputs FOLDER.
+ * Plain C for the host. inputs --memcpy N: N times the seconds that memcpy takes to move as many bytes as the
+ * vector addition does. inputs --compare NAME FILE FOLDER: compares FILE with the expected result of case NAME.
+ * Says where not, and exits with 1.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -161,7 +161,7 @@ static int32_t mandel_steps(size_t x, size_t y, size_t n)
     return k;
 }
 
-/* Of float64, with what its components may be off by. */
+/* Compares float64 results, with a tolerance for each component. */
 static void nbody_forces(const float *body, size_t n, size_t i, double out[4], double *scale)
 {
     *scale = 0;

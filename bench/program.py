@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the scripts of bench/ find the program: LANEWISE, ./lanewise, build/lanewise, ../lanewise, or the one on PATH."""
+"""Finds the program for the scripts of bench/: LANEWISE, ./lanewise, build/lanewise, ../lanewise, or the one on PATH."""
 import os
 import shutil
 import sys

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast PTX is translated, and in how much memory: `make bench/ptx_speed`, then
+ * Measures time and memory of the translation of PTX: `make bench/ptx_speed`, then
  *
  *     bench/ptx_speed [SHAPE...]          modules made here, in sizes 1, 2, 4 ... times the first
  *     bench/ptx_speed FILE.ptx...         these
  *
- * Each translation runs in a process of its own, three times. Printed are the virtual registers of
- * the largest function, the text's size, the median time of the processor, text a second, and the most memory that
- * the process had beyond what it started with.
+ * Each translation runs in a process of its own, three times. It prints the virtual registers of the largest
+ * function, the size of the text, the median CPU time, text a second, and the largest increase of the process's
+ * memory.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The peer: the kernels of bench.cl on the first OpenCL device, on one core when that is a CPU with PoCL. Inputs are
- * those of `inputs FOLDER`.
+ * The program to compare with: the kernels of bench.cl on the first OpenCL device, on one core if that is a CPU
+ * with PoCL. Inputs are those of `inputs FOLDER`.
  *
- * reference BENCH_CL FOLDER REPEATS NAME... prints a line a kernel: name and seconds of each repetition, from launch
- * to end.
+ * reference BENCH_CL FOLDER REPEATS NAME... prints a line a kernel: name and seconds of each repetition, from
+ * launch to end.
  *
- * reference BENCH_CL FOLDER reads lines, and answers each with one: "case NAME", which is compiled, with "ready";
- * "run" with the seconds of one repetition; "result FILE" with "written", once the words of its output are there. Any
- * other answer says what is wrong. So two programs can be interleaved.
+ * reference BENCH_CL FOLDER reads lines, and answers each with one: "case NAME", which is compiled, with
+ * "ready"; "run" with the seconds of one repetition; "result FILE" with "written", once the words of its output
+ * are there. Any other answer is an error message. So two programs can run interleaved.
  *
  * GEMM_SIZE in the environment, a multiple of 16, is another size for the two gemms.
  */
@@ -278,7 +278,8 @@ static const struct {
     {"mandel", make_mandel}, {"nbody", make_nbody}, {"bfs", make_bfs},         {"hist", make_hist},
 };
 
-/** The case, run once: the first launch compiles. False: there is none of this name. */
+/** Prepares the case and runs it once, since the first launch compiles. Returns false if there is no case of
+ *  this name. */
 static int begin(const struct peer *peer, const char *name, struct work *w)
 {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -292,7 +293,8 @@ static int begin(const struct peer *peer, const char *name, struct work *w)
     return 0;
 }
 
-/** The case's memory goes: the next one's is large, too. (Its inputs stay with the kernel's arguments.) */
+/** Frees the memory of the case, since that of the next case is large, too. (Its inputs are freed with the
+ *  kernel's arguments.) */
 static void end(struct work *w)
 {
     if (w->k == NULL)

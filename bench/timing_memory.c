@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a request costs the host in the memory side alone: `make bench/timing_memory`, then
+ * Measures the host time of a request in the memory side alone: `make bench/timing_memory`, then
  *
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
- * Cores ask for lines of 128 bytes: at random places or in streams of their own, as fast as the
- * machine takes them or with one under way each. Both implementations answer the same in the same
- * cycles; a row prints nanoseconds of CPU time for each request, the median of five runs
- * interleaved, and cycles of the cores.
+ * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts
+ * them or with one outstanding request each. Both implementations answer the same in the same cycles; a row
+ * prints nanoseconds of CPU time for each request, the median of five runs interleaved, and cycles of the
+ * cores.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static uint64_t random_bits(uint64_t *seed)
     return x ^ x >> 31;
 }
 
-/** What an engine does with tim_memory.wake: a wheel of its own. */
+/** A timing wheel for tim_memory.wake, as an engine has. */
 static void wake(void *context, unsigned core, uint64_t cycle)
 {
     struct state *s = context;

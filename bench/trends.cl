@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of bench/timing_trends: each has one property that a machine or a policy is sensitive to. */
 
-/* Each thread reads a line of its own, word by word: locality inside a warp, if it lasts. */
+/* Each thread reads its own cache line word by word: locality within a warp, if the line stays in L1. */
 __kernel void private_stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), sum = 0;
@@ -35,7 +35,7 @@ __kernel void gather(__global const int *a, __global int *out, int n)
     out[t] = sum;
 }
 
-/* Every eight threads take a path of their own, with loads that depend on each other. */
+/* Each group of eight threads takes another path, with loads that depend on each other. */
 __kernel void paths(__global const int *next, __global int *out, int n)
 {
     int t = get_global_id(0), p = t & 4095, q = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts of claims share: runs on a GPU model, figures held to their sources, and the private-stream kernel."""
+"""Shared code of scripts that check claims: runs on a GPU model, comparison of figures with their sources, and the private-stream kernel."""
 import json
 import os
 import struct

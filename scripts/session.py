@@ -6,7 +6,7 @@ run_block(text, directory, environment) does what a console block says:
     $ command              is given to sh; the lines below it are what it prints
     (gdb) command          is typed at that prompt of the program that the last $ line began; so is (lanewise)
 
-and returns the block as it is today. What differs from run to run is made equal: times, ports, the directory."""
+and returns the block as it is today. Text that differs between runs is made equal: times, ports, the directory."""
 import difflib, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 import fcntl
 
@@ -19,7 +19,7 @@ NOISE = re.compile(r"^(?:warning: File transfers from remote|Use \"set sysroot\"
 
 
 class Terminal:
-    """A program on a terminal of 400 columns; read_to_prompt() gives what it printed since the last command."""
+    """A program on a terminal of 400 columns; read_to_prompt() returns its output since the last command."""
 
     def __init__(self, command, directory, environment):
         self.pid, self.fd = pty.fork()
@@ -124,7 +124,7 @@ def fits(said, line):
 
 
 def merge(page, today):
-    """The lines of today, where a line of the page fits as the page has it; "..." alone takes what is up to the next one."""
+    """The current lines; a line that a line of the page matches is returned as on the page. "..." alone matches all lines up to the next line of the page."""
     out, at = [], 0
     for line in today:
         if at < len(page) and page[at] == "...":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds for AArch64, runs all tests there under qemu's user mode, and compares hash_mem of each
-# sample kernel with that of this machine's program.
+# Builds for AArch64, runs all tests there under qemu's user mode, and compares hash_mem of each sample kernel
+# with that of the program for this machine.
 #
 #   srcdir=DIR LANEWISE=PROGRAM tests/aarch64.sh [BUILD-FOLDER [TEST...]]
 #

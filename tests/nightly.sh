@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What is too long for every test run: exhaustive tests, full random campaigns, AArch64 under
-# qemu and the fuzzers. Run by `make nightly` in a build folder.
+# Tests that are too long for every run: exhaustive tests, full random campaigns, AArch64 under qemu and the
+# fuzzers. Run it by `make nightly` in a build folder.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds a fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: leave out the tests of all 2^32 inputs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers/run dwr: each has the property of a code that dynamic warp resizing was measured with. dwr.py has
- * their inputs and results. */
+/* Kernels of bench/papers/run dwr: each has the property of a benchmark of the paper on dynamic warp resizing.
+ * dwr.py has their inputs and results. */
 
 /* BKP: convergent; neighbouring threads access a line of 16 words, in another order: warps of 8 need each line several times. */
 __kernel void bkp(__global const int *in, __global int *out, int rounds)
@@ -14,8 +14,9 @@ __kernel void bkp(__global const int *in, __global int *out, int rounds)
     }
 }
 
-/* MU: eight threads follow records of eight words together, each eight its own and another way, for so many steps: few
- * threads, which wait for memory. A record has the number of the next one, times 8, and something of each thread. */
+/* MU: groups of eight threads follow chains of records of eight words; each group has its own chain and number
+ * of steps. There are few threads, which wait for memory. A record has the number of the next record times 8,
+ * and a value for each thread. */
 __kernel void mu(__global const int *a, __global const int *b, __global const int *c, __global const int *d,
                  __global int *out, int mask, int steps)
 {
@@ -69,7 +70,7 @@ __kernel void cp(__global const int *in, __global int *out, int rounds)
     out[t] = x + y;
 }
 
-/* NNC: blocks of 16 threads, whose halves go other ways at each step, with loads of their own. */
+/* NNC: blocks of 16 threads, whose halves take different paths at each step, with different loads. */
 __kernel void nnc(__global const int *a, __global const int *b, __global const int *c, __global const int *d,
                   __global int *out, int n, int steps)
 {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamic warp resizing: its kernels, its machine and the trends of dwr.md 16.2.
 
-A kernel stands for a code of the paper by the property that the paper explains its figures with. Results are computed
+A kernel represents a benchmark of the paper by the property with which the paper explains its figures. Results are computed
 here, never by the emulator.
 """
 import os
@@ -196,7 +196,7 @@ def table(e, title, got, variants, what, text):
 
 
 def gap(got, names, fixed_sizes, resized):
-    """Of means of IPC: the best resized machine over the best of one size."""
+    """Ratio of mean IPCs: the best resized configuration over the best fixed size."""
     base = fixed_sizes[0]
     return (max(speeds(got, names, v, base) for v in resized) / max(speeds(got, names, v, base) for v in fixed_sizes))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of workloads on machine `rogers`, each once whoever asks, and the tables of a paper's experiment."""
+"""Runs workloads on the model `rogers`, each configuration once, and prints the tables of a paper's experiments."""
 import concurrent.futures
 import os
 import subprocess
@@ -49,7 +49,7 @@ class Result:
 
 
 class Experiment(Trends):
-    """@cores of the 30, with their share of memory: a channel and an L2 slice for four (3.75 in the whole machine)."""
+    """Keys for @cores of the 30 cores, with their share of memory: a channel and an L2 slice for four (3.75 in the whole machine)."""
 
     model = 'rogers'
 
@@ -124,7 +124,7 @@ class Experiment(Trends):
     # ---- what is said of a paper ----
 
     def row(self, what, source, ours, where):
-        """Of the table at the end. @source, @ours: text."""
+        """Adds a row to the table at the end. @source, @ours: text."""
         self.table.append((what, source, ours, where))
 
     def trend(self, name, holds, text):

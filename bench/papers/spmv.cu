@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sparse matrix times a vector, which is read through the texture cache: in CUDA, as OpenCL has no textures of lines. */
+/* A sparse matrix times a vector that is read through the texture cache. It is in CUDA, since OpenCL has no
+ * one-dimensional textures. */
 texture<float, 1, cudaReadModeElementType> x;
 
 /* A thread a row. */

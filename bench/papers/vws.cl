@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of bench/papers run vws: each has the control flow and access pattern of a code of the thesis's chapter 6, which
- * says how narrow warps do on it: better (divergent), as well (insensitive), or worse (convergent). vws_workloads.py has their
- * inputs and results. Paths differ between quads of threads, as those of neighbouring pixels do.
+ * Kernels of bench/papers run vws: each has the control flow and access pattern of a benchmark of the thesis's
+ * chapter 6. There, narrow warps run divergent benchmarks faster than wide warps, insensitive ones as fast,
+ * convergent ones slower. vws_workloads.py has their inputs and results. Paths differ between quads of threads,
+ * as those of neighbouring pixels do.
  */
 
 /* ---- divergent ------------------------------------------------------------------------------------------------------ */
 
-/* Lighting: for each light what a quad's material asks for: one of sixteen paths. */
+/* Lighting: for each light a quad executes one of sixteen paths, selected by its material. */
 __kernel void lighting(__global const uint *material, __global uint *out, int lights)
 {
     int t = get_global_id(0);
@@ -40,7 +41,8 @@ __kernel void lighting(__global const uint *material, __global uint *out, int li
     out[t] = x;
 }
 
-/* Ray tracing: each quad of rays walks down a tree of its own way and length. A node: two children, what it adds. */
+/* Ray tracing: each quad of rays walks down a tree on its own path, of its own length. A node has two children
+ * and a value to add. */
 __kernel void raytrace(__global const int *node, __global const uint *ray, __global uint *out)
 {
     int t = get_global_id(0), at = 0;
@@ -77,7 +79,7 @@ __kernel void comd(__global const int *first, __global const int *neighbour, __g
     force[t] = sum;
 }
 
-/* Game physics: of 32 bodies half rest; the others are stepped in lock step. */
+/* Game physics: half of 32 bodies are at rest; the others are stepped in lockstep. */
 __kernel void physics(__global const int *active, __global int *state, int steps)
 {
     int t = get_global_id(0), x = state[t], v = t & 63;

@@ -146,7 +146,7 @@ def instruction_supply(e):
 
 
 def figures(e):
-    """Ours beside those of the specification's 9.3."""
+    """Our figures and those of the specification's 9.3."""
     divergent, convergent, insensitive = (e.of(k) for k in (DIVERGENT, CONVERGENT, INSENSITIVE))
     if not (divergent and convergent and insensitive):
         return

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers: each has the access pattern of a code of the papers. workloads.py has their inputs and results. */
+/* Kernels of bench/papers: each has the access pattern of a benchmark of the papers. workloads.py has their
+ * inputs and results. */
 
-/* Which of @k centres is nearest to each point? A point is a row of its own, read again for each centre. */
+/* Finds the nearest of @k centres for each point. A point is a row, which is read again for each centre. */
 __kernel void kmn(__global const int *point, __global const int *centre, __global int *nearest, int features, int k)
 {
     int t = get_global_id(0), least = 0x7fffffff, found = -1;
@@ -23,7 +24,7 @@ __kernel void kmn(__global const int *point, __global const int *centre, __globa
     nearest[t] = found;
 }
 
-/* The next level of a graph: whoever is in the last one looks at all its neighbours. */
+/* The next level of a breadth-first search: each vertex of the last level visits all its neighbours. */
 __kernel void bfs(__global const int *row, __global const int *column, __global int *level, __global int *changed, int n,
                   int current)
 {
@@ -42,7 +43,8 @@ __kernel void bfs(__global const int *row, __global const int *column, __global 
     }
 }
 
-/* Looks a key up in a hash table with chains; what is found is summed up. A record: next, words of the value, key, value. */
+/* Looks up a key in a hash table with chains, and sums up the values that are found. A record has next, words
+ * of the value, key, value. */
 __kernel void memc(__global const uint *request, __global const int *bucket, __global const uint *record,
                    __global uint *answer, int buckets, int key_words, int record_words)
 {
@@ -73,8 +75,8 @@ __kernel void memc(__global const uint *request, __global const int *bucket, __g
     answer[t] = sum;
 }
 
-/* A round of marking: objects that the last round reached mark what they refer to, and are read.
- * An object: class, references, words, the references, the words. */
+/* A round of marking: objects that the last round reached mark the objects that they refer to, and are read. An
+ * object has class, number of references, number of words, the references, the words. */
 __kernel void gc(__global const int *object, __global const int *heap, __global const int *class, __global int *mark,
                  __global int *sum, __global int *changed, int n, int round)
 {
@@ -128,7 +130,7 @@ __kernel void vecadd(__global const int *a, __global const int *b, __global int 
     c[t] = a[t] + b[t];
 }
 
-/* Steps of a five-point stencil on a tile of 16 x 16 in shared memory, whose edges stay. */
+/* Steps of a five-point stencil on a tile of 16 x 16 in shared memory, whose edge elements are constant. */
 __kernel void hotsp(__global const int *in, __global int *out, int width, int steps)
 {
     __local int tile[2][16][16];

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and results of the kernels in workloads.cl and spmv.cu: one for each code of the warp scheduling thesis, 8.1, that
-shapes a result. Results are computed here, never by the emulator; all are whole numbers, so that they are exact.
+"""Inputs and results of the kernels in workloads.cl and spmv.cu: one for each benchmark of the warp scheduling thesis, 8.1, that affects a result. Results are computed here, never by the emulator; all are integers, so they are exact.
 
 A maker gets a Folder and a size (1: as the papers' figures are made; smaller for tests), writes files there and returns the
 text of a launch file, which checks the result.
@@ -16,7 +15,7 @@ MASK = 0xffffffff
 
 
 class Folder:
-    """Where inputs and results are files. Sources are compiled once."""
+    """A folder for inputs and results. Sources are compiled once."""
 
     def __init__(self, path, program):
         self.path = path

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of the YAML reader and of launch files: whatever bytes come, the answer is a tree or
- * one sentence. Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs the
- * files it is given, or with no file mutations of a few launch files:
+ * Fuzzing of the YAML reader and of launch files: for any input the result is a tree or one error message.
+ * Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs the files it is given, or with no
+ * file mutations of a few launch files:
  *
  *     fuzz_yaml [-s SEED] [-n RUNS] [FILE...]
  */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random kernels that read small buffers again and again and write them now and then: what is found is
- * the same whether checkers get each access and check each lane by itself, or get only
- * what may say something new and check many lanes together, some of them later. Counters of requests
- * get all. Where two readers are to blame, either form may report another one, and so may find
- * two places first from the one side or the other: kinds and pairs of places agree, and times in all; now
- * and then one of a pair only, where no other reader of that place was blamed. A second form of kernels
- * has phases between barriers of shared memory, with and without writes in them. In some of the first form
- * buffers are large and their words far apart, so that they may have brief cells; and some access 8, 2 and 1 bytes.
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of kernels.
+ * Random kernels that read small buffers repeatedly and write them sometimes. Findings are equal whether
+ * checkers get each access and check each lane separately, or get only accesses that may add information and
+ * check many lanes together, some of them deferred. Counters of requests get all accesses. Where two readers
+ * are to blame, either form may report another one, and so may find two places first from the one side or the
+ * other: kinds and pairs of places agree, and times in all; now and then one of a pair only, where no other
+ * reader of that place was blamed. A second form of kernels has phases between barriers of shared memory, with
+ * and without writes in them. In some of the first form buffers are large and their words far apart, so that
+ * they may have brief cells; and some access 8, 2 and 1 bytes. LW_SEED repeats a run; LW_RANDOM_COUNT sets the
+ * number of kernels.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random kernels, whose accesses, barriers, fences and atomics are also followed by a plain model:
- * a vector clock for each thread and a list of all accesses, nothing forgotten and nothing merged.
- * What is found as a race is one in the model, and where the model has a race one is found. A second form has
- * a large buffer, whose words may have brief cells, and several launches: each pair that races there is reported,
- * but where of one side another access of its thread, after it at the same location, is known instead.
+ * Random kernels, whose accesses, barriers, fences and atomics are also processed by a simple model: a vector
+ * clock for each thread and a list of all accesses, of which none is dropped or merged. Each race that is found
+ * is one in the model, and for each race in the model one is found. A second form has a large buffer, whose
+ * words may have brief cells, and several launches: each pair that races there is reported, but where of one
+ * side another access of its thread, after it at the same location, is known instead.
  *
  * prop_races [SEED [COUNT]]
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the checker calls defined does not depend on memory that was never written: each operation runs
- * with several contents of such memory, and a byte of its result that differs between two runs must be
- * one that the checker reports. Of operations whose rule is exact, few others may be reported.
+ * Values that the checker counts as defined do not depend on uninitialised memory. Each operation runs with
+ * several contents of such memory, and the checker must report each byte of its result that differs between two
+ * runs. For operations with an exact rule, it may report few other bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arithmetic as findings: each line that is marked BAD has the finding it names in the lanes it names, no
-# other line has any.
+# Kinds of class arithmetic: each line marked BAD has the finding that the mark names, in the lanes that it names.
+# No other line has a finding.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >a.s <<'END'

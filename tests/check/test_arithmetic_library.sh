@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arithmetic inside a library's functions is the library's: no function of OpenCL C is reported for ordinary
-# arguments, nor a conversion that saturates for any. What they return is reported, and what is next to a call.
+# Findings of class arithmetic inside library functions: functions of OpenCL C with ordinary arguments have none,
+# and saturating conversions have none for any argument. Values that a library function returns are reported, and
+# so is code next to a call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # usage: run NAME OPTIONS TYPE [OPTION...]: NAME.$suffix with u (any numbers), p (above zero), s (-1 to 1), e (exponents)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run --check from outside: kernels with a planted bug and clean counterparts, on several machines; the
-# files, suppressions, limits. Kernels are assembly, so that no compiler is needed.
+# `run --check` as a user runs it: kernels with a planted bug and correct counterparts on several machines; report
+# files, suppressions, limits. The kernels are in assembly, so no compiler is needed.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Line numbers are those of the expectations below.

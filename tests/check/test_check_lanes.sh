@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What goes from lane to lane, from warp to warp and together with other launches: values that were never written through votes,
-# shuffles, reductions and barriers, in warps of 32 lanes and in both halves of 64; barriers that a register names;
-# writes of what is read as constant while another launch is under way.
+# Checks of data that passes between lanes, warps and launches. Uninitialised values pass through votes, shuffles,
+# reductions and barriers, in warps of 32 lanes and in both halves of warps of 64. A register gives the number of
+# a barrier. A launch writes memory that another running launch reads as constant.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.yaml <<'END'

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/howto/ci.md: its script over several launch files, suppressed findings, and its commands that make one report of several.
+# Runs the script of docs/howto/ci.md on several launch files, with suppressed findings, and the commands there
+# that merge reports.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 cat >k.s <<'END'

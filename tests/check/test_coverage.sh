@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# --coverage, --profile and the findings about speed: counts that are worked out by hand, the same on
-# every machine where they must be; the tracefile as lcov reads it, where it is installed.
+# --coverage, --profile and performance findings: counts equal those computed by hand, and are equal on every
+# machine where they must be. lcov reads the tracefile if it is installed.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # 2 blocks of 48 threads. Line numbers are those of the expectations below.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Findings as stops of the shell and of real gdb: each place once, whatever goes back and forth in between, and the list at
-# the end is that of a run without a debugger; what stops can be chosen; a change in the past ends what needs its history.
+# Findings as stops in the shell and in gdb. Each finding stops once, even after steps back and forth. The list at
+# the end equals that of a run without a debugger. Kinds that stop can be selected. After a change in the past,
+# checks that depend on history end.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'E2'

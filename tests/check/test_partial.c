@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions sources keep values from: the translator guards those that findings about arithmetic name. */
+/* Instructions with the flag ISA_F_PARTIAL are those of the arithmetic check, and the translator guards them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose code has fences, or launches: what a kernel can reach, and all of the program where that is not known. */
+/* Finds whether the code of a kernel has fences or launches: in the functions that the kernel can reach, or in
+ * the whole program if these are not known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

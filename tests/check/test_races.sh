@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The races of tests/check/bug_corpus/: each kernel NAME_bad has the finding that the comment above it names, at
-# its lines and lanes, and NAME_good has none; compiled without and with optimisation, on several
-# machines and under timing.
+# its lines and lanes, and NAME_good has none. Kernels are compiled with and without optimisation, and run on
+# several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Accesses that are written down and looked at later have the findings that each would have immediately: races
-# are what they are where each access is reported (as the counters of `performance` need).
+# Deferred evaluation of accesses gives the findings of immediate evaluation. The reference evaluates each access
+# immediately, as it must when `performance` counts requests.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'END'

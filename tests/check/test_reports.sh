@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# SARIF and JUnit files are in the form that their readers expect, whatever is found: tests/check/report_forms.py and tests/check/junit.xsd say which.
+# SARIF and JUnit files have the format that their readers expect, for all findings: tests/check/report_forms.py
+# and tests/check/junit.xsd define it.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Values that were never written, in tests/check/bug_corpus/: each kernel NAME_bad has the finding that the comment
-# above it names, at its line and lanes, and NAME_good has none; without and with optimisation, on
-# several machines and under timing.
+# Uninitialised values in tests/check/bug_corpus/: each kernel NAME_bad has the finding that the comment above it
+# names, at its line and lanes, and NAME_good has none. Kernels are compiled with and without optimisation, and
+# run on several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0

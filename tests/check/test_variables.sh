@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Accesses beyond their variable where most accesses are not looked at: those that another one's look is enough
-# for, those of a variable that is all there is, and what was true of another launch's memory.
+# variable-bounds where most accesses are skipped: an access that the check of another access covers, an access to
+# the only variable, and an access for which the skip was valid only in an earlier launch.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >v.ptx <<'END'

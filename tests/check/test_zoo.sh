@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernels of tests/check/bug_corpus/ with faults of memory, wrong arithmetic, hangs and costs: each NAME_bad has the finding that the comment above it
-# names, at its line and lanes, and NAME_good has none; compiled without and with optimisation.
+# Kernels of tests/check/bug_corpus/ with memory faults, wrong arithmetic, hangs and performance bugs: each
+# NAME_bad has the finding that the comment above it names, at its line and lanes, and NAME_good has none. Kernels
+# are compiled with and without optimisation.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The table of behaviours, gdb's machine interface: docs/evidence/debugger-tests.md.
+# Runs the rows of tests/clients/behaviours in the machine interface of gdb-multiarch for x86-64
+# (docs/evidence/debugger-tests.md).
 . "${srcdir:-.}/tests/clients/behaviours/run.sh"
 behaviours mi-x86-64

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between the stub and the debugger core: the linker gives tests/clients/gdb_server these functions in
- * place of the core's (--wrap), which they call, and then undo what is left away. Nothing of it is
- * in the product.
+ * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call
+ * these functions instead of the core's. They call the core's function, and then undo the effect of the feature
+ * that is switched off. The product does not contain them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests/clients/gdb_server leaves away of the debugger core's work: rows of tests/clients/fault_injection.def. */
+/* Features of the debugger core that tests/clients/gdb_server can switch off: rows of
+ * tests/clients/fault_injection.def. */
 #ifndef FAULT_INJECTION_H
 #define FAULT_INJECTION_H
 

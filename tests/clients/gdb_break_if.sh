@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Conditions of breakpoints that gdb has no code for: with the Python file `continue` tests them in each lane in the
-# stub. Random ones are true where gdb's `print` says so; steps and breakpoints at the same place lose no hit.
+# Breakpoint conditions that gdb cannot compile to agent bytecode. With the Python file, the stub tests them in
+# each lane on `continue`. Random conditions are true where gdb's `print` says so. Steps and other breakpoints at
+# the same location miss no hit.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The aarch64 carrier in gdb-multiarch, detaching and coming back, and lldb if it is there.
+# The target architecture aarch64 in gdb-multiarch, detaching and reconnecting, and lldb if it is installed.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch

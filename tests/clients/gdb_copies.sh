@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A line of which the front end made copies (a loop that is entered in several places) stops lanes
-# in each: gdb 13, lldb 19, the shell. The reference is the lane's own way through the source.
+# A line whose code the front end duplicated (a loop with several entries) stops lanes in each duplicate: gdb 13,
+# lldb 19, the shell. The reference is each lane's path through the source.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need "${LLDB:-lldb-19}"

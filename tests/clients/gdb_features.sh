@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What real gdb can do with the stub, one session a theme, in plain gdb; LW_LONG=1: and in gdb-multiarch.
+# Features of the stub in real gdb, one session for each subject, in plain gdb; with LW_LONG=1 also in
+# gdb-multiarch.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 # A fresh program for each session; @gdb is the current debugger.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Three levels of inlined functions in stock gdb, from PTX that nvcc 13.0 made of
-# golden/gdb/levels.cu with -G (lines and variables) and with -lineinfo (lines alone).
+# Three levels of inlined functions in stock gdb. The PTX was compiled by nvcc 13.0 from golden/gdb/levels.cu with
+# -G (lines and variables) and with -lineinfo (lines only).
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/ptx/corpus/inlined_nvcc.ptx "$src"/tests/ptx/corpus/inlined_nvcc_lines.ptx \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file with several kernels in stock gdb: `next` over a call and `finish` follow the focus lane in
-# each of them, where other lanes return first; backtraces end at the kernel.
+# A file with several kernels in stock gdb: in each kernel `next` over a call and `finish` follow the focus lane
+# even if other lanes return first, and backtraces end at the kernel.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch

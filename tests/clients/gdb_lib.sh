@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# For the gdb_*.sh tests: a program under test that serves gdb, sessions of real gdb with
-# it, and a checker of transcripts that is itself checked by leaving lines out.
+# Library of the gdb_*.sh tests: starts a program that serves gdb, runs sessions of real gdb with it, and checks
+# their transcripts. The checker is itself tested by removing lines from transcripts.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gdb's machine interface, which VS Code and other front ends drive: each command that they
-# need, and its reply. A command is written when the one before it has been answered.
+# gdb's machine interface, which VS Code and other front ends use: each command that they need, and its reply. A
+# command is sent when the previous one has been answered.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/clients/golden/variables.cl "$work"/

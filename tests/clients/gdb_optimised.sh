@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Variables of optimised code in real debuggers and in the shell: the session of docs/howto/debug-optimised-code.md,
-# conditions for each lane, watchpoints, values that are set, structures in pieces, findings.
+# Variables of optimised code in gdb, lldb and the shell: the session of docs/howto/debug-optimised-code.md,
+# conditions for each lane, watchpoints, assignments, structures in pieces, findings.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 page=$src/docs/howto/debug-optimised-code.md

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Parts of the protocol that stock gdb uses by itself: watchpoints, printing breakpoints,
-# `info os`, `run`, the end of a warp under a breakpoint, and who may connect; with both carriers.
+# Packets that stock gdb sends by itself: watchpoints, printing breakpoints, `info os`, `run`, the end of a warp
+# at a breakpoint, and which clients may connect; with both target architectures.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 protocol() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The Python file in stock gdb: sent by the stub, and sourced; without it and against another
-# program it fails with a sentence. `lanewise gdb` starts both sides; the TUI draws the lanes.
+# The Python file in stock gdb, sent by the stub and sourced. Without gdb's Python, and with another program, it
+# fails with a message. `lanewise gdb` starts server and gdb; the TUI shows the lanes.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch

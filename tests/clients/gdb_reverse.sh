@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The way back in stock gdb: whole lines; from the end of the run.
+# Reverse execution in stock gdb: by source lines, and from the end of the run.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A launch file served to gdb with the options that the program does not offer: the
- * carrier, staying after a detach, and doing without a feature of the stub or work of the debugger
- * core (fault_injection.def), which shows in a test that a behaviour comes from it.
+ * Serves a launch file to gdb with options that the program does not have: the target architecture, staying
+ * after a detach, and switching off a feature of the stub or of the debugger core (fault_injection.def). With
+ * the last, a test shows that a behaviour depends on that feature.
  *
  *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--check=LIST] [--without NAME]...
  *   gdb_server --list-features

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The recorded session: stock gdb, connected by `target remote` alone, stops a kernel at a
-# source line, looks around in warps and lanes, steps, and runs it to its verified end.
+# The recorded session: stock gdb, connected only by `target remote`, stops a kernel at a source line, inspects
+# warps and lanes, steps, and runs the kernel to its verified end.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 golden=$src/tests/clients/golden/session.txt
 cat >"$work/session" <<'END'

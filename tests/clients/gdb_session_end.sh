@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# How sessions of stock gdb end and begin again: attach, signals to lanewise, hangs; and what a
-# stop for several conditions says.
+# How sessions of stock gdb end and begin again: attach, signals to lanewise, hangs; and the text of a stop for
+# several conditions.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What gdb's users wait for stays small: packets are counted, and times, the best of several, are at most
-# five times what is promised. Where a busy machine makes all of them long, the processor time of gdb and the
-# server counts. Measured properly: bench/debugger.
+# Waiting times in gdb stay small: the test counts packets, and times, the best of several, are at most five times
+# the documented figures. If a busy machine slows everything, the CPU time of gdb and server is used.
+# bench/debugger measures exactly.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 slow=${ASAN_OPTIONS:+10} # sanitizers

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Watchpoints with conditions in stock gdb: tested where they are hit, both ways, what gdb shows is what it shows when
-# it tests them itself, no line tells of a false hit, and the packets of a search do not depend on its length.
+# Watchpoints with conditions in stock gdb. The stub tests the condition at each hit, forwards and backwards. gdb
+# shows the same stops as when it tests conditions itself, prints no line for a false hit, and the number of
+# packets of a search does not depend on its length.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cat >"$work/count.cl" <<'END'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lldb 19 on the x86-64 carrier: `gdb-remote PORT` alone gives lines, variables, frames, steps and
-# warps by name; nothing is left behind.
+# lldb 19 with the target architecture x86-64: `gdb-remote PORT` alone gives lines, variables, frames, steps and
+# names of warps; no file remains afterwards.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 lldb=${LLDB:-lldb-19}
 need "$lldb"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# From random places of a run, in random warps and lanes, gdb's reverse-finish ends where monitor's does.
+# From random positions of a run, in random warps and lanes, gdb's reverse-finish ends where the stub's `monitor
+# reverse-finish` does.
 #
 #   LW_RANDOM_COUNT  places (20)   LW_SEED  another choice of them
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"

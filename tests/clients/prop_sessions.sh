@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Random sessions of gdb, with and without the Python file, and of lldb, each against the shell: the
-# same stops, places and values after each command, and no packet answered for another thread.
+# Random sessions of gdb, with and without the Python file, and of lldb are compared with the shell: after each
+# command stops, locations and values are equal, and each packet is answered for its thread.
 #
 #   LW_SESSIONS=N  sessions of each client (4)    LW_SEED=NUMBER|random  the first seed (1)
 #   LW_CLIENTS="gdb plain lldb"  those clients alone: `plain` is gdb without the Python file

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The sessions of the README, of which one goes from a symptom back to its cause: their commands, given to
-# real gdb, print what the README says; with UPDATE_GOLDEN=1 what the latter's print is put there.
+# The sessions of the README: their commands, run in real gdb, print what the README shows. UPDATE_GOLDEN=1 renews
+# the output of the `print` commands in the session that goes back to a cause.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 readme=$src/README.md
 cp "$src"/docs/examples/overwrite.* "$work/"

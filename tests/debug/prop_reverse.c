@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Going back is exact. Each case takes a launch file, goes to a random instruction, does something
- * from there (runs up to ten million instructions, steps lanes, stops at points, changes the
- * state), and goes back: the state must hash as it did. What steps and continue find backwards is
+ * Reverse execution restores the exact state. Each case takes a launch file and goes to a random instruction.
+ * From there it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the state, and
+ * goes back: the state must have the same hash as before. Stops of reverse steps and reverse-continue are
  * compared with a trace that was written on the way forward.
  *
  *   prop_reverse LAUNCH.yaml...     tests/debug/prop_reverse.sh prepares them

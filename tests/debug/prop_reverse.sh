@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Going back is exact, on every kernel of kernels/: tests/debug/prop_reverse.c. Kernels are compiled
-# once; without a clang only those in assembly take part.
+# Reverse execution restores the exact state, on every kernel of kernels/: tests/debug/prop_reverse.c. Kernels are
+# compiled once; without a clang only those in assembly are tested.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 program=$build/tests/debug/prop_reverse
 sh "$src/kernels/prepare" "$work" || exit 1

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that are shown of optimised code are those of -O0. Each case is a kernel, compiled twice: with -O0 -g,
- * where all variables are in memory, and optimised to PTX, which then is a source of its own. Both run in small steps (values_trace.h), and what the debugger
- * shows of the optimised one is compared:
+ * Values shown in optimised code equal those at -O0. Each case is a kernel, compiled twice: with -O0 -g, where
+ * all variables are in memory, and optimised. Both run in small steps (values_trace.h), and the values that the
+ * debugger shows in the optimised one are compared:
  *
  *   - where a thread visits a line equally often in both, the value of the n-th visit is the value that the
  *     variable has at the n-th visit with -O0;
@@ -15,26 +15,26 @@
  *
  * Kernels are observed (LW_VALUES_MODE=free: not): what is assigned is stored after it, all bits, in its own
  * width and each time elsewhere, so that the compiler has to have it; conditions that want some bits only,
- * array indices and shift counts come from loads. Then no value of the usual seeds may be wrong: they are among the most, but not all,
- * for which that is so. For other seeds (LW_SEED=random) one of LIMIT may be, as what clang itself says is wrong at times: where it peels or rotates a loop, hoists an
- * assignment, or makes one unconditional. Free kernels are reported only. Observed kernels have none of these,
- * for which clang is known to be wrong: structures that are assigned as a whole, or passed and then changed;
- * variables whose address is taken; arrays with a computed index; counters that a `for` increments, or that count down;
- * and `at`, the index of the stores, is not compared.
+ * array indices and shift counts come from loads. Then no value of the usual seeds may be wrong: they are among
+ * the most, but not all, for which that is so. For other seeds (LW_SEED=random) one of LIMIT may be, as what
+ * clang itself says is wrong at times: where it peels or rotates a loop, hoists an assignment, or makes one
+ * unconditional. Free kernels are reported only. Observed kernels have none of these, for which clang is known
+ * to be wrong: structures that are assigned as a whole, or passed and then changed; variables whose address is
+ * taken; arrays with a computed index; counters that a `for` increments, or that count down; and `at`, the
+ * index of the stores, is not compared.
  *
- * Kinds of difference that count as wrong with LW_VALUES_STRICT=1 only: a thread executes code of a line
- * that it does not reach with -O0 (the compiler made it unconditional), so that values are those of that way. A
- * line was moved to after one that follows it with -O0: values may be those of the later line. Code of a line was
- * moved to before one that precedes it with -O0, so that its visits are not those of -O0: values may be those of
- * another visit of this line. A line has assigned its variable before its first instruction. Between visits: the value of an arm that the
- * thread does not take, as both arms are executed.
+ * Kinds of difference that count as wrong with LW_VALUES_STRICT=1 only: a thread executes code of a line that
+ * it does not reach with -O0 (the compiler made it unconditional), so that values are those of that way. A line
+ * was moved to after one that follows it with -O0: values may be those of the later line. A line has assigned
+ * its variable before its first instruction. Between visits: the value of an arm that the thread does not take,
+ * as both arms are executed.
  *
- * The scopes of clang have one range each: code of a call that is elsewhere, too, counts there as the caller's. A thread that
- * visits a line of such code is compared by all values that the variable has, not by visits.
+ * The scopes of clang have one range each: code of a call that is elsewhere, too, counts there as the caller's.
+ * A thread that visits a line of such code is compared by all values that the variable has, not by visits.
  *
- * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this
- * compiler, this option only. LW_VALUES_CORRUPT=N: with the places of two variables interchanged, which must fail.
- * LW_VALUES_FIRST=N: seeds from N. LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
+ * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this compiler,
+ * this option only. LW_VALUES_CORRUPT=N: with the places of two variables interchanged, which must fail.
+ * LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Values of optimised code are those of -O0: tests/debug/prop_values.c, on random kernels and on those of kernels/.
+# Values shown in optimised code equal those at -O0: tests/debug/prop_values.c, on random kernels and on those of
+# kernels/.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 program=$build/tests/debug/prop_values
 sh "$src/kernels/prepare" "$work" || exit 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug/: threads, foci, points and stepping on real kernels. */
+/* debug/: threads, focus, stoppoints and stepping on real kernels. */
 #include "debug/reverse/dbg_history_priv.h"
 #include "tests/debug/debug_fixture.h"
 

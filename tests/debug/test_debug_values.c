@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug/: expressions, assignments, registers, windows, locations and the commands. */
+/* debug/: expressions, assignments, registers, debug address ranges, locations and the commands. */
 #include "tests/debug/debug_fixture.h"
 
 /* ---- expressions ------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A step back stops at a watched range that was written on the way, as a step forward does, at the lane that wrote
-# it: in the shell and in gdb alike.
+# A step back stops at a watched range that was written on the way, at the lane that wrote it, as a step forward
+# does: in the shell and in gdb.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cd "$work" || exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# On the way back only instructions that may touch a watched place are looked at. What is found is
-# what is found when all are, which a catchpoint that never holds makes it do. So are steps back of a lane
-# that waited while its warp spun, which a pc that was changed by hand makes look at all.
+# A reverse search inspects only instructions that may touch a watched location, and finds the same hits as a
+# search that inspects all (forced by a catchpoint whose condition never holds). The same holds for steps back of
+# a lane that waited while its warp spun (forced by a pc that was edited).
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)

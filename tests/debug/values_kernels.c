@@ -2,8 +2,8 @@
 /*
  * Random kernels for tests/debug/prop_values.c.
  *
- * Numbers stay where all compilers agree: integers are unsigned or small, shifts are masked, divisors
- * are odd, each loop has a counter of its own. Floats are not negative and are sums of quarters, so that no
+ * Values are restricted so that all compilers agree: integers are unsigned or small, shifts are masked,
+ * divisors are odd, each loop has its own counter. Floats are not negative and are sums of quarters, so that no
  * rounding, and no contraction, can change them.
  */
 #include "tests/debug/values_kernels.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder of tests/debug/values_trace.h: it drives the engine itself, one instruction of one split
- * at a time, and looks before each. */
+/* The recorder of tests/debug/values_trace.h: it drives the engine, one instruction of one split at a time, and
+ * reads the state before each. */
 #include "tests/debug/values_trace.h"
 #include "tests/isa/prop_isa_random.h"
 

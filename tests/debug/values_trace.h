@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the variables of a launch file's kernels hold, line by line, for each lane: of a build that
- * keeps all in memory (the reference), from its stores; of any other, as the debugger shows them.
+ * Values of the variables of a launch file's kernels, line by line, for each lane. For a build with all
+ * variables in memory (the reference) they come from its stores; for any other build they are those that the
+ * debugger shows.
  *
- * A lane visits a line when it executes an instruction of it (effectively: not where its guard is false)
- * and the one that it executed before was of another line, or of another call. What counts is the state
- * before that instruction, where a breakpoint on the line stops.
+ * A lane visits a line when it executes an instruction of it (effectively: not where its guard is false) and
+ * the one that it executed before was of another line, or of another call. What counts is the state before that
+ * instruction, where a breakpoint on the line stops.
  */
 #ifndef VALUES_TRACE_H
 #define VALUES_TRACE_H

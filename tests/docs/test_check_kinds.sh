@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The table of docs/reference/check-kinds.md is what `lanewise explain` lists: UPDATE_GOLDEN=1 renews it.
+# The table of docs/reference/check-kinds.md equals the list of `lanewise explain`. UPDATE_GOLDEN=1 renews it.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/check-kinds.md

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# OPTIONS in docs/reference/lanewise.1 are what `lanewise help COMMAND` lists: UPDATE_GOLDEN=1 renews them.
+# OPTIONS in docs/reference/lanewise.1 equals the list of `lanewise help COMMAND`. UPDATE_GOLDEN=1 renews it.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/lanewise.1

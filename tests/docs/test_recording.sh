@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/recording.svg is what scripts/record-svg draws of today's program; with UPDATE_GOLDEN=1 it is renewed.
+# docs/recording.svg equals the drawing by scripts/record-svg of the current program. UPDATE_GOLDEN=1 renews it.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 picture=$src/docs/recording.svg
 

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No sentence of the hand-written pages outside docs/reference and docs/evidence has more than 40 words. Code blocks, tables and headings
-# do not count; code in a line is a word, a link is its text. LW_WORDS=N: a limit of your own.
+# No sentence of the hand-written pages outside docs/reference and docs/evidence has more than 40 words. Code
+# blocks, tables and headings are ignored; code in a line counts as a word, a link as its text. LW_WORDS=N sets
+# another limit.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d) || exit 99

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/shell-commands.md is what `help` of the shell lists: UPDATE_GOLDEN=1 renews it.
+# docs/reference/shell-commands.md equals the list of the shell's `help`. UPDATE_GOLDEN=1 renews it.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/shell-commands.md

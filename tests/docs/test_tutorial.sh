@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The pages of docs/tutorial and a how-to page with sessions: each command does what the page shows, in a folder with the examples, a page at a time; with
-# UPDATE_GOLDEN=1 the pages are renewed. A page with another line fails.
+# The pages of docs/tutorial and a how-to page with sessions: each command prints what the page shows, run in a
+# folder with the examples, one page at a time. UPDATE_GOLDEN=1 renews the pages. A page with a changed line
+# fails.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # runs PAGE [--update]: in a folder of its own

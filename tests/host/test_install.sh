@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# make install: which file is where; the examples of lanewise.h, in C against the installed library by
-# pkg-config alone, and from Python; and that the library shows its own functions and no more.
+# `make install`: the location of each file; the examples of lanewise.h, in C against the installed library by
+# pkg-config alone, and from Python; the library exports only its own functions.
 set -u
 here=$(pwd)
 src=$(cd "${srcdir:-.}" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A kernel without a launch file (docs/howto/run-and-verify.md): options, what they amount to as a file, what is missing; -g; and files
-# of other kinds that are given for one of ours.
+# A kernel without a launch file (docs/howto/run-and-verify.md): options, the launch file that they give, missing
+# options, -g, and files of a wrong kind.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >saxpy.cl <<'END'
 __kernel void saxpy(float a, __global const float *x, __global float *y, uint n)

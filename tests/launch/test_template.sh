@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A launch file to start from: names and types of the source, one buffer for what several kernels share, and a file
-# that runs as it is; from assembly, OpenCL C, CUDA C++ and PTX.
+# `lanewise template`: names and types of the source, one buffer for a parameter that several kernels share, and a
+# launch file that runs unchanged; from assembly, OpenCL C, CUDA C++ and PTX.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'END'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What CONTRIBUTING.md says of "one place to touch" is true: files that it names are there, and its warp scheduler
-# compiles where it says, as the last of the rows that keys.def lists in the same order.
+# Checks "One place to touch" of CONTRIBUTING.md: the files that it names exist, and its warp scheduler compiles
+# at the place that it names, as the last of the rows that keys.def lists in the same order.
 set -u
 cd "${srcdir:-.}" || exit 99
 bad=0

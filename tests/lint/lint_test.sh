@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The include lint finds what it must: each planted violation makes it fail.
+# The include lint fails for each planted violation.
 set -u
 lint=$(cd "${srcdir:-.}" && pwd)/tests/lint/lint_includes.sh
 tmp=$(mktemp -d) || exit 99

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# No key of the timing model is without effect and no counter always 0: each is named by the part
-# that it is for, not by the reader, the check of keys and the reports alone.
-# What is still to come is listed; what is listed and used is found, too.
+# Each key of the timing model has an effect and each counter can change: code other than the reader, the checks
+# of keys and the reports names it. Exceptions are listed; an exception that is used is reported, too.
 set -u
 later=''
 cd "${1:-${srcdir:-.}}" || exit 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each file of vectors says on its third line where its expected results come from, and that is
-# not this emulator. With an argument: check that tree instead (the test of this test).
+# The third line of each file of vectors names the source of its expected results, which is not this emulator.
+# With an argument: checks that tree instead (the test of this test).
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 bad=0

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench/run with small sizes: the results of all eight cases and of the reference are compared, both are interleaved, and a
-# wrong one is reported. The reference is a script that answers as bench/reference.c does; the real one, too, where there
-# is an OpenCL device.
+# bench/run with small sizes: the results of all eight cases and of the reference are compared, both run
+# interleaved, and a wrong result is reported. The reference is a script that prints what bench/reference.c
+# prints; if there is an OpenCL device, bench/reference.c runs, too.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 all='vecadd gemm gemm_tiled reduce mandel nbody bfs hist'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The program from outside: exit statuses, sentences, files that it writes. Kernels are
-# assembly, so that no compiler is needed. LANEWISE names the program (default: ./lanewise).
+# The program from the command line: exit statuses, messages, and files that it writes. Kernels are in assembly,
+# so no compiler is needed. LANEWISE names the program (default: ./lanewise).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.s <<'END'

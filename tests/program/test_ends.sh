@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A run that is ended in its middle, by a signal or a limit of its user, reports and writes what was found so far.
+# If a signal or a limit ends a run early, the run reports and writes its findings so far.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel of kernels/ gives the result that plain C gave on the host, with every clang
-# that is installed (they take turns, but for the newest, which takes all; LW_LONG=1: all take all); a wrong
-# result, a wild store and a missing file are distinguished.
+# Every kernel of kernels/ gives the result that a C program computed on the host, with every installed clang (the
+# newest compiles all kernels, the others take turns; with LW_LONG=1 each compiles all). A wrong result, a wild
+# store and a missing file are distinguished.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

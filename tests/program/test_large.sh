@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The large samples give what plain C gave on the host: small ones, on a GPU model, too, and those of full size without the
-# model. A wrong result is found. bench/timing_samples prints its table of small sizes, whose check fails; `make nightly` has
-# the table of full size.
+# The large samples give the results that a C program computed on the host: small sizes, also on a GPU model, and
+# full sizes without one. A wrong result is found. bench/timing_samples prints its table for small sizes, whose
+# check fails; `make nightly` checks the table of full sizes.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 [ -x "$src/bench/timing_samples" ] || exit 77 # part of the source's tree, not of its archive
 large=$src/kernels/large

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the translator with text. What is accepted must write and read as an object and
- * print as assembly; what is refused must say why, and where. A zero byte parts two modules that
- * are linked.
- * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ * Fuzzes the translator with text. A text that is accepted must be writable and readable as an object and
+ * printable as assembly; a refusal must name reason and location. A zero byte separates two modules that are
+ * linked. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A source with many errors: compile, run and debug show all that the compiler said, then one
-# sentence, and end with status 2. Sentences of our own name the source's places.
+# A source with many errors: compile, run and debug print the whole output of the compiler, then one sentence, and
+# end with status 2. Our own messages name source locations.
 set -u
 lanewise=$(realpath "${LANEWISE:-./lanewise}")
 srcdir=$(realpath "${srcdir:-..}")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A kernel of OpenCL C that calls another one, as a function (docs/reference/ptx-support.md): results against a host program, by
-# two compilers, for speed and for debuggers; and the frames of such a call in the shell and in gdb.
+# An OpenCL C kernel that calls another kernel as a function (docs/reference/ptx-support.md): results equal those
+# of a host program, with two compilers, optimised and for debuggers; the shell and gdb show the frames of such a
+# call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >calls.cl <<'END'
 struct weights { int first; uchar step; float4 scale; };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The atomics and generic pointers of OpenCL C 2.0 and 3.0, by each clang that is here, for speed and for debuggers: what they give, without
-# a race, and which orders and scopes the instructions have.
+# Atomics and generic pointers of OpenCL C 2.0 and 3.0, with each installed clang, optimised and for debuggers:
+# results, absence of races, and the orders and scopes of the instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src/tests/ptx/data/atomics.cl" .
 cat >each.yaml <<'END'

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Register allocation against a check of its own: liveness by plain bit sets over the
- * finished code, then no instruction may write a row of a register that is still needed,
- * unless it is a copy of it.
+ * Register allocation against an independent check: liveness by plain bit sets over the finished code, then no
+ * instruction may write a row of a register that is still needed, unless it is a copy of it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

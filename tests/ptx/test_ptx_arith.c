@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of PTX that takes several of our instructions, or one by several types, through
- * translator and machine, against what the host makes of the same operands: C for integers,
- * the soft float of soft_float.h for 16-bit floats.
+ * PTX arithmetic that needs several of our instructions, or one instruction for several types, through
+ * translator and machine, against results of the host for the same operands: C for integers, the soft float of
+ * soft_float.h for 16-bit floats.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every function that OpenCL C 1.2 defines, but images and samplers, compiles with every type and
-# translates: a kernel for each. By default scalars and one vector width for each function, with
-# the newest clang; LW_BUILTINS=all takes every width with every clang (minutes).
+# Every function of OpenCL C 1.2, except those of images and samplers, compiles with every type and is translated:
+# a kernel for each. By default scalars and one vector width for each function, with the newest clang;
+# LW_BUILTINS=all tests every width with every clang (minutes).
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)

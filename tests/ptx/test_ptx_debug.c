@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Debug information of PTX in objects: entries, places, scopes; what is broken is dropped. */
+/* Debug information of PTX in objects: entries, locations, scopes; invalid parts are dropped. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

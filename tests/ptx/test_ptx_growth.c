@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the time of a translation grows with its text: four times as much takes about four times as
- * long, and where loops nest or many branches leave one, sixteen times. What was cubic once is here by
- * its shape. Measured is processor time, the least of several translations, so that it takes a
- * machine much slower for one size than for the other, three times running, to fail for nothing.
+ * Growth of translation time with the size of the text: four times the text takes about four times as long, or
+ * sixteen times if loops are nested or a loop has many exits. Shapes whose time was once cubic are included.
+ * Measured is processor time, the least of several translations, so that it takes a machine much slower for one
+ * size than for the other, three times running, to fail for nothing.
  */
 #include <setjmp.h>
 #include <stdarg.h>

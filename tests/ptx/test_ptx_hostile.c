@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Texts that no compiler writes: at the edges of the language, wrong on purpose, or neither PTX
- * nor text. Each is refused with its line and what is wrong there, or computes what PTX says, or
- * stops the machine with a fault or a hang that says why. The words of ordinary mistakes are
- * those of test_ptx_parse.
+ * Texts that no compiler writes: at the edges of the language, wrong on purpose, or neither PTX nor text. Each
+ * is refused with its line and the error, or computes what PTX defines, or stops the machine with a fault or a
+ * hang that gives the reason. test_ptx_parse tests the messages for ordinary errors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which arms of divergent branches become guarded instructions. That the code computes the
- * right thing is prop_ptx's and prop_ptx_eval's. */
+/* If-conversion: which sides of divergent branches become guarded instructions. prop_ptx and prop_ptx_eval test
+ * the results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Modules linked together, the odder corners of PTX's syntax, and the contract of 32 lanes, run
- * on the machine. */
+/* Linked modules, rare forms of PTX syntax, and code that needs 32 lanes, run on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The n-th allocation fails, for every n: the answer is LW_ENOMEM, never a crash or a leak
- * (the sanitizer build looks for leaks). Linked with --wrap for the allocators.
+ * For every n the n-th allocation fails: the result is LW_ENOMEM, never a crash or a leak (the sanitizer build
+ * detects leaks). Linked with --wrap for the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Expressions over all scalar types, half precision for a target that computes with it, and what
-# compilers and libclc were found wrong in (lib, edges; of CUDA C++ fun) give
-# on the machine, through every clang that is installed, optimised and not, what
-# the host's compiler (a soft float for halves) makes of them.
+# Expressions over all scalar types give on the machine what the host's compiler computes (a soft float for
+# halves), with every installed clang, optimised and not. Included are half precision for a target that computes
+# with it, and cases in which compilers and libclc were found wrong (lib, edges; of CUDA C++ fun).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 tried=0
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PTX reader and selection: what is read, what is refused and with which words. */
+/* The PTX reader and instruction selection: accepted texts, refused texts and their messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes to the scalar unit, and where it must not (MACHINE 3). That the code computes
- * the right thing is prop_ptx's. */
+/* Which instructions are translated to the scalar unit, and where that is not allowed (MACHINE 3). prop_ptx
+ * tests the results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

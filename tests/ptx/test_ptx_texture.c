@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tex in PTX: forms that are translated give their texels, others are refused with their reason. */
+/* tex in PTX: supported forms return their texels, others are refused with a reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of variables in optimised code: what clang's dump says becomes notes in the PTX, notes become
- * locations, and no instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
+ * Values of variables in optimised code: clang's debug output becomes notes in the PTX, notes become locations,
+ * and no instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

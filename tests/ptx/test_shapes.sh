@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels with the shapes in which those of public suites are easily got wrong (docs/evidence/suites.md): for
-# speed and for debuggers, in warps of 8, 32 and 64, under policies that switch rarely and often.
+# Kernels with shapes of public suites that are easily translated wrongly (docs/evidence/suites.md): optimised and
+# for debuggers, in warps of 8, 32 and 64, under policies that switch rarely and often.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)/suites

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise app`: unmodified programs of OpenCL run on the driver, with options of the emulator.
+# `lanewise app`: unmodified OpenCL programs run on the driver, with options of the emulator.
 set -u
 lanewise=${LANEWISE:-./lanewise}
 scratch=$(mktemp -d) || exit 99

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the shell's lines: commands, expressions, definitions, completion. An input is the
- * lines of a session on a kernel that diverges, with history. Commands on files of the host are
- * left out.
+ * Fuzzes the shell's lines: commands, expressions, definitions, completion. An input has the lines of a session
+ * on a kernel that diverges, with history. Commands on files of the host are excluded.
  *
  *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
  *   else a program that replays files: its arguments, or tests/shell/corpus

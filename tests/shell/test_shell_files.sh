@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shell in the program: files that commands write and read, checkpoints inside of a session,
-# exit statuses of batches, and a kernel of C++ with its names and types.
+# The shell in the program: files that commands write and read, checkpoints inside a session, exit statuses of
+# batches, and a C++ kernel with its names and types.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 program=${LANEWISE:-./lanewise}

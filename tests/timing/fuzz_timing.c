@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of machines of the timing model: whatever bytes come, as a file and as an assignment,
- * the answer is a machine within its ranges or one sentence; and what is printed of a machine is
- * read again as the same. Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs
- * the files it is given, or with no file mutations of the shipped machines:
+ * Fuzzing of GPU models: for any input, as a file and as an assignment, the result is a model within its ranges
+ * or one error message. A printed model is read back as the same model. Under clang -fsanitize=fuzzer this is
+ * libFuzzer's target; alone it runs the files it is given, or with no file mutations of the shipped machines:
  *
  *     fuzz_timing [-s SEED] [-n RUNS] [FILE...]
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shipped timing model against the reference: random kernels on random machines take the same
- * cycles and give the same counters, memory and state, wherever the shipped one is stopped on
- * its way, with a trace of some cycles or without. The causes of every issue slot sum to the cycles.
- * Half of them have tags, of which some machines make use; where none does, all but the counters of tags is as without.
- * LW_SEED repeats one, or with LW_RANDOM_COUNT is the first of so many; that alone sets how many (200).
+ * The shipped timing model against the reference: random kernels on random machines take the same cycles and
+ * give the same counters, memory and state, wherever the shipped one is stopped on its way, with a trace of
+ * some cycles or without. The stall reasons of every issue slot sum to the cycles. Half of them have tags, of
+ * which some machines make use; where none does, all but the counters of tags is as without. LW_SEED repeats
+ * one, or with LW_RANDOM_COUNT is the first of so many; that alone sets how many (200).
  */
 #include "tests/emu/history/random_kernels.h"
 #include "timing/core/tim_core_priv.h"

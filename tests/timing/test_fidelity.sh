@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Latencies of GPU models are within 5 % of their sources. `make nightly` has bandwidths, too, and compares the page.
+# Latencies of GPU models are within 5 % of their sources. `make nightly` also compares bandwidths, and the page
+# docs/reference/fidelity.md.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 [ -x "$src/bench/fidelity" ] || exit 77 # part of the source's tree, not of its archive
 LANEWISE=$lanewise "$src/bench/fidelity" --check --quick >out 2>err || fail "bench/fidelity: a figure is outside of its band"

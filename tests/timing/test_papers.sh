@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# bench/papers: the kernels give the host's results, a wrong one is found; the experiments make their tables and plots, and
-# a trend that does not hold makes them fail; best_swl marks the best limit. `make nightly` runs the experiments whole.
+# bench/papers: the kernels give the host's results, and a wrong result is found. The experiments write their
+# tables and plots, and fail if a trend does not hold. best_swl marks the best limit. `make nightly` runs the
+# whole experiments.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 [ -x "$src/bench/papers/run" ] || exit 77 # part of the source's tree, not of its archive
 export LANEWISE="$lanewise"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# l1.coherent off: block 1 has a line in its L1, block 0 stores there and says so; then block 1 loads it in one of several ways. Which ways give
-# what L1 held is PTX's: cache operators (.ca may be stale, .cg and .cv are not), volatile, atomics, fences by scope.
+# l1.coherent off: block 1 has a line in its L1, block 0 stores to it and sets a flag; then block 1 loads it in
+# one of several ways. PTX defines which of these may return the old value: cache operators (.ca may, .cg and .cv
+# may not), volatile, atomics, fences by scope.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >coherent.py <<'END'
 import json, subprocess, sys

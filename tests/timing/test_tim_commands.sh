@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model's commands in the shell: what they say of a small kernel whose every wait is known.
+# The timing model's commands in the shell: their output for a small kernel whose every wait is known.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 launch_file() { # kernel

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arrays of constant space pass the constant cache, from PTX, OpenCL C and CUDA: what a lane reads is a
-# pass, a word that all read is one; the cache's size counts. Their addresses are those of global memory: pointers
-# to them, launch files and faults know them. Expected counts are computed here, from the kernels.
+# Arrays of constant space go through the constant cache, from PTX, OpenCL C and CUDA: each different word takes a
+# pass, a word that all lanes read takes one, and the cache's size matters. Their addresses are those of global
+# memory, for pointers, launch files and faults. Expected counts are computed here from the kernels.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >table.ptx <<'END_PTX'
 .version 6.0

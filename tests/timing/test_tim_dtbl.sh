@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Launches by the device under dynamic thread block launch and all block schedulers: results are those of the functional
-# run, both models count the same, groups cost what the specification says (series D of 7.11 that needs instructions), and
-# shell commands say where a block came from. Series D and L without instructions: test_tim_blocks.c.
+# Device launches under dynamic thread block launch and all block schedulers: results equal those of the
+# functional run, both models count the same, groups take the specified time (those of series D in 7.11 that need
+# instructions), and shell commands show where a block was launched. Series D and L without instructions:
+# test_tim_blocks.c.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 cat >amr.s <<'S'

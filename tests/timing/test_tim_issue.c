@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Issue: the published orders of the warp schedulers, latencies from issue to issue, what keeps a
- * warp back, and the sums of the causes. Expected cycles are computed by hand from docs/howto/measure-cycles.md.
+ * Issue: the published orders of the warp schedulers, latencies from issue to issue, stall reasons of a warp,
+ * and the sums of the stall reasons. Expected cycles are computed by hand from docs/howto/measure-cycles.md.
  */
 #include "tests/timing/tim_run.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side takes all its memory when it is made: each allocation may fail, nothing leaks
- * then (the sanitizer build says so), and none is made later. Linked with --wrap. */
+/* The memory side allocates all its memory when it is created. Each allocation may fail without a leak (the
+ * sanitizer build detects leaks), and no allocation occurs later. Linked with --wrap. */
 #include <stdlib.h>
 
 #include "tests/timing/tim_memory_fixture.h"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model drives execution: what a kernel does in an order that only the
-# schedulers decide differs between two of them, and is the same in every run of one. The clock that a
-# kernel reads is the cycle in which the trace has that instruction issue.
+# The timing model drives execution: a result that depends on the order of warps differs between two schedulers,
+# and is the same in every run of one scheduler. The clock that a kernel reads is the cycle in which the trace
+# shows the issue of that instruction.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
 # ---- the order of slices: where one load at a time is taken, that is the order, not the scheduler --------

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets: which accesses of their members are made, and lists of who rides on them. */
+/* Packets: which accesses of their members are made, and which members share them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

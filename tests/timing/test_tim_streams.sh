@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Streams of the host: which kernels run at the same time, where their blocks go and when they begin,
-# as hardware queues, the distributor's entries and the dispatcher say. Each block notes its core and
-# the cycles in which it began and ended. Source: the dynamic parallelism thesis, 3.2 and 3.3.
+# Streams of the host: which kernels run at the same time, on which cores their blocks run and when they begin, as
+# hardware queues, the distributor's entries and the dispatcher determine. Each block records its core and the
+# cycles of its begin and end. Source: the dynamic parallelism thesis, 3.2 and 3.3.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >note.s <<'END'
 .kernel note

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Blocks that wait for what they launched leave their cores: a tree of launches that waits for itself
-# runs on every machine, on cores with room for one block, with one entry in the distributor; each
-# block that waits leaves once and comes back once, with as many lines as its state has; and without
-# kernels.suspend it is refused by name.
+# Blocks that wait for a launch of their own leave their cores. A tree of launches in which each waits for its
+# children runs on every model, on cores with room for one block, with one entry in the distributor. Each waiting
+# block leaves once and returns once, with as many lines as its state has. Without kernels.suspend the run is
+# refused by name.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100'

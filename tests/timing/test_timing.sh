@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The timing model from outside: machines, options and what is refused, reports and traces.
+# The timing model from the command line: models, options and refusals, reports and traces.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # ---- lanewise timing ------------------------------------------------------------------

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines of the timing model: what is shipped, what is refused and how, and the page of keys. */
+/* GPU models: shipped models, refusals with their messages, and the page of keys. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of the timing model, on counters made up so that the answers are known. */
+/* Reports of the timing model, on synthetic counters with known results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

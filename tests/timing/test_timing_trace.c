@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces of the timing model: what happens in a window becomes trace events that Python's
- * reader takes, with spans that do not overlap on a track and flows that end where they began. */
+/* Traces of the timing model: the events of a window become trace events that Python's JSON reader accepts.
+ * Spans on a track do not overlap, and a flow ends at the core at which it began. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels in assembly on the timing model, over a memory that answers each packet after a fixed
- * time: who issued which instruction in which cycle.
+ * Kernels in assembly on the timing model, over a memory that answers each packet after a fixed time. It
+ * records which warp issued which instruction in which cycle.
  */
 #ifndef TIM_RUN_H
 #define TIM_RUN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A function for each way in which a result comes back: in registers, in memory, of mixed parts. */
+/* A function for each way in which a result is returned: in registers, in memory, in a mixed structure. */
 typedef struct {
     int a;
     float b;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that are straight lines, as those are that the engine executes a block at a time: integers
- * that are linear in the thread, floats, loads and stores at such addresses and at others, exits and
- * guards that hold in all threads, in none or in some, buffers that overlap, accesses that leave
- * them. Against the watched path, which takes each warp and each access alone: memory, faults, counts,
- * and the state at counts where the run is stopped.
+ * Straight-line kernels, which the engine can execute for a whole block at a time. They have integers that are
+ * linear in the thread id, floats, loads and stores at linear and other addresses, exits and guards that hold
+ * in all, no or some threads, overlapping buffers, and accesses outside of them. They are compared with the
+ * watched path, which takes each warp and each access alone: memory, faults, counts, and the state at counts
+ * where the run is stopped.
  *
  * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */

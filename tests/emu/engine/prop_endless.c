@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports of random loops, which end or do not: a program that gets one must not reach its end without
- * the watch, however long it runs; one that ends must get none, and leave the same memory. Counters are kept in few bits as a rule, in
- * registers or in local memory, so that most loops that do not end go through few states: of those
- * most must get one. Widths, policies, reconvergence engines and tags vary.
+ * Hang reports of random loops, some of which end. A program with a hang report must not end when it runs
+ * without hang detection, however long it runs. A program that ends must get no report, and must leave the same
+ * memory. Most counters have few bits, in registers or in local memory, so that most loops that do not end go
+ * through few states: of those most must get one. Widths, policies, reconvergence engines and tags vary.
  *
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the program.
+ * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the
+ * program.
  */
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which kernels are order-free, and blocks on several host threads: interrupts, views after
- * a fault, everything that asks for the fixed order. tests/emu/engine/test_threads.sh compares runs. */
+/* Detection of order-free kernels, and blocks on several host threads: interrupts, views after a fault, and all
+ * conditions that require the fixed order. tests/emu/engine/test_threads.sh compares runs. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>

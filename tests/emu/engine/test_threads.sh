@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that observe the order of threads, fault, hang or print, on one thread, on two and on
-# three: what they print, their reports, hashes, counts and exit status are the same. Those whose
-# results show the order of blocks must not run on several threads, the others must.
+# Kernels that observe the order of threads, fault, hang or print run on one, two and three host threads: text,
+# reports, hashes, counts and exit status are equal. Kernels whose results depend on the order of blocks must not
+# run on several threads; the others must.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

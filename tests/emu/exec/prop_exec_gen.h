@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What prop_exec.c makes programs of: arithmetic, the scalar unit, memory, values linear in the
- * lane. */
+/* Parts of the random programs of prop_exec.c: arithmetic, the scalar unit, memory, values linear in the lane. */
 #ifndef PROP_EXEC_GEN_H
 #define PROP_EXEC_GEN_H
 

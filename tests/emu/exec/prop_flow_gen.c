@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs of prop_flow.c, statement by statement. Barriers, yields and softness are placed by the rules of the
- * machine (docs/reference/machine.md, 7).
+ * The programs of prop_flow.c, statement by statement. Barriers, yields and soft barriers are placed by the
+ * rules of the machine (docs/reference/machine.md, 2).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Handlers jump to the next one: however many instructions a warp executes in a row, the host's stack
-# does not grow. Kernels dense with rows that have arrays of lanes run with a stack of 256 KiB.
+# Handlers jump to the next handler, so the host's stack does not grow with the number of instructions. Kernels
+# with many instructions whose handlers have arrays of lanes run with a stack of 256 KiB.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >chain.cu <<'END'
 extern "C" __device__ __attribute__((noinline)) int leaf(int x) { return x * 3 + 1; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches by the device: order, waiting, groups, limits, faults, who is resident. Expected
- * results come from plain C in this file or from a closed form.
+ * Launches by the device: order, waiting, groups, limits, faults, residency. Expected results come from C code
+ * in this file or from a closed form.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"

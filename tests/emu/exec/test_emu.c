@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine's rules (docs of the machine: splits, exec, faults, order) on whole kernels
- * in assembly. */
+/* The rules of the machine (docs/reference/machine.md: splits, exec, faults, order) on whole kernels in
+ * assembly. */
 #include <inttypes.h>
 #include <sys/resource.h>
 

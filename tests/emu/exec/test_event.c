@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event of a step, on cores that no engine drives: blocks are started, stepped and freed by
- * hand, in an order of the test's own. */
+/* The event of a step, on cores without an engine: the test starts, steps and frees blocks, in an order that it
+ * chooses. */
 #include "tests/emu/exec/emu_fixture.h"
 
 /* ---- driving ------------------------------------------------------------------------ */

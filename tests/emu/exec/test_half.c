@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * f16 and bf16, which the rows compute in f32 and round twice, against a soft float of this
- * test's own that rounds exact integers once. Every one of the 2^16 operands of functions and
- * a dense sample of pairs; LW_EXHAUSTIVE=1 tries all 2^32 pairs and all f32 to convert.
+ * f16 and bf16 instructions, which compute in f32 and round twice, against a soft float of this test that
+ * rounds exact integers once. Every one of the 2^16 operands of functions and a dense sample of pairs;
+ * LW_EXHAUSTIVE=1 tries all 2^32 pairs and all f32 to convert.
  */
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breakpoints on every instruction of a kernel, with slices of each length up to eight, cut runs and both paths:
- * each arrival of a split at one is reported once, in the order of its warp, and instructions have the
- * handlers that their layers ask for.
+ * Breakpoints on every instruction of a kernel, with time slices of each length up to eight, interrupted runs
+ * and both paths. Each arrival of a split at a breakpoint is reported once, in the order of its warp, and each
+ * instruction has the handler that its layers require.
  */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# PTX that prints and asserts as compilers write it; where text goes in run, in the shell and
-# in gdb.
+# Printing and assertions in PTX as compilers write them, and where the text appears in `run`, in the shell and in
+# gdb.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 

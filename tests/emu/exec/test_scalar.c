@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec, the scalar unit and both styles of control flow: what they do, and each guest fault of
- * their rules. */
+/* exec, the scalar unit and both styles of control flow: their results, and each guest fault of their rules. */
 #include "tests/emu/exec/emu_fixture.h"
 
 /* Lanes 0..2 branch away under b0; the others fall through into what is tested. */

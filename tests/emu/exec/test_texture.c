@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures: what binding refuses, what events say of a fetch, faults of its memory.
- * What a fetch reads is in tests/emu/exec/vectors/tex.txt. */
+/* Textures: refusals of binding, events of a fetch, memory faults. The values that fetches read are tested by
+ * tests/emu/exec/vectors/tex.txt. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define FETCH "tex.1d.u32.s32 v12:15, v1, s4:5\n"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Textures from source to result: every type of texel that CUDA C++ has, by every compiler that is
-# there, optimised and for debuggers; what launch files say wrongly; a watchpoint on a texel.
+# Textures from source to result: every texel type of CUDA C++, by every installed compiler, optimised and for
+# debuggers; errors in launch files; a watchpoint on a texel.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Components of texel 2, one a thread; 1000 marks what is not there.

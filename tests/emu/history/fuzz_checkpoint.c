@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of checkpoints and schedule logs: whatever bytes come, the answer is one sentence, or a
- * machine that can be run on. The input is a file without the hash at its end (it is put there),
- * so that changed bytes pass that check. Under clang -fsanitize=fuzzer this is libFuzzer's target;
- * alone it runs the files it is given, or with no file mutations of files that it makes itself:
+ * Fuzzing of checkpoints and schedule logs: for any input the result is one error message, or a machine that
+ * can continue to run. The input is a file without the hash at its end; the harness appends the hash, so that
+ * changed bytes pass that check. Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs the
+ * files it is given, or with no file mutations of files that it makes itself:
  *
  *     fuzz_checkpoint [-s SEED] [-n RUNS] [-w FOLDER] [FILE...]      -w: only write those files
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints: a machine that continues from one ends as the one that wrote it. */
+/* Checkpoints: a machine that is resumed from a checkpoint ends in the same state as the machine that wrote it. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"

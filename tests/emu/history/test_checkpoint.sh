@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checkpoints from outside: every kernel, also those that fault, hang or depend on the order, goes
-# on from several places under every engine as if it had never stopped: the same hang, report,
-# text, checks, counts and hashes. What does not fit is refused in one sentence. Kernels take the
-# engines in turn; LW_LONG=1: each takes all.
+# Checkpoints from the command line: every kernel, including those that fault, hang or depend on the order, is
+# resumed from several positions under every engine. Hang, report, text, checks, counts and hashes equal those of
+# the uninterrupted run. A checkpoint that does not match is refused with a message. The kernels take turns with
+# the engines; with LW_LONG=1 each kernel runs on all engines.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History: going back and forth gives the states that were there, and the same future. LW_SEED and LW_RANDOM_COUNT
+/* History: going back and forth restores the recorded states, and the same future. LW_SEED and LW_RANDOM_COUNT
  * choose the seeds of the random tests. */
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Schedule logs from outside: every kernel, and a debugger's session, is replayed to
-# the same hashes; a log that does not fit is refused in one sentence.
+# Schedule logs from the command line: every kernel, and a debugger's session, is replayed to the same hashes. A
+# log that does not match is refused with a message.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule logs: what is recorded is replayed to the same state. */
+/* Schedule logs: a recorded run is replayed to the same state. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of loads through the same address registers, of rows whose halves are equal or consecutive
- * (blocks 16 wide): loads of one straight-line run, and of a loop that is one, share what the first
- * finds of its row. Registers,
- * scalar bases and exec change between them, lines are left by branches and exits, and some
- * accesses leave the allocation or are misaligned. Against single lanes (ref_lane.c); where one of
- * these faults the fast path must fault as the watched one does, which takes each access alone.
+ * Loops of loads through the same address registers, whose two halves of 16 lanes are equal or consecutive
+ * (blocks 16 threads wide). Loads of one basic block, and of a loop of one basic block, share the address check
+ * of the first load. Registers, scalar bases and exec change between them, lines are left by branches and
+ * exits, and some accesses leave the allocation or are misaligned. Against single lanes (ref_lane.c); where one
+ * of these faults the fast path must fault as the watched one does, which takes each access alone.
  *
  * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */

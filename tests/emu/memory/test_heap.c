@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* malloc and free of kernels: what they refuse, what the machine knows of their objects. */
+/* malloc and free in kernels: refusals, and the machine's records of their objects. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define OBJECT "malloc v4:5, 24\n"

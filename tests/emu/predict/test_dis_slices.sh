@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise dis --slices` prints the slices of slices.s as slices.txt has them (UPDATE_GOLDEN=1 renews it): of assembly, of
-# an object without them, and of one in which `compile --slices` keeps them; and what else it may say.
+# `lanewise dis --slices` prints the slices of slices.s as in slices.txt (UPDATE_GOLDEN=1 renews it): for
+# assembly, for an object without slices, and for an object with slices from `compile --slices`. Its other
+# messages are tested, too.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)

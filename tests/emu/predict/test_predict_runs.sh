@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A2: in the sample kernels, and in kernels with the shapes of public suites, optimised and not, each access of an accepted
-# site is where its slice says (tests/emu/predict/predict_runs.c), and most sites are accepted.
+# In the sample kernels, and in kernels with the shapes of public suites, optimised and not, each access of an
+# accepted site has the address that its slice gives (tests/emu/predict/predict_runs.c), and most sites are
+# accepted.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A direct, slow evaluator of PTX for tests: it reads the text with a small reader of its own
- * and runs every thread by itself, in fair rotation. The meaning of each instruction is written
- * down by hand from the PTX manual; nothing is shared with the translator or the machine, not
- * even a header. It trusts its input: what it cannot read or run is an error in words.
+ * A direct, slow evaluator of PTX for tests: it reads the text with a separate small reader and executes the
+ * threads one by one, in fair rotation. The semantics of each instruction were written by hand from the PTX
+ * manual; nothing is shared with the translator or the machine, not even a header. It trusts its input: what it
+ * cannot read or run is an error in words.
  */
 #ifndef PTX_EVAL_H
 #define PTX_EVAL_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PTX instructions compute, one thread at a time, written down from the PTX manual
- * (sections 9.7.1 to 9.7.8). Where the manual leaves a value to the machine (the bits of a NaN
- * that arithmetic makes) it is the canonical one of docs/reference/fp.md.
+ * Results of PTX instructions in one thread, written from the PTX manual (sections 9.7.1 to 9.7.8). If the
+ * manual leaves a value open (the bits of a NaN result), it is the canonical one of docs/reference/fp.md.
  */
 #include <fenv.h>
 #include <math.h>

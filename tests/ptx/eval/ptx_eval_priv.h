@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inside the direct PTX evaluator: what its reader makes and its other parts run. */
+/* Private header of the direct PTX evaluator: the data that its reader creates and its other parts execute. */
 #ifndef PTX_EVAL_PRIV_H
 #define PTX_EVAL_PRIV_H
 

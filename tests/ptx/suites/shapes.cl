@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small kernels with the shapes in which kernels of public suites are easily got wrong. */
+/* Small kernels with shapes of public suites that are easily translated wrongly. */
 
 /* Lanes of a warp (W) count together without atomics: each tags its sum and looks who won. */
 #define WARPS (128 / W)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mechanisms without a core: a test says what a core would. */
+/* Mechanisms without a core: the test calls the hooks that a core would call. */
 #ifndef MECH_FIXTURE_H
 #define MECH_FIXTURE_H
 

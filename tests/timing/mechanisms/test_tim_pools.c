@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Active and pending warps: who leaves the active pool, and who is next. */
+/* Active and pending warps: which warp leaves the active pool, and which enters it next. */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
 enum state { READY, MISS, OUT, GONE };
