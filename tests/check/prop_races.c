@@ -197,7 +197,8 @@ static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict, bool 
                                              .kept = kept};
 }
 
-/** Has the thread of @m->past[@i] done nothing there since? What it does next at a place replaces what it did. */
+/** Returns true if the thread of @m->past[@i] has not accessed the location since: its next access there
+ *  replaces the previous one. */
 static bool is_last(const struct model *m, unsigned i)
 {
     const struct past *last = &m->past[i];
@@ -382,7 +383,7 @@ static void put_half_arrives(unsigned threads, bool counted, unsigned id, unsign
     lw_printf(out, "v_mov_b32 v5, %u\nbar.sync %u%s\n", count[id], counted ? id : 0, counted ? ", v5" : "");
 }
 
-/** A barrier for threads whose number has bit @bit, or for all of which some do not wait. */
+/** A barrier for the threads whose number has bit @bit, or for all threads, of which some do not wait. */
 static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *count, struct lw_sink *out)
 {
     const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
@@ -471,8 +472,8 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
     lw_put(out, "exit\n.end\n");
 }
 
-/** Blocks whose threads write words of their own and read each other's after barriers of some of them, of lanes of
- *  a warp, or of all that live. Words are of one step each, so that all that races is found. */
+/** Blocks whose threads write their own words, and read words of other threads after barriers of some threads,
+ *  of lanes of a warp, or of all live threads. Each word is used in one step only, so that all races are found. */
 static void put_barriers(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     const unsigned steps = 2 + draw(r, 6), bits = threads > COUNTED ? 6 : 5;
@@ -525,9 +526,9 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
     lw_put(out, "exit\n.end\n");
 }
 
-/** Steps of two accesses each, in words that are the step's alone, of a buffer that may have brief cells: so all that
- *  races is found. Of most the first stores are scattered; what comes before them may be kept. c[n] counts launches:
- *  no value is stored twice. */
+/** Steps of two accesses each, in words that only this step uses, of a buffer that may have the packed shadow:
+ *  so all races are found. In most steps the first stores are scattered, and accesses before them may be
+ *  deferred. c[n] counts launches, so that no value is stored twice. */
 static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigned threads, struct lw_sink *out)
 {
     enum { TILE = 4096, MOST_STEPS = 8 }; /* words */
@@ -592,7 +593,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
     lw_put(out, "exit\n.end\n");
 }
 
-/** Of the host's next launch nothing runs together with what was before. */
+/** The next launch by the host runs after everything before it. */
 static void launch_over(struct model *m)
 {
     struct clocks all = {{0}};
@@ -616,8 +617,8 @@ static void launch_over(struct model *m)
 
 static unsigned racy, calm;
 
-/** What was found is in the model; @every: each pair of the model is found, too, but for those of which a later
- *  access of the earlier one's thread took its place each time. */
+/** Each finding is a race of the model. @every: each race of the model is found, too, except if a later access
+ *  of the earlier thread has always replaced its access. */
 static void compare(struct model *m, struct chk *chk, uint64_t seed, const char *text, bool every)
 {
     const struct chk_finding *f;

@@ -129,7 +129,7 @@ static const char head[] =
     "v_s2r v0, %tid.x\nv_shl_b32 v1, v0, 3\n"
     "s_mov_b64 s0:1, c[out]\ns_mov_b64 s2:3, c[u]\ns_mov_b64 s4:5, c[d]\n"
     "ld.global.b64 v10:11, [s2:3+v1]\nld.global.b64 v12:13, [s2:3+v1+256]\n"
-    /* d: masks of what is undefined, and values of the rest, for both; two more */
+    /* d: masks of undefined bits, and values of the other bits, for both; two more */
     "ld.global.b64 v20:21, [s4:5+v1]\nld.global.b64 v22:23, [s4:5+v1+256]\n"
     "v_and_b64 v10:11, v10:11, v20:21\nv_not_b64 v20:21, v20:21\n"
     "v_and_b64 v22:23, v22:23, v20:21\nv_or_b64 v10:11, v10:11, v22:23\n"

@@ -97,7 +97,7 @@ compare()
     diff wanted got >difference || fail "$file, $options $*: wanted and found differ: $(cat difference)"
 }
 
-# What is the kernel's own, next to calls, as an argument, as what comes of them, and in a macro.
+# Operations of the kernel itself: next to calls, in arguments, on results of calls, and in a macro.
 cat >own.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 #define OVER(a, b) ((a) / (b))

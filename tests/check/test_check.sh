@@ -322,7 +322,7 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
-# that nothing reads what is checked there is reported, and what does read it
+# a check of output that no step reads is reported, and steps that read it
 none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, and this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
@@ -359,7 +359,7 @@ for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scop
     echo "- {$row}" >known.yaml
     expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
 done
-# whose name is as people write it, wherever one reads it
+# its name is the source name in all outputs
 expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
 grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
 grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
@@ -400,7 +400,7 @@ for nothing in '' '# none yet' '[]'; do
     echo "$nothing" >known.yaml
     expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 done
-# a list of what was found, one row a line of the source, holds for the next run
+# a list of findings, one row for each source line, suppresses them in the next run
 mkdir -p lists
 expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
 cmp -s lists/base.yaml lists/base.yml || fail ".yml is not .yaml"
@@ -412,7 +412,7 @@ cat >want <<'END'
 END
 cmp -s want rows || fail "other rows: $(cat rows)"
 expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
-# the second list has what the first has not
+# the second list has the findings that the first does not have
 sed -i 1,2d lists/base.yaml
 expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
 [ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "what is known is written again"
@@ -437,7 +437,7 @@ for text in lists/x.log lists/x.out lists/x.md lists/x.sarif.1 lists/json lists.
     expect 1 '' run wild.yaml --check --check-file $text
     grep -q '^k.s:10: out-of-bounds: ' $text || fail "$text is no text"
 done
-# what is refused leaves the report of an earlier run
+# a refused option leaves the report of an earlier run unchanged
 echo 'kind: misaligned' >known.yaml
 refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
 [ -s lists/base.yml ] || fail "a list that is refused takes a report away"
@@ -482,7 +482,7 @@ for kind in null-access read-only bad-free heap-leak uninitialised-address unini
 done
 "$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
 expect 2 'did you mean "misaligned"' explain misalined
-# what asks for a kind; the two words of a list that are no class
+# options that select a kind; the two words of a list that are not classes
 "$lanewise" explain >kinds
 "$lanewise" explain all | cmp -s - kinds || fail "explain all is not explain"
 grep ' (default)$' kinds >usual
@@ -509,7 +509,7 @@ grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lco
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
     fail "no source of that name"
 
-# a load that is wrong reads 0, so that a loop whose bound it was ends
+# a wrong load reads 0, so that a loop with this bound ends
 cat >bound.cl <<'END'
 kernel void k(global uint *out, global const uint *bound)
 {
@@ -569,7 +569,7 @@ expect 2 '' run missing.yaml
 names "a refusal"
 grep -q 'not_here' err || fail "a function that is not defined: refused without its name"
 
-# what is near an access is a buffer of the program's, no variable of the implementation's
+# the allocation nearest to an access is a buffer of the program, not an internal one
 cat >near.cu <<'END'
 __global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
 END

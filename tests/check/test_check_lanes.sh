@@ -185,7 +185,7 @@ for warp in 32 64; do
         fail "a barrier that a register names, $warp lanes: $(cat err)"
 done
 
-# A page of memory that two launches use: each is judged by what it did itself.
+# A page of memory that two launches use: each launch is checked by its own accesses.
 cat >flight.cu <<'END'
 extern "C" __global__ void other(int *a)
 {
@@ -217,7 +217,7 @@ for more in "" "--timing volta" "--policy most_lanes"; do
     [ "$(grep -c const-written err)" = 1 ] || fail "const-written $more: $(cat err)"
 done
 
-# A store that was left out for its alignment has gone nowhere.
+# A store that was skipped because of its alignment does not count as a write.
 cat >bound.cu <<'END'
 extern "C" __global__ void k(int *a, int *u)
 {
@@ -231,7 +231,7 @@ extern "C" __global__ void k(int *a, int *u)
 END
 expect bound.cu memory
 
-# Of a texel each component by itself: byte y of all was written, by the kernel itself.
+# Each component of a texel separately: the kernel has written byte y of all texels.
 cat >texel.cu <<'END'
 texture<uchar4, 1, cudaReadModeNormalizedFloat> pal;
 extern "C" __global__ void k(int *o, unsigned char *c)
@@ -286,7 +286,7 @@ for options in -O0 -O2; do
     done
 done
 
-# Sides have names: what memory it is, and who called, also through other functions.
+# Both accesses have names: the memory, and the callers, also through other functions.
 cat >names.cu <<'END'
 __shared__ float tile[4][32];
 __device__ __noinline__ void put(float *to, float v) { *to = v; }
@@ -314,7 +314,7 @@ grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* 
 grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# Of two readers that are kept the one that is reported is the one that the message describes.
+# If two readers are recorded, the reported reader is the one that the message describes.
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {

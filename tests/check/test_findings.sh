@@ -64,13 +64,14 @@ stops 4
 same
 grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out || fail "no race with all of its lanes"
 grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
-# Before the instruction that did it, whose line is shown; also where the warp ends by it, or the next line is another one.
+# The run stops before the instruction with the finding and shows its line, also if the warp ends at it or the
+# next instruction has another line.
 sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines
 grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cmp -s - lines || fail "a stop shows another line"
 shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
 same
-# Back and forth they stop again, in order, at their lines; a point that is nearer comes first.
+# In both directions findings stop again, in order, at their lines; a nearer stoppoint stops first.
 shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
 same
@@ -141,7 +142,7 @@ HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex
 [ $? = 1 ] || fail "gdb run: exit status"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
 tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
-# What was collected without a stop has no instruction of its own: it is not that of the next stop.
+# A finding that was collected without a stop has no instruction count; it must not have that of the next stop.
 cat >quiet.cl <<'E2'
 kernel void k(global int *o, global int *a, int n)
 {
@@ -162,7 +163,8 @@ steps:
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
 grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes before it$' out || fail "instructions of findings: $(cat out)"
-# Who looks at blocks that have not begun changes no finding: not of a right kernel, nor of races in others.
+# Reading the state of blocks that have not begun changes no finding, neither in a right kernel nor in kernels
+# with races.
 cat >right.cl <<'E2'
 __kernel void pairs(__global const int *in, __global int *out)
 {

@@ -8,7 +8,7 @@
 
 #include "check/chk_priv.h"
 
-/* They overflow, too, but for them translators do not make guards. */
+/* These overflow, too, but translators generate no guards for them. */
 static bool is_sum(enum isa_op op)
 {
     switch (op) {

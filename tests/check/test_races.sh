@@ -6,7 +6,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 
-# launches SOURCE OPTIONS FILE: each kernel on memory of its own
+# launches SOURCE OPTIONS FILE: a launch of each kernel, on separate memory
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*[a-z]*)$/\1/p' "$1")
     {
@@ -66,7 +66,7 @@ LANES=any verify "$zoo/races.cl" "" --warp 8
 verify "$zoo/atomics.cl" "-cl-std=CL2.0"
 verify "$zoo/atomics.cl" "-cl-std=CL3.0, -O0, -g" --tags compact
 LANES=any verify "$zoo/atomics.cl" "-cl-std=CL2.0" --timing volta
-# a race that a barrier orders but for its flag says which one is missing
+# if only the flag of a barrier is wrong, the message names the missing flag
 flag() { grep -n "/\* flag of @$1 \*/" "$zoo/races.cl" | cut -d: -f1; }
 for options in "" "-O0, -g"; do
     launches "$zoo/races.cl" "$options" k.yaml
@@ -357,7 +357,7 @@ count beyond 8 'a, 60' memory variable-bounds=4 out-of-bounds=4
 count beyond 8 'a, 28' memory variable-bounds=4
 count again 32 'a, 3' memory,races race=22 out-of-bounds=20
 
-# ---- a schedule log: what is found in its replay is what was found in the run
+# ---- a schedule log: its replay has the findings of the run
 cat >replay.s <<'END'
 .kernel replay
 .param ptr.global out
@@ -394,7 +394,7 @@ expect 1 'replay.s:7: race: shared store .*: data race with the load by another 
 grep -v '"run"' made.json >made; grep -v '"run"' again.json >again
 cmp -s made again || fail "a session's replay finds something else: $(diff made again | head -n 4)"
 
-# the fence of OpenCL C 2.0 orders by its order, as far as its scope goes
+# the fence of OpenCL C 2.0 orders accesses by its memory order, within its scope
 cat >fence.cl <<'END'
 kernel void k(global int *x, global int *flag, global int *out)
 {

@@ -150,7 +150,7 @@ same arms 'a, b, 9'
 same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 same mark 'a, b, 0' '' benign-race
 same mark 'a, b, 1' '' benign-race
-# what the host has filled may have shadow of another form
+# buffers that the host has filled may have the packed shadow
 init=', init: {ramp: {start: 5, step: 3}}'
 same pairs 'a, b, 7'
 same either 'a, b, 7'

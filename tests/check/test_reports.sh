@@ -41,7 +41,7 @@ END
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
         [ $? = 1 ] || fail "$source $more: exit status"
     done
-    # a list of what was found knows all of it, on another machine, too; a new finding is reported
+    # a list of findings suppresses all of them, on another machine, too; a new finding is reported
     timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
     mkdir -p moved
     cp "$source" k.yaml base.yaml moved
@@ -70,7 +70,7 @@ done
 ! grep -q 'more times' 1.sarif || fail "something is left out without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"
 
-# what ends a run is in its reports, whatever kinds are enabled
+# the end of a run is in its reports, whatever kinds are enabled
 cat >end.cu <<'END'
 extern "C" __global__ void stray(int *a) { a[threadIdx.x + 4096] = 1; }
 extern "C" __global__ void traps(int *a) { if (a[0] == 0) __trap(); }
@@ -125,7 +125,7 @@ sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
 timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
 [ $? = 2 ] && [ ! -e e.xml ] || fail "an old report stays"
 
-# files are named from the current folder, from another one, or as they are
+# names of files are relative to the current folder, relative to another folder, or unchanged
 mkdir -p src/deep
 cp end.cu src/deep/far.cu
 sed 's/end.cu/far.cu/; s/waits/stray/' end.yaml >src/deep/far.yaml
@@ -150,7 +150,7 @@ named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --chec
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base: no report names files' err || fail "a base of nothing: $(cat err)"
 
-# names are what they are without "." and "..", in sentences, too; so are those of headers, and a file has one
+# names have no "." and "..", also in messages and for headers, and each file has one name
 mkdir -p inc tests 'root/src'
 cat >src/dots.cl <<'END'
 #include "put.h"
@@ -182,7 +182,7 @@ grep -q '"automationDetails": {"id": "lanewise/tests/dots.yaml/"}' d.sarif || fa
 "$lanewise" run -q --check=races --check-file e.json src/dots.yaml >out 2>err </dev/null
 [ "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' d.json)" = "$(grep -o '"file": "[^"]*", "line": [0-9]*, "pc"' e.json)" ] ||
     fail "a file has two names"
-# from another folder, also the launch file and what a sentence says
+# relative to another folder, also for the launch file and in messages
 (cd src && "$lanewise" run -q --check=races --check-base .. --check-file ../e.xml --check-file ../e.sarif ./dots.yaml >out 2>err </dev/null)
 grep -q 'classname="check" name="src/dots.yaml:5"' e.xml && grep -q '"uri": "src/dots.yaml", "uriBaseId": "%SRCROOT%"' e.sarif &&
     grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base does not hold for the launch file"
@@ -204,7 +204,7 @@ grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "fro
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
 grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
 
-# what is read is not written over, and nothing of an earlier run stays where one cannot begin
+# files that are read are not overwritten, and a refused run removes the report of an earlier run
 cp tests/dots.yaml tests/keep.yaml
 echo '- {kind: race}' >keep-list.yaml
 for wrong in '--stats tests/keep.yaml' '--log tests/keep.yaml' '--dump a=tests/keep.yaml' '--check-file src/dots.cl' '--coverage src/dots.cl' '--profile inc/put.h' '--coverage tests/keep.yaml' \
@@ -243,7 +243,7 @@ grep -q 'name="out-of-bounds in two at two.cu:1"' e.xml && grep -q 'name="out-of
     fail "two cases have one name: $(cat e.xml)"
 python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "two: not in its form: $(cat out)"
 
-# what was found, as a list of what is known: then nothing is, but what is new
+# the findings as a suppression list: then only new findings are reported
 "$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
 [ $? = 0 ] || fail "a list that was written does not fit: $(cat e.yaml err)"
 [ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "a row twice: $(cat e.yaml)"

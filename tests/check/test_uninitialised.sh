@@ -7,7 +7,7 @@
 zoo=$src/tests/check/bug_corpus
 pairs=0
 
-# launches SOURCE: each kernel on memory of its own, all of which the host reads, of the program object.lwo
+# launches SOURCE: a launch of each kernel of the program object.lwo, on separate memory that the host reads
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*raw)$/\1/p' "$1")
     echo "program: {source: object.lwo}"
@@ -62,7 +62,7 @@ verify() {
     # each kernel's own variable: all begin at 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
         fail "$base $options $*: no sum: $(grep sum_bad err)"
-    # of "%5d %.*f %s" the third: the precision is one of its own
+    # the third value of "%5d %.*f %s": the precision is a separate one
     [ "$base" != uninitialised.cl ] || grep -q "argument 3 of printf" err ||
         fail "$base $options $*: no argument 3: $(grep printf err)"
     # unoptimised, a kernel's local variables have a place
@@ -137,7 +137,7 @@ END
 [ $? = 1 ] && grep -q "^[^ ]*scalar.s:8: uninitialised-branch: .*'a' .* read at [^ ]*scalar.s:5" err ||
     fail "a scalar load without lanes: $(cat err)"
 
-# The host's own copies and fills are writes; what it never filled and reads is reported.
+# Copies and fills by the host count as writes; a read of memory that was never filled is reported.
 cat >host.s <<'END'
 .kernel none
 .param ptr.global g
@@ -165,7 +165,7 @@ END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
 [ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
-# a copy between buffers takes along what was not written, and whose it is
+# a copy between buffers copies the uninitialised state and its origin
 grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first is byte 4899, from 'a'" err &&
     grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first is byte 4956, from 'a'" err ||
     fail "what copies take along: $(cat err)"
@@ -202,7 +202,8 @@ for tags in off compact shadow; do
         fail "a register without a value, tags $tags: $(cat err)"
 done
 
-# Parameters that a kernel passes on: the second was never stored, the third depends on what was never written.
+# Parameters that a kernel passes to another: the second was never stored, the third depends on an uninitialised
+# value.
 cat >launch.s <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
 .kernel child
@@ -318,7 +319,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
-# what the host reads is reported at each of its lines
+# reads by the host are reported at each of their lines
 for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done

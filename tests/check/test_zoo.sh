@@ -126,7 +126,7 @@ for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compac
     verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
 done
 any_lanes=
-# what OpenCL C does not allow CUDA does: there it is reported when named
+# CUDA allows what OpenCL C forbids: there it is reported only if selected by name
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
@@ -160,7 +160,7 @@ for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.c
     run helper_bad memory --check-suppress known.yaml
     [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
 done
-# of a header of the system the first location is the call
+# for a system header the first location is the call
 cat >header.cl <<'END'
 #line 7 "/usr/include/made-up.h"
 static inline void put(global int *a) { *a = 1; }

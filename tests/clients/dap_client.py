@@ -103,7 +103,7 @@ def main():
     adapter.ask("setBreakpoints", source={"path": source}, breakpoints=[point])
     adapter.ask("setExceptionBreakpoints", filters=[])
     adapter.ask("configurationDone")
-    adapter.ask("threads")  # as editors do: lldb-dap 22 answers the first of these by what it saw while it attached
+    adapter.ask("threads")  # as editors do: lldb-dap 22 answers the first of these with the state that it read while it attached
     if first["type"] == "event":
         adapter.reply(attach)
     while True:

@@ -166,7 +166,7 @@ static void step_others(struct dbg *dbg, dbg_thread_id id)
     lane_set(dbg, id, lane);
 }
 
-/* The lane whose turn it is not, because of the predicate of its instruction: else lanes. */
+/* Removes a lane that does not execute because of the predicate of its instruction. */
 static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 {
     struct dbg_thread thread;
@@ -272,7 +272,7 @@ WRAP(enum lw_status, dbg_continue, struct dbg *dbg, struct dbg_stop *stop, struc
         if (status != LW_OK || !spoil_is(SPOIL_ARRIVALS) || stop->kind != DBG_STOP_BREAKPOINT ||
             stop->thread != state.thread || stop->pc != state.pc)
             break;
-        /* Past it, as gdb does, whose own points hit a split that stands there. */
+        /* Steps past it, as gdb does, whose breakpoints hit a split that is stopped there. */
         status = __real_dbg_step(dbg, stop->thread, true, stop, err);
         if (status != LW_OK || (stop->kind != DBG_STOP_STEP && stop->kind != DBG_STOP_BLOCKED))
             break;

@@ -14,7 +14,7 @@ enum spoil {
 /** NULL past the last. */
 const char *spoil_name(unsigned spoil);
 const char *spoil_summary(unsigned spoil);
-/** False: there is none of this name. From here on the whole process does without it. */
+/** Switches a feature off for the rest of the process. Returns false if there is no feature of this name. */
 bool spoil_begin(const char *name);
 bool spoil_is(enum spoil spoil);
 

@@ -80,7 +80,7 @@ exited normally
 END
 server_ends
 
-# Behind a monitor command that moved the machine, frames are of where it stands now.
+# After a monitor command that moved the machine, frames are those of the new position.
 serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 source $python_file

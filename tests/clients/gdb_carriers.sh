@@ -42,7 +42,8 @@ hit Breakpoint 1
 detached
 END
 
-# The machine stands where it was left; breakpoints of the first session are gone.
+# The machine is at the position at which the first session left it; breakpoints of that session have been
+# removed.
 cat >"$work/session" <<'END'
 print $lane
 info threads
@@ -79,7 +80,7 @@ if command -v lldb-19 >/dev/null; then
         -o 'register read lane exec v7' -o 'thread step-inst' -o 'thread step-over' \
         -o 'process detach' </dev/null >"$work/raw" 2>&1
     sed -e "s#$work/##g" "$work/raw" >"$work/transcript"
-    # Symbols are not fetched: lldb loads them only from files of its own.
+    # Symbols are not fetched: lldb loads them only from local files.
     expect "x86-64: lldb connects, stops, reads registers and steps" <<'END'
 ^\* thread #1, .*stop reason = breakpoint
 thread #2

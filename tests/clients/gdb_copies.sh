@@ -20,7 +20,7 @@ steps:
   - check: {buffer: out, values: [252, 225, 245, 248]}
 END
 
-# Lane 3 enters there, with 0, and is there again with 3 + 20 + 100 + 2.
+# Lane 3 enters the loop there with 0, and reaches the line again with 3 + 20 + 100 + 2.
 cat >"$work/session" <<'END'
 break circle.cl:14 if i == 3
 continue
@@ -68,14 +68,14 @@ expect "the scopes of copies are well formed" <<'END'
 ^No errors
 END
 
-# i = 0 comes to line 12 in both rounds, the others in the second; 3 to 14 in both, 2 to 16.
+# i = 0 reaches line 12 in both rounds, the others in the second; 3 reaches line 14 in both, 2 reaches line 16.
 (cd "$work" && "$lanewise" run circle.yaml --coverage circle.info) >"$work/transcript" 2>&1
 for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
     grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
 done
 
-# Lines and no other debug information; 82 times a lane comes to line 9, 16 of them from outside,
-# as a count by the source's own code has it. Line 10 has another statement, for 32.
+# With lines as the only debug information lanes reach line 9 82 times, 16 of them from outside the loop; a
+# count in the source gives the same. Line 10 has another statement, for 32.
 cp "$src"/tests/clients/golden/middle.ptx "$work/"
 cat >"$work/middle.yaml" <<END
 program: {source: middle.ptx}

@@ -323,7 +323,7 @@ continue
 print $pc
 kill
 END
-    # Ctrl-C goes to gdb only: a shell of our own finds its process id.
+    # Ctrl-C is sent to gdb only: a separate shell finds its process id.
     (
         wait_until_busy
         pid=$(cat "$work/gdb.pid")

@@ -45,7 +45,7 @@ say() {
     printf '%s%s\n' "$token" "$command" >&3
 }
 
-# ask COMMAND PATTERN: its result record matches ("done" is all that stands before it)
+# ask COMMAND PATTERN: the result record of COMMAND, after "done", matches PATTERN
 ask() {
     say "$1"
     wait_for "^$token\\^" || fail "$command: no answer"
@@ -66,7 +66,7 @@ leave() {
     exec 3>&-
 }
 
-# What cpptools and Native Debug say before a session, with the commands of docs/howto/debug-in-vscode.md.
+# The commands that cpptools and Native Debug send before a session, and those of docs/howto/debug-in-vscode.md.
 page() { # KEY: the texts in the first list of that name
     sed -n "/\"$1\": \\[/,/^ *\\],*\$/p" "$src/docs/howto/debug-in-vscode.md" | sed -n 's/.*{"text": "\(.*\)"[,}].*/\1/p' |
         sed 's/", "ignoreFailures.*//'
@@ -197,7 +197,8 @@ wait_for "^$token\\^" && check refusal "^$token\\^error"
 leave
 stop_server
 
-# The twin: a stub without the program has no lines, and the check of it fails.
+# The negative counterpart: with a stub that does not provide the program there are no lines, and the check of
+# lines fails.
 serve "$server_program" walk.yaml x86-64 --without exec-file
 start
 ask "-target-select remote 127.0.0.1:$port" connected

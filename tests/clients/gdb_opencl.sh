@@ -112,7 +112,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "reduction: the run ended with status $status"
 
-# The second launch of the file has threads and conditions of its own.
+# The second launch of the file has other threads, and conditions of the first do not apply.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break reduction.cl:$line if \$gridid == 2 && threadIdx.x == 64

@@ -90,7 +90,7 @@ for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13' \
     '^total was written by lane 13 at pieces.* \(.*pieces.cl:1?[0-9]\): ' '^ +from v[0-9]+ = '; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
 done
-# What shows more depends on how it was compiled.
+# The note about how to see more variables depends on the options of the compilation.
 for keep in '' --values '-g -X -O2'; do
     # shellcheck disable=SC2086
     "$lanewise" debug pieces.cl $keep --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 -b -c locals >more.out 2>&1
@@ -144,7 +144,8 @@ END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'tile=local[128]' --arg n=3 \
     --check=uninitialised >finding.out 2>&1
 grep -q 'unwritten.cl:5: uninitialised-branch' finding.out || fail "no finding: $(cat finding.out)"
-# An object whose expressions name the window that shows expressions: refused or without values, no crash.
+# An object whose location expressions refer to the debug address range of expressions: refused or without
+# values, no crash.
 need python3
 "$lanewise" compile pieces.cl -o pieces.lwo || fail "compile pieces.cl"
 cat >hostile.py <<'END'
@@ -163,7 +164,7 @@ for hostile in hostile*.lwo; do
         -b -c 'break pieces.cl:10' -c continue -c locals -c 'watch p' >hostile.out 2>&1
     [ $? -lt 128 ] || fail "$hostile: $(tail -n 2 hostile.out)"
 done
-# nvcc writes no variables: a line says who does.
+# nvcc writes no variables: a line names the compiler that does.
 if command -v nvcc >/dev/null; then
     echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu
     "$lanewise" debug nvcc.cu --compiler nvcc --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 -b -c locals >nvcc.out 2>&1

@@ -175,7 +175,7 @@ END
     [ "$status" = 3 ] || fail "after a fault in the last run the program ends with $status, not 3"
 }
 
-# Whoever comes second is told so by gdb, and may come when the first has left.
+# A second client is refused with gdb's message, and is accepted after the first has left.
 second_client() {
     serve "$server_program" walk.yaml
     mkfifo "$work/hold"

@@ -163,7 +163,8 @@ TUI
 ^lanewise print$
 END
 grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "coordinates: an exception is seen"
-# As a file, twice: loading it again replaces what was there. Before it is connected: sentences.
+# Loaded as a file, twice: the second load replaces the first. Before gdb is connected, commands fail with
+# messages.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {
     echo "source $python_file"
@@ -192,7 +193,7 @@ expect "a session that has ended" <<'END'
 ^print-lanes EXPR  
 END
 
-# The twins: without the features nothing of it is there.
+# The negative counterparts: without the features the commands do not exist.
 serve "$server_program" walk.yaml x86-64 --without python --without disassemble
 { echo "source $python_file"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
 session gdb
@@ -204,7 +205,7 @@ END
 grep -q '^=>.*v_s2r' "$work/transcript" && fail "instructions are ours without the feature"
 stop_server
 
-# ours NAME STATUS OPTIONS...: lanewise gdb in a batch session
+# ours NAME STATUS OPTIONS...: runs `lanewise gdb` in a batch session
 ours() {
     name=$1 want=$2
     shift 2
@@ -212,8 +213,8 @@ ours() {
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
-# A backtrace has what a stop shows: parameters also where there are no lines, names without types. What is
-# everybody's is watched without a word.
+# A backtrace shows what a stop shows: parameters also without lines, names without types. A watchpoint on a
+# variable that all lanes share prints no note.
 cat >"$work/bare.ptx" <<'END'
 .version 7.5
 .target sm_75
@@ -312,7 +313,7 @@ walk\.s:36: nonsense
 END
 [ "$(grep -c 're-reading symbols' "$work/transcript")" = 1 ] || fail "gdb reads a program again that is the same"
 cp "$work/before.s" "$work/edited/walk.s"
-# A server of its own, and no Python: a line says what to do, and it helps.
+# A separate server without Python: a line says what to type, and that works.
 serve "$lanewise" run edited/walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 run

@@ -74,7 +74,7 @@ there_and_back() {
 there_and_back gdb x86-64
 there_and_back gdb-multiarch aarch64
 
-# The head of a loop whose end is a jump alone.
+# The head of a loop whose end is only a jump.
 cat >"$work/while.cl" <<'END'
 __kernel void k(__global uint *a)
 {
@@ -139,7 +139,8 @@ END
 done
 server_ends
 [ "$status" = 0 ] || fail "the run ended with status $status"
-# Before it goes back in the chosen warp gdb takes the reported one off its breakpoint; the reply is the chosen one's.
+# Before it goes back in the selected warp, gdb steps the reported warp off its breakpoint; the reply is for the
+# selected warp.
 sed 's/: 32}/: 64}/; s/block: .32./block: [64]/' "$work/loop.yaml" >"$work/two.yaml"
 serve "$lanewise" run two.yaml --gdb 127.0.0.1:0
 { echo 'break early'; repeat 2 continue; echo 'thread 1'; echo reverse-stepi; echo thread; } >"$work/session"
@@ -160,7 +161,7 @@ exited normally
 END
 ! grep -q 'is undone' "$work/transcript" || fail "the end is a stop without history"
 
-# Who leaves behind it has seen the end; who changed something has not.
+# A gdb that leaves after the end has seen the end; one that has changed the state has not.
 leave() {
     (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
         </dev/null) >"$work/transcript" 2>&1

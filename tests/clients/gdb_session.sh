@@ -45,10 +45,10 @@ for gdb in gdb gdb-multiarch; do
     cp "$work/transcript" "$work/last"
 done
 
-# The same session against a stub without a feature must not pass, and for that feature's
-# reason: gdb is told to do without the packet, as it would with a stub that does not know it.
-# without PACKET LOST FOUND KEPT: the recorded session has lines LOST and KEPT and none FOUND
-# (basic regular expressions); without the packet LOST is gone, FOUND has come, KEPT stays.
+# The same session against a stub without a feature must fail because of that feature: gdb is set not to use the
+# packet, as with a stub that does not support it. without PACKET LOST FOUND KEPT: the recorded session has
+# lines LOST and KEPT and none FOUND (basic regular expressions); without the packet LOST is gone, FOUND has
+# come, KEPT stays.
 without() {
     serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     gdb_off="set remote $1-packet off"

@@ -102,8 +102,8 @@ END
 grep -c 'another breakpoint' "$work/transcript" | grep -qx 1 || fail "the other breakpoint is told more than once"
 stop_server
 
-# gdb steps the other warp, which comes there first, off its breakpoint at the kernel's last instruction, and out of
-# the breakpoint that `advance` has where kernels return to.
+# The other warp reaches the kernel's last instruction first. gdb steps it off its breakpoint there, and past
+# the breakpoint of `advance` at the kernels' return address.
 serve "$lanewise" run meet.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'advance meet.s:10' 'print $warp' 'stepi' continue >"$work/session"
 session gdb

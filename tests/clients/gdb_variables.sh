@@ -123,7 +123,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "fast: the run ended with status $status"
 
-# Variables of every frame of a recursion, for one lane of the five that are there.
+# Variables of every frame of a recursion, for one of the five lanes in it.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break calls.cl:$(sed -n '/in the leaf/=' "$work/calls.cl") if global_id.x == 5
@@ -166,7 +166,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "calls: the run ended with status $status"
 
-# nvcc: variables in registers, for the instructions where they are there.
+# nvcc: variables in registers, for the instructions at which the registers hold them.
 cat >"$work/nvcc.yaml" <<END
 program: {source: debug_nvcc.ptx}
 buffers: {out: {type: f32, count: 128}, records: {type: u8, count: 4096}}

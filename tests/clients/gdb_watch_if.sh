@@ -106,7 +106,7 @@ END
 lines=$(grep -c '^4 bytes at' "$work/here")
 [ "$lines" = 6 ] || fail "$lines lines tell of hits"
 
-# The same session where gdb tests them: but for the lines it is the same.
+# The same session with conditions tested by gdb: except for the lines about hits it is equal.
 if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
     run "$(pwd)/tests/clients/gdb_server" --without watch-if
     for file in here transcript; do

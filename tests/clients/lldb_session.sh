@@ -250,7 +250,7 @@ thread returned$
 END
 left_behind 0
 
-# The twin: a stub that knows nothing of lldb gives it no lines.
+# The negative counterpart: a stub without the replies for lldb gives it no lines.
 serve "$server_program" calls.yaml x86-64 --without lldb
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
 talk
@@ -312,11 +312,11 @@ thread #2: .* at behind\.s:4,
 Process 1 exited with status = 0
 END
 left_behind 0
-# Where it waits still, the next step cannot move it, as the other warp comes to the next breakpoint.
+# While it still waits the next step cannot move it, since the other warp reaches the next breakpoint.
 serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
 sed -i -e '/^thread list/,$d' -e 's/^\(breakpoint set -f behind.s -l \)5$/&\n\16/' "$work/session"
 echo 'thread step-inst' >>"$work/session"
-# A batch ends where lldb takes a stop for a crash. lldb 19 then kills what it debugs, lldb 22 lets it run.
+# A batch ends when lldb considers a stop a crash. lldb 19 then kills the program, lldb 22 lets it run.
 on_crash=kill
 talk
 on_crash=
@@ -328,7 +328,7 @@ thread #1, .*stop reason = block\(0,0,0\) w1, which ran because this one waits, 
 END
 left_behind 1
 
-# A second debugger is refused at once, in lldb's own words.
+# A second debugger is refused immediately, with lldb's own message.
 echo 'thread list' >"$work/session"
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 began=$(date +%s)

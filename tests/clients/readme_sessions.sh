@@ -8,7 +8,7 @@ cp "$src"/docs/examples/overwrite.* "$work/"
 
 # The block behind the marker, without its fences.
 sed -n '/^<!-- tests\/clients\/readme_sessions.sh -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
-# What the run says first, and what is typed into gdb.
+# The first output of the run, and the commands typed into gdb.
 sed -n '/^(gdb) /,$p' "$work/block" >"$work/golden"
 sed -n 's/^(gdb) //p' "$work/block" >"$work/session"
 [ -s "$work/session" ] || fail "README.md has no session behind its marker"
@@ -19,7 +19,7 @@ if [ ! -s "$work/symptom" ] || ! grep -qxF "$(cat "$work/symptom")" "$work/block
     fail "README.md does not say what the run says: $(cat "$work/symptom")"
 fi
 
-# transcript GDB: $work/said, as somebody who types sees it
+# transcript GDB: writes $work/said as a user at the terminal sees it
 transcript() {
     need "$1"
     serve "$lanewise" run overwrite.yaml --gdb 127.0.0.1:0

@@ -201,7 +201,7 @@ static inline struct dbg_stop fix_step_line(struct fix *f, bool over)
     return stop;
 }
 
-/** Source line where a lane of the focus warp stands; 0: not live. */
+/** Returns the source line of a lane of the focus warp; 0: not live. */
 static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
 {
     struct dbg_value value;

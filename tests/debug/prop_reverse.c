@@ -221,7 +221,7 @@ static void steps(struct run *t, unsigned count)
         step(t, id, how, &more);
 }
 
-/** Some word of a register or of a buffer becomes another; false: nothing was there. */
+/** Changes a random word of a register or buffer. Returns false if there is none. */
 static bool edit(struct run *t)
 {
     struct emu_allocation allocation;
@@ -266,8 +266,8 @@ static struct emu_history_info info(const struct run *t)
 
 /* ---- what is found backwards ------------------------------------------------------------------ */
 
-/** From where the trace ends back along a random lane of it: each step undoes the instruction that
- *  the trace says. */
+/** Steps back from the end of the trace along a random lane: each step undoes the instruction that the trace
+ *  names. */
 static void back_along_a_lane(struct run *t)
 {
     const struct trace *last = &t->trace[t->count - 1 - prop_below(&t->r, t->count < 300
@@ -356,7 +356,7 @@ static void choose_watched(struct run *t)
             t->watched = allocation.address + prop_next(&t->r) % (allocation.size_bytes / 4) * 4;
 }
 
-/** From @start onwards, in one of several ways; true: the later history is gone. */
+/** Continues from @start in one of several ways. Returns true if the later history was discarded. */
 static bool forward(struct run *t, uint64_t start)
 {
     struct lw_error err = {0};
@@ -432,7 +432,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         struct emu_history_info kept = info(&t);
         uint64_t length = log_uniform(&t.r, LONGEST);
 
-        /* Often near the end of what is there, so that any length of way is there behind it. */
+        /* Often near the end of history, so that any distance occurs before it. */
         start = kept.latest - kept.earliest > length && prop_below(&t.r, 2)
                     ? kept.latest - length
                     : kept.earliest + prop_next(&t.r) % (kept.latest - kept.earliest + 1);

@@ -43,7 +43,7 @@
 #include <unistd.h>
 
 enum { USUAL = 8, LIMIT = 10000 /* one of so many may be wrong */, MOST_PRINTED = 6, CORRUPTED = 4 };
-#define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, where only a part of all programs is wanted */
+#define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, if only a part of all programs is to run */
 
 struct counts {
     uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, wrong_kernels;
@@ -53,7 +53,7 @@ struct test {
     char folder[64];
     const char *clang[2];
     unsigned clangs;
-    bool strict, free; /* free: random kernels are not observed, and what is wrong is reported only */
+    bool strict, free; /* free: random kernels are not observed, and wrong values are only reported */
     bool has_values; /* launch files may say `values: kept` */
     struct counts counts;
 };
@@ -175,8 +175,8 @@ static bool is_own(struct pair *p, const struct values_shown *s)
 }
 
 /**
- * Which visits follow one that -O0 reaches later? The compiler has moved code of these lines, and what
- * is shown may be the state of the later line.
+ * Marks visits after a visit that -O0 reaches later. The compiler has moved code of these lines, and the shown
+ * state may be that of the later line.
  */
 static void find_moved(struct pair *p, const struct values_trace *other)
 {
@@ -369,7 +369,7 @@ static void end(struct pair *p)
     values_names_fini(&p->names);
 }
 
-/** Count what was found; the count of wrong values. */
+/** Counts the results; returns the number of wrong values. */
 static uint64_t conclude(struct test *test, struct pair *p)
 {
     uint64_t wrong = p->never + p->another_time;

@@ -270,7 +270,7 @@ static void a_temporary_point_stops_once(void **state)
     fix_close(f);
 }
 
-/* Lane 0 leaves the loop at once, 2, 4 and 6 come round again: once per split arrival. */
+/* Lane 0 leaves the loop immediately; 2, 4 and 6 do another iteration: one hit for each split arrival. */
 static void a_point_in_a_loop_hits_at_every_arrival(void **state)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -336,8 +336,8 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     fix_close(f);
 }
 
-/* Whoever set the point, and whatever commands come between: steps of another split, commands that fail, looks at
- * the past, a way there and back. */
+/* Independent of the owner of the breakpoint, and of commands in between: steps of another split, failing
+ * commands, reverse searches, going back and forth. */
 static void arrival_once(enum dbg_owner owner)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -520,8 +520,7 @@ static void a_locked_step_names_what_it_waits_for(void **state)
     assert_int_equal(fix_lane_line(f, 1), 17); /* nobody else ran */
     stop = fix_step(f, true);
     assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
-    /* With leave to run the others, it goes on. It has arrived: its next instruction is the
-     * one behind the barrier. */
+    /* If others may run, it continues. It has arrived: its next instruction is the one after the barrier. */
     assert_int_equal(fix_lane_line(f, 0), 21);
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
@@ -635,7 +634,7 @@ static void a_range_step_ends_where_the_lane_leaves_the_range(void **state)
     assert_int_equal(dbg_lane_set(f->dbg, 1, 6, &err), LW_OK);
     while (fix_lane_line(f, 6) != 12)
         (void)fix_step(f, false);
-    /* The whole loop: lane 6 goes round six times. */
+    /* The whole loop: lane 6 does six iterations. */
     assert_int_equal(dbg_step_range(f->dbg, 1, fix_line(f, 12), fix_line(f, 15), false, &stop,
                                     &err),
                      LW_OK);

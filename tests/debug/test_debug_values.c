@@ -852,7 +852,7 @@ static void wrong_operands_are_refused(void **state)
     fix_close(f);
 }
 
-/* Any text is an expression or a sentence about what is wrong with it. */
+/* Any text is either a valid expression or gives an error message. */
 static void no_text_upsets_expressions_or_commands(void **state)
 {
     static const char *const words[] = {

@@ -405,7 +405,7 @@ static void edits_and_copies_of_the_host_are_no_writes(void **state)
     fix_close(f);
 }
 
-/* ---- what a walk tells, and what it lets run ---------------------------------------------- */
+/* ---- reports of a reverse search, and instructions that it executes --------------------------- */
 
 static void next_says_where_the_lanes_are_that_it_lost(void **state)
 {
@@ -471,7 +471,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
 
     (void)state;
     lw_buffer_init(&out);
-    /* lane 7 goes deepest; the lanes below it return before it does */
+    /* lane 7 recurses deepest; lower lanes return before it does */
     (void)fix_run(f, "break sum if lane == 7 && v3 == 5", &out);
     assert_int_equal(fix_continue(f).lane, 7);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
@@ -484,7 +484,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
     assert_int_equal(fix_eval(f, 7, "v3 == 15"), 1);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
     assert_false(dbg_frame_at(f->dbg, 1, 7, 3, &frame));
-    /* and out of the frame that was chosen, two levels at once */
+    /* and out of the selected frame, two levels in one command */
     (void)fix_run(f, "up", &out);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(fix_eval(f, 7, "v3"), 28);
@@ -555,8 +555,8 @@ static void until_without_a_location_runs_a_loop_to_its_end(void **state)
 
 /* ---- all instructions, or only those that may touch ------------------------------------------- */
 
-/* A catchpoint of launches makes the debugger look at every instruction where a pc was changed; without
- * one it looks at those that may touch a point. */
+/* With a catchpoint of launches the debugger inspects every instruction after a change of a pc; without one it
+ * inspects those that may touch a watched range. */
 static void look_at_every_instruction(struct fix *f)
 {
     f->dbg->pc_changed = true;
@@ -566,7 +566,7 @@ static void look_at_every_instruction(struct fix *f)
 /* Sets the points of a run. */
 typedef void points_fn(struct fix *f, unsigned what);
 
-/* What all stops of a run say, and how many there are. */
+/* Returns the texts of all stops of a run, and their number. */
 static unsigned record(const char *name, bool every, points_fn *points, unsigned what,
                        struct lw_buffer *out)
 {
@@ -749,14 +749,14 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
 
     (void)state;
     id = watched_by_six(f);
-    /* gdb's user deletes it and sets one at this address for lane 3, and then looks at lane 2 */
+    /* the user of gdb deletes it, sets one at this address for lane 3, and then selects lane 2 */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &three, ISA_LOCAL_BASE + 8, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x08, 0, 3);
-    /* A warp that is not there may come; only what is a lane's own is known to be its. */
+    /* A warp that is not resident may become resident; only memory of a single lane is known to belong to it. */
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_LOCAL_BASE, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);

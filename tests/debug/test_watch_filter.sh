@@ -89,7 +89,7 @@ joined:
 END
     printf '%s\n' 'program: {source: waits.s}' 'steps: [{launch: {entry: waits, grid: [2], block: [32]}}]' >"$work/waits.yaml"
 }
-# back FILE STEPS [FIRST]: where so many steps back of lane 5 come, from the end of the first block
+# back FILE STEPS [FIRST]: the positions of so many steps back of lane 5, from the end of the first block
 back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
@@ -106,7 +106,7 @@ else
     diff "$work/few" "$work/all" || cat "$work/few"
     failures=$((failures + 1))
 fi
-# More than what is told of where each instruction is looked at.
+# More than is reported by a search that inspects each instruction.
 waits 6000000 1
 back few 5
 if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^looking back' "$work/few"; then

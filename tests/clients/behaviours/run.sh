@@ -69,7 +69,7 @@ prepare() {
     mv "$work"/*.yaml "$work"/*.s "$work/walk.expected" "$kernels/"
     cp "$src"/tests/clients/golden/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/ptx/corpus/debug_nvcc.ptx "$src"/tests/ptx/corpus/debug_inlined.ptx "$kernels/"
-    # What a compiler makes is made once, not by each server.
+    # Each source is compiled once, not by each server.
     sed -n 's/^program: {source: \([a-z_]*\.c[lu]\)\(, options: \[\(.*\)\]\)\{0,1\}}$/\1 \3/p' "$kernels"/*.yaml | sort -u |
         while read -r source options; do
             # shellcheck disable=SC2046 # words

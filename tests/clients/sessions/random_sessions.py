@@ -92,7 +92,7 @@ def prepare(args, folder):
 
 KINDS = ["break", "tbreak", "continue", "next", "step", "stepi", "lane", "focus", "delete", "finish", "set", "watch",
          "monitor", "rstepi", "rnext", "rcontinue", "advance"]
-AWAY = 9  # one of so many chooses a warp that is not resident
+AWAY = 9  # one in so many selects a warp that is not resident
 
 
 def make(rng, program, client):
@@ -184,7 +184,7 @@ def same_value(a, b):
 
 
 def client_kind(client, text):
-    """As kind_of() in session_oracle.py; None: the client does not say."""
+    """As kind_of() in session_oracle.py; None: the client does not show it."""
     if client == "lldb":
         found = re.search(r"stop reason = (\w+)", text)
         return {"breakpoint": "breakpoint", "watchpoint": "watchpoint"}.get(found.group(1), "step") if found else None
@@ -287,11 +287,12 @@ class Session:
         return re.search(r" 0xfffffff[08]\b", seen.where) is not None
 
     def follow(self, step, seen):
-        """Where both may be right the shell goes to the client's place."""
+        """If both positions are valid the shell moves to the client's position."""
         a, b = self.oracle.answer.where.split(), seen.where.split()
         if len(a) != 6 or len(b) != 6 or a[:2] != b[:2]:
             return
-        # Of several points of one instruction each client names its own first, with that one's lanes.
+        # If several breakpoints are at one instruction, clients name different ones first, with the lanes of
+        # that one.
         several = "; as well point" in self.oracle.text or step[0] in BACK and self.oracle.kind() == "watchpoint"
         if step[0] in RUNS and several and a[3:] == b[3:]:
             self.oracle.do(f"lane {b[2]}")
@@ -379,7 +380,7 @@ def check_packets(places, path):
 
 
 class Campaign:
-    """What was compared, and why no more of each session was."""
+    """The number of comparisons, and why each session ended."""
 
     def __init__(self, args):
         self.args = args

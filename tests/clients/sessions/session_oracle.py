@@ -171,7 +171,7 @@ def kind_of(text):
 
 
 class GdbOracle(Oracle):
-    """gdb, as it is with one process of many threads in all-stop mode."""
+    """Model of gdb with one process of many threads in all-stop mode."""
 
     def __init__(self, args, program):
         super().__init__(args, program)
@@ -216,7 +216,7 @@ class GdbOracle(Oracle):
         return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
 
     def keep_temporary(self):
-        """Of several breakpoints in one place gdb takes those for hit whose conditions hold in the lane in focus."""
+        """If several breakpoints are at one location, gdb considers those hit whose conditions hold in the focus lane."""
         answer, override = self.answer, self.override
         for number, lanes in re.findall(r"breakpoint (\d+), lanes (0x\w+)", answer.text):
             number = int(number)
@@ -229,8 +229,7 @@ class GdbOracle(Oracle):
         self.answer, self.override = answer, override
 
     def step_alone(self, warp, back=False, once=False):
-        """gdb's own step over a breakpoint, and over others that it reaches with conditions that are false, but for
-        @once. True: it ends the user's command."""
+        """gdb's own step over a breakpoint, and over others with false conditions that it reaches, except @once. Returns true if it ends the user's command."""
         self.do(f"focus {warp}")
         before = self.place()
         while True:
@@ -313,7 +312,7 @@ class GdbOracle(Oracle):
         self.finish_stop()
 
     def stepi(self, user, count, over):
-        """gdb counts the steps itself, also in the lane that comes after one that has exited."""
+        """gdb counts the steps itself, and continues counting in the next lane after a lane has exited."""
         for number in range(count):
             if over and number == 0:
                 ended = self.step_alone(user, once=True)
@@ -405,8 +404,7 @@ class GdbOracle(Oracle):
             line, low, high, depth = at, begin, end, now
 
     def step_line(self, user, kind, over):
-        """gdb runs all, to a breakpoint of its own, where the line calls a function; and a return does not end
-        the command within the caller's line."""
+        """If the line calls a function, gdb runs all warps to an internal breakpoint; a return does not end the command within the caller's line."""
         lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
         while over:
             before = self.place()
@@ -447,8 +445,7 @@ class LldbOracle(Oracle):
         self.reread = {}         # by warp, those as the user wrote its lane, after which lldb reads its pc again
 
     def shown_pc(self):
-        """A warp that has not hit the breakpoint at its pc yet is shown next to it. lldb keeps what it has read: a
-        breakpoint that comes, or goes, after that changes nothing."""
+        """A warp that has not yet hit the breakpoint at its pc is shown one instruction earlier. lldb caches this: a breakpoint that is added or removed later does not change it."""
         place = self.place()
         points = self.breakpoints() if self.then is None else self.reread.get(self.warp(), self.then)
         pc = place[3]
@@ -505,7 +502,7 @@ class LldbOracle(Oracle):
                 self.shell.do(f"delete {number}")
 
     def at_breakpoint(self, warp):
-        """Does lldb take it for one that has hit a breakpoint? It comes into focus for that."""
+        """Returns true if lldb considers it a warp that has hit a breakpoint; it then gets the focus."""
         pc = {number: at for number, _, at in self.warps()}.get(warp)
         if warp not in self.shown or pc != self.shown[warp][0] or pc not in self.breakpoints():
             return False

@@ -32,7 +32,7 @@ class Answer:
 
 
 class Talk:
-    """A child that reads requests, a line each, and ends each answer with a line of its own."""
+    """A child process that reads requests, a line each, and ends each answer with a marker line."""
 
     def __init__(self, command, timeout, requests=None):
         if requests is not None:
@@ -157,7 +157,7 @@ serve(PATH)
 
 
 class Client(Talk):
-    """A debugger that runs a driver of ours, which takes requests from a named pipe."""
+    """A debugger that runs our driver script, which reads requests from a named pipe."""
 
     def __init__(self, command, timeout, folder, variables, server=None):
         super().__init__(command, timeout, requests_path(folder))
