@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report_forms.py FILE...: is a .sarif or .xml file in the form that its readers expect? Each place where it is
-not is a line; the exit status is 1 then.
+"""report_forms.py FILE...: checks that .sarif and .xml files have the format that their readers expect. It prints a line for each violation; then the exit status is 1.
 
 SARIF: what the standard (OASIS SARIF 2.1.0, section 3) demands of the objects that are written here. A property
 that is not in this table is told, too: it comes with its row. JUnit has no standard; its form is tests/check/junit.xsd,
