@@ -10,7 +10,7 @@ struct options {
     const struct cmd *cmd;
     const char *output, *emit, *clang, *control;
     const char *host, *level, *warp;
-    bool no_scalar, strip, debuggable, keep_values, check_control, slices;
+    bool no_scalar, lat_barriers, strip, debuggable, keep_values, check_control, slices;
     const char *stack, *registers;
     struct cmd_flags flags;
     const char *const *paths; /* source files; compile accepts several */
@@ -48,6 +48,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->check_control = true;
     else if (strcmp(name, "no-scalar") == 0)
         o->no_scalar = true;
+    else if (strcmp(name, "lat-barriers") == 0)
+        o->lat_barriers = true;
     else if (strcmp(name, "slices") == 0)
         o->slices = true;
     else if (strcmp(name, "strip") == 0)
@@ -411,6 +413,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     }
     ptx_options_default(&options);
     options.no_scalar = o.no_scalar;
+    options.lat_barriers = o.lat_barriers;
     options.keep_values = o.keep_values;
     lw_file_sink_init(&notes, stderr);
     options.notes = &notes.sink;
@@ -443,7 +446,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
             got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
                           o.emit);
         else
-            got = lnc_object_load(path, o.flags.flag, o.flags.count, o.clang, &object, &err);
+            got = lnc_object_load_as(path, o.flags.flag, o.flags.count, o.clang, &options, NULL, &object, &err);
     }
     if (got == LW_OK && ptx != NULL && kind == 3) {
         got = ptx_print_cfg(path, ptx, size, &graph.sink, &err);

@@ -328,6 +328,7 @@ static enum lw_status load_direct(const char *path, const struct cmd_machine_opt
     direct.save = options->save_launch;
     direct.keep_values = options->keep_values;
     direct.no_values = options->no_values;
+    direct.lat_barriers = options->lat_barriers;
     if (direct.grid != NULL && direct.global != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");
     if (options->debuggable) {
@@ -351,7 +352,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                           .flag_count = options->flags.count,
                                           .debuggable = options->debuggable,
                                           .keep_values = options->keep_values,
-                                          .no_values = options->no_values};
+                                          .no_values = options->no_values,
+                                          .lat_barriers = options->lat_barriers};
     struct cmd_machine m = {0};
     enum lw_status status;
 

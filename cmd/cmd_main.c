@@ -23,7 +23,8 @@ static const char out_help[] = "write to this file; - is standard output";
 #define DEBUG_OPTION                                                                       \
     {"debuggable", 'g', NULL, "compile for a debugger: not optimised, with all lines and variables, " \
                               "whatever else is said; debug and gdb take -g -X -O2 as --values"}, \
-    {"values", 0, NULL, "optimised code keeps values of variables for debuggers; it needs more registers"}
+    {"values", 0, NULL, "optimised code keeps values of variables for debuggers; it needs more registers"}, \
+    {"lat-barriers", 0, NULL, "bar.synch_partner before loads and stores of global and local memory, for dwr.bar_mode=explicit"}
 #define DIRECT_OPTIONS                                                                     \
     {"grid", 0, "BLOCKS", "of a kernel's file: blocks, such as 64 or 8,8"},                \
     {"block", 0, "THREADS", "of a kernel's file: threads of a block, such as 256 or 16,16"}, \

@@ -106,11 +106,12 @@ struct cmd_machine_options {
     bool debuggable; /* -g: compile for debuggers */
     bool no_values;   /* neither a debugger nor a check reads variables */
     bool keep_values; /* --values: optimised code keeps values of variables */
-    bool silent;      /* suppress the compiler's warnings unless it fails */
-    struct lnc_direct direct; /* launch of a kernel's file without a launch file: grid, block, arguments */
-    const char *args[CMD_MAX_ARGS]; /* arguments of the kernel */
-    const char *expects[CMD_MAX_ARGS]; /* expected results */
-    const char *direct_option; /* the first of these options, for messages; NULL: none */
+    bool lat_barriers; /* --lat-barriers: explicit barriers of dynamic warp resizing */
+    bool silent;      /* no warnings of the compiler, but where it fails */
+    struct lnc_direct direct; /* of a kernel's file in place of a launch file: grid, block, arguments */
+    const char *args[CMD_MAX_ARGS]; /* its arguments */
+    const char *expects[CMD_MAX_ARGS]; /* what must come out */
+    const char *direct_option; /* the first of these options, for a message; NULL: none */
     const char *save_launch;
     struct cmd_flags flags; /* the owner of this structure frees its arena */
     struct cmd_timing timing;

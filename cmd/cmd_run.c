@@ -65,6 +65,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->machine.debuggable = true;
     if (strcmp(name, "values") == 0)
         o->machine.keep_values = true;
+    if (strcmp(name, "lat-barriers") == 0)
+        o->machine.lat_barriers = true;
     if (strncmp(name, "timing", 6) == 0 || strcmp(name, "mechanism") == 0) {
         return cmd_timing_take(&o->machine.timing, name, value, err);
     } else if (strcmp(name, "gdb") == 0) {

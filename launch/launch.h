@@ -35,7 +35,7 @@ struct lnc_direct {
     const char *const *flags; /* for the compiler */
     size_t flag_count;
     const char *entry, *grid, *global, *block, *offset, *shared;
-    bool keep_values, no_values; /* as in lnc_options */
+    bool keep_values, no_values, lat_barriers; /* as in lnc_options */
     const char *save; /* path to which lnc_file_save will write it; NULL: none */
     const char *const *args; /* "n=1024", "f32[64]:ramp" */
     size_t arg_count;
@@ -156,6 +156,7 @@ struct lnc_options {
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
     bool keep_values;       /* as `program: {values: kept}` (ptx_options) */
     bool no_values;         /* no debugger and no check reads variables (ptx_options) */
+    bool lat_barriers;      /* as `program: {lat_barriers: true}` (ptx_options) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,

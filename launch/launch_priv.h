@@ -159,7 +159,7 @@ struct lnc_file {
     size_t option_count;
     const char *compiler;
     uint32_t stack_bytes; /* for recursion; 0: the default */
-    bool keep_values;     /* ptx_options */
+    bool keep_values, lat_barriers; /* ptx_options */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
     struct lnc_texture *textures;

@@ -669,7 +669,8 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lw_put(out, ", compiler: ");
         lnc_put_word(d->compiler, out);
     }
-    lw_put(out, d->keep_values ? ", values: kept}" : "}");
+    lw_put(out, d->keep_values ? ", values: kept" : "");
+    lw_put(out, d->lat_barriers ? ", lat_barriers: true}" : "}");
     end_line(t, d->source, out);
     for (unsigned nth = 0; nth < t->total; nth++) {
         const unsigned i = ordered(t, nth);
@@ -781,6 +782,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     ptx_options_default(&translation);
     translation.keep_values = d->keep_values;
     translation.no_values = d->no_values;
+    translation.lat_barriers = d->lat_barriers;
     status = lnc_object_load_as(d->source, d->flags, d->flag_count, d->compiler, &translation, words, object, err);
 
     if (status != LW_OK || !ptx_is_compiled(d->source))

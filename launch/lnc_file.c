@@ -375,7 +375,7 @@ static enum lw_status read_sources(struct lnc_file *file, const struct lw_yaml *
 static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *node,
                                    struct lw_error *err)
 {
-    static const char *const known[] = {"source", "sources", "options", "compiler", "stack", "values", NULL};
+    static const char *const known[] = {"source", "sources", "options", "compiler", "stack", "values", "lat_barriers", NULL};
     const struct lw_yaml *n;
     const char *text;
     enum lw_status status;
@@ -429,6 +429,12 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         if (strcmp(text, "kept") != 0 && strcmp(text, "same_code") != 0)
             return lw_yaml_fail(file->doc, n, err, "values: expected kept or same_code, found \"%.40s\"", text);
         file->keep_values = strcmp(text, "kept") == 0;
+    }
+    n = lw_yaml_get(node, "lat_barriers");
+    if (n != NULL) {
+        status = lw_yaml_bool(file->doc, n, &file->lat_barriers, err);
+        if (status != LW_OK)
+            return status;
     }
     n = lw_yaml_get(node, "options");
     if (n == NULL)

@@ -115,6 +115,9 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
 
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, translation, text, size, out, err);
+    if (translation != NULL && translation->lat_barriers)
+        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers are for .cl, .cu and .ptx sources, as they are put in while these "
+                       "become instructions; in assembly write bar.synch_partner before a load or store", name);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
@@ -344,6 +347,7 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
     translation.stack_bytes = file->stack_bytes;
     translation.keep_values = file->keep_values || (options != NULL && options->keep_values);
     translation.no_values = options != NULL && options->no_values;
+    translation.lat_barriers = file->lat_barriers || (options != NULL && options->lat_barriers);
     if (file->source_count != 0)
         status = lnc_object_link(file->sources, file->source_count, flags, flag_count, clang, debuggable,
                                  &translation, words, out, err);

@@ -18,7 +18,7 @@ liblanewise_a_SOURCES += %D%/select/ptx_select_priv.h %D%/select/ptx_param.c %D%
 	%D%/select/ptx_select_packed.c %D%/select/ptx_select_texture.c %D%/select/ptx_select_warp.c \
 	%D%/select/ptx_verify_modifiers.c %D%/select/ptx_verify_types.c %D%/select/ptx_verify_version.c
 liblanewise_a_SOURCES += %D%/transform/ptx_address.c %D%/transform/ptx_barrier.c %D%/transform/ptx_barrier_cycles.c \
-	%D%/transform/ptx_barrier_regs.c %D%/transform/ptx_ifconv.c %D%/transform/ptx_narrow.c \
+	%D%/transform/ptx_barrier_regs.c %D%/transform/ptx_ifconv.c %D%/transform/ptx_lat.c %D%/transform/ptx_narrow.c \
 	%D%/transform/ptx_opt.c %D%/transform/ptx_scalar.c
 liblanewise_a_SOURCES += %D%/codegen/ptx_alloc.c %D%/codegen/ptx_emit.c %D%/codegen/ptx_frame.c %D%/codegen/ptx_layout.c \
 	%D%/codegen/ptx_spill.c

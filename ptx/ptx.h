@@ -7,11 +7,13 @@
 
 struct ptx_options {
     bool verify;          /* check the barrier placement (on by default) */
-    bool no_scalar;       /* do not use the scalar unit, for engines that may divide warps at any instruction */
-    bool from_source;     /* the text was compiled from source @name: messages give file and line of the last .loc, then
-                           * the line of the PTX; instructions are not checked against .version and .target, which the
-                           * compiler chose */
-    bool keep_values;     /* keep registers that hold variables of optimised code live as long as the variables have
+    bool no_scalar;       /* use no scalar unit: for engines that divide warps freely */
+    bool lat_barriers;    /* loads and stores of global and local memory have a bar.synch_partner before them, for
+                           * dynamic warp resizing with explicit barriers */
+    bool from_source;     /* the text was compiled from the source @name: messages give the file and line of the
+                           * last .loc, then the PTX's line; instructions are not checked against .version and
+                           * .target, which the compiler chose */
+    bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
                            * their values */
     bool no_values;       /* neither a debugger nor a check reads variables; used by launch/ when it compiles */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */

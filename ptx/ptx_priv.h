@@ -789,6 +789,8 @@ void ptx_alloc(struct ptx_unit *unit);
 /** Rewrites the code so that the @spilled values are in memory and their uses read pieces of them. @rep: by virtual
  *  register, the one that it was coalesced with. Liveness is invalid afterwards. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
+/** Is there a bar.synch_partner in front of the instruction (ptx_options.lat_barriers)? */
+bool ptx_has_lat_barrier(const struct ptx_unit *unit, const struct ptx_mi *mi);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
 /** Inserts prologue and epilogue of a framed function after allocation, and resolves offsets from v2. */
 void ptx_frame(struct ptx_unit *unit);

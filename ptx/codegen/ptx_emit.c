@@ -7,7 +7,7 @@
 struct emit {
     struct ptx_unit *unit;
     struct isa_object *object;
-    uint32_t *index; /* by instruction: its index in the function */
+    uint32_t *index; /* by instruction: its place in the function; that of its LAT barrier if it has one */
 };
 
 static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
@@ -285,6 +285,17 @@ static void put_loops(struct emit *emit, uint32_t base)
     object->loop_count += (unsigned)count;
 }
 
+/** To *word, and to *full with what a row implies, such as register kinds. */
+static void encode(const struct ptx_unit *unit, const struct ptx_mi *mi, const struct isa_insn *in, struct isa_word *word,
+                   struct isa_insn *full)
+{
+    struct lw_error err;
+
+    if (isa_insn_encode(in, word, &err) != LW_OK)
+        ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
+    (void)isa_insn_decode(*word, full);
+}
+
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
 {
     struct emit emit = { .unit = unit, .object = unit->object };
@@ -296,7 +307,7 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     emit.index = PTX_ARRAY(unit->job, uint32_t, unit->code.count + 1);
     for (size_t i = 0; i < unit->code.count; i++) {
         emit.index[i] = count;
-        count += !is_empty(unit, &unit->code.at[i]);
+        count += !is_empty(unit, &unit->code.at[i]) + ptx_has_lat_barrier(unit, &unit->code.at[i]);
         relocs += (unit->code.at[i].flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) != 0;
     }
     emit.index[unit->code.count] = count;
@@ -308,14 +319,22 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];
         struct isa_insn in = mi->in;
+        uint32_t place = emit.index[i];
 
         if (is_empty(unit, mi))
             continue;
+        if (ptx_has_lat_barrier(unit, mi)) {
+            struct ptx_mi barrier;
+
+            ptx_mi_init(&barrier, ISA_BAR_SYNCH_PARTNER, mi->loc, mi->line);
+            encode(unit, mi, &barrier.in, &object->text[base + place], &insns[place]);
+            place++;
+        }
         fill_registers(unit, mi, &in);
         if (mi->target != PTX_NONE) {
             uint32_t to = emit.index[unit->blocks.at[mi->target].first];
 
-            in.x = to - (emit.index[i] + 1);
+            in.x = to - (place + 1);
         }
         if (mi->flags & (PTX_MI_RELOC_LOW | PTX_MI_RELOC_HIGH)) {
             const struct ptx_symbol *s = &unit->module->symbols.at[mi->symbol];
@@ -326,17 +345,14 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
                 ptx_fail(unit->job, mi->line, LW_EUNSUPP, "the kernel '%s', which is needed here, is "
                          "refused", s->name);
             object->relocs[object->reloc_count++] = (struct isa_reloc){
-                .insn = base + emit.index[i], .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
+                .insn = base + place, .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
                 .to_function = function,
                 .to = function ? unit->module->functions.at[s->function].calls.index : s->variable,
                 .addend = (int64_t)mi->imm64
             };
         }
-        ptx_bounds_put(unit, mi, base + emit.index[i]);
-        /* also sets fields that the row implies, such as register kinds */
-        if (isa_insn_encode(&in, &object->text[base + emit.index[i]], &err) != LW_OK)
-            ptx_fail(unit->job, mi->line, LW_ESTATE, "internal error: %s", err.text);
-        (void)isa_insn_decode(object->text[base + emit.index[i]], &insns[emit.index[i]]);
+        ptx_bounds_put(unit, mi, base + place);
+        encode(unit, mi, &in, &object->text[base + place], &insns[place]);
     }
     if (!isa_control_fill(insns, count))
         ptx_fail(unit->job, 0, LW_ENOMEM, "out of memory");
