@@ -134,13 +134,16 @@ def lanes(simd):
     return ['issue.lanes=%d' % simd, 'shared.banks=%d' % simd] + ['units.%s.lanes=%d' % (u, simd) for u in ('int', 'fp', 'cvt', 'mem', 'warp') if simd != 8]
 
 
-SKIP = ['dwr.skip_counts_as_arrival=true']
+EXPLICIT = ['dwr.bar_mode=explicit']
+LITERAL = ['dwr.skip_counts_as_arrival=false']
 
 
 def sizes(simd=8):
-    """Warps of 1, 2, 4 and 8 times the lanes; of more than 64 lanes there are none. skip: an ignored barrier is an arrival."""
+    """Warps of 1, 2, 4 and 8 times the lanes; of more than 64 lanes there are none. explicit: barriers are instructions of the
+    program. literal: an ignored barrier is no arrival."""
     return {**{w: fixed(w, simd) for w in (simd, 2 * simd, 4 * simd, 8 * simd) if w <= 64},
-            **{'dwr %d' % w: large(w, simd) for w in (2 * simd, 4 * simd, 8 * simd)}, 'skip %d' % (8 * simd): large(8 * simd, simd) + SKIP}
+            **{'dwr %d' % w: large(w, simd) for w in (2 * simd, 4 * simd, 8 * simd)}, 'explicit %d' % (8 * simd): large(8 * simd, simd) + EXPLICIT,
+            'literal %d' % (8 * simd): large(8 * simd, simd) + LITERAL}
 
 
 class Sized(Result):
@@ -170,10 +173,15 @@ class Machine(Experiment):
     def make_folder(self):
         folder = Folder.__new__(Folder)
         folder.path = self.work
-        command = [self.program, 'compile', '--no-scalar', os.path.join(HERE, 'dwr.cl'), '-o', 'dwr.lwo']
-        if subprocess.run(command, cwd=self.work).returncode != 0:
-            sys.exit('bench/papers: cannot compile: ' + ' '.join(command))
+        for output, more in (('dwr.lwo', []), ('dwr_barriers.lwo', ['--lat-barriers'])):
+            command = [self.program, 'compile', '--no-scalar', *more, os.path.join(HERE, 'dwr.cl'), '-o', output]
+            if subprocess.run(command, cwd=self.work).returncode != 0:
+                sys.exit('bench/papers: cannot compile: ' + ' '.join(command))
         return folder
+
+    def launch_with(self, name, keys):
+        text = self.launch(name)
+        return text.replace('dwr.lwo', 'dwr_barriers.lwo') if EXPLICIT[0] in keys else text
 
     def make(self, name):
         return KERNELS[name]
@@ -182,10 +190,19 @@ class Machine(Experiment):
         return Sized(report)
 
 
+BARRIERS = ('dwr 64', 'explicit 64', 'literal 64')
+MODES = (('', 'dwr 64'), (' explicit', 'explicit 64')) # of a barrier: how a trend of it is named
+
+
 # ---- the experiment -----------------------------------------------------------------------------------
 
 def speeds(got, names, variant, over):
     return harmonic([got[n][over].cycles / got[n][variant].cycles for n in names])
+
+
+def idle_cycles(got, names, variant, over):
+    """Mean of those of each kernel, over its cycles with @over."""
+    return mean([got[n][variant].idle * got[n][variant].cycles / got[n][over].cycles for n in names])
 
 
 def table(e, title, got, variants, what, text):
@@ -212,7 +229,7 @@ def experiment(e, options):
     table(e, 'idle cycles of all, %', got, variants, lambda r, v: '%.0f' % (100 * r[v].idle), 'dwr_idle')
     table(e, 'lane operations an access before L1', got, variants, lambda r, v: '%.2f' % r[v].pre_l1, 'dwr_pre_l1')
     table(e, 'lane operations a request that leaves the core', got, variants, lambda r, v: '%.2f' % r[v].coalescing, 'dwr_coalescing')
-    table(e, 'LAT barriers: ignored, of a hundred; instructions in the list; warps of a LAT', got, resized + ['skip 64'],
+    table(e, 'LAT barriers: ignored, of a hundred; instructions in the list; warps of a LAT', got, resized + ['explicit 64', 'literal 64'],
           lambda r, v: '%.0f; %d; %.1f' % (100 * r[v].core['dwr_ignored'] / max(1, r[v].core['dwr_barriers']), r[v].core['dwr_ilt_inserts'] // e.cores,
                                           r[v].core['dwr_barriers'] / max(1, sum_of(r[v].histograms['dwr_issue_size']))), 'dwr_barriers')
     if e.out:
@@ -224,7 +241,9 @@ def experiment(e, options):
         e.trend('dwr T1 accesses', all(r[a].accesses > r[b].accesses for a, b in zip(fixed_sizes, fixed_sizes[1:])),
                 'bkp: accesses fall with the size of warps: ' + ', '.join('%d %d' % (v, r[v].accesses) for v in fixed_sizes))
         e.trend('dwr T1 same', all(r['dwr %d' % w].accesses == r[w].accesses for w in (16, 32, 64)), 'bkp: large warps make the accesses of warps of their size, exactly')
-        e.trend('dwr T1 speed', r[8].cycles > r['dwr 64'].cycles, 'bkp: DWR-64 is faster than warps of 8: IPC x %.2f' % (r[8].cycles / r['dwr 64'].cycles))
+        e.trend('dwr T1 same explicit', r['explicit 64'].accesses == r[64].accesses, 'bkp: and with explicit barriers')
+        for name, v in MODES:
+            e.trend('dwr T1 speed' + name, r[8].cycles > r[v].cycles, 'bkp: %s is faster than warps of 8: IPC x %.2f' % (v, r[8].cycles / r[v].cycles))
         e.trend('dwr T12 coalescing', r['dwr 16'].pre_l1 < r['dwr 32'].pre_l1 < r['dwr 64'].pre_l1,
                 'bkp: coalescing rises with the largest warp: ' + ', '.join('%.2f' % r[v].pre_l1 for v in resized))
         e.trend('dwr T13', max(abs(r[v].activity / r[8].activity - 1) for v in fixed_sizes) < .01, 'bkp: the share of active lanes is the same for all sizes')
@@ -233,7 +252,7 @@ def experiment(e, options):
         e.trend('dwr T2 size', r[8].cycles <= r[16].cycles < r[32].cycles < r[64].cycles, 'mu: IPC falls with the size of warps: ' +
                 ', '.join('%.2f' % (r[8].cycles / r[v].cycles) for v in fixed_sizes))
         e.trend('dwr T2 list', r['dwr 64'].core['dwr_ilt_inserts'] > 0, 'mu: instructions are ignored: %d of a core' % (r['dwr 64'].core['dwr_ilt_inserts'] // e.cores))
-        for name, v in (('', 'dwr 64'), (' skip', 'skip 64')):
+        for name, v in MODES:
             e.trend('dwr T2 64' + name, r[v].pre_l1 < r[64].pre_l1 and r[v].cycles <= r[64].cycles and r[v].idle < r[64].idle,
                     'mu: %s coalesces less than warps of 64, is not slower, and less idle: %.2f of the rate, IPC x %.2f, idle %.0f %% of %.0f %%' %
                     (v, r[v].pre_l1 / r[64].pre_l1, r[64].cycles / r[v].cycles, 100 * r[v].idle, 100 * r[64].idle))
@@ -246,34 +265,34 @@ def experiment(e, options):
         r = got['nnc']
         e.trend('dwr T4 list', r['dwr 64'].core['dwr_ignored'] > .5 * r['dwr 64'].core['dwr_barriers'],
                 'nnc: barriers on diverging ways are ignored: %.0f %%, %.0f instructions' % (100 * r['dwr 64'].core['dwr_ignored'] / r['dwr 64'].core['dwr_barriers'], r['dwr 64'].core['dwr_ignored_instructions'] / e.cores))
-        for name, v in (('', 'dwr 64'), (' skip', 'skip 64')):
+        for name, v in MODES:
             e.trend('dwr T4 size' + name, r[v].cycles < 1.05 * r[8].cycles and r[32].cycles > r[v].cycles and r[64].cycles > r[v].cycles,
                     'nnc: %s is within 5 %% of warps of 8, and warps of 32 and 64 are slower: IPC x %.2f of theirs, %.2f, %.2f' %
                     ((v,) + tuple(r[w].cycles / r[v].cycles for w in (8, 32, 64))))
     if has('mtm'):
         r, best = got['mtm'], min(got['mtm'][v].cycles for v in fixed_sizes)
-        e.trend('dwr T5 gain', abs(best / r['dwr 64'].cycles - 1) < .05, 'mtm: DWR-64 gains nothing over the best size: IPC x %.2f' % (best / r['dwr 64'].cycles))
-        e.trend('dwr T5 list', all(r[v].core['dwr_nb_lat'] == 0 for v in resized), 'mtm: no instruction is ignored')
+        for name, v in MODES:
+            e.trend('dwr T5 gain' + name, abs(best / r[v].cycles - 1) < .05, 'mtm: %s gains nothing over the best size: IPC x %.2f' % (v, best / r[v].cycles))
+        e.trend('dwr T5 list', all(r[v].core['dwr_nb_lat'] == 0 for v in resized + ['explicit 64']), 'mtm: no instruction is ignored')
         e.trend('dwr T5 rate', all(abs(r['dwr %d' % w].pre_l1 / r[w].pre_l1 - 1) < .01 for w in (16, 32, 64)), 'mtm: large warps coalesce as warps of their size')
     if len(names) == len(KERNELS):
         means = {v: speeds(got, names, v, 16) for v in variants}
         idle = {v: mean([got[n][v].idle for n in names]) for v in variants}
         order = means[8] > means[32] > means[64] and abs(means[8] / means[16] - 1) < .05
-        for name, v in (('', 'dwr 64'), (' skip', 'skip 64')):
+        for name, v in MODES:
             e.trend('dwr T6 best' + name, means[v] > max(means[w] for w in fixed_sizes), 'the mean IPC of %s is higher than that of any size: ' % v +
                     ', '.join('%s %.2f' % x for x in means.items()))
         e.trend('dwr T6 order', order, 'of one size, 8 is as 16, then 32, then 64')
-        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # 12.1, worked out there from the gains of DWR-64
-        e.trend('dwr T6 sizes', all(abs(means[w] / x - 1) <= .15 for w, x in implied.items()), 'the mean IPC of warps of one size is within 15 % of the source: ' +
-                ', '.join('%s %.2f (%.2f)' % (w, means[w], x) for w, x in implied.items()))
-        e.trend('dwr T6 idle', idle['dwr 64'] == min(idle.values()), 'DWR-64 is idle least: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))
+        e.trend('dwr T6 idle', idle['dwr 64'] < min(idle[w] for w in fixed_sizes), 'DWR-64 is idle least: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))
         of_source = ((8, '+8 %', '2.16'), (16, '+8 %', '1.7'), (32, '+11 %', '1.71'), (64, '+18 %', '2.28'))
-        for v, (w, source, best) in ((v, row) for v in ('dwr 64', 'skip 64') for row in of_source):
+        for v, (w, source, best) in ((v, row) for v in BARRIERS for row in of_source):
             e.row('%s over warps of %d: mean; best kernel' % (v, w), source + '; ' + best,
                   '%+.0f %%; %.2f' % (100 * (speeds(got, names, v, w) - 1), max(got[n][w].cycles / got[n][v].cycles for n in names)), '12.1')
-        for v in ('dwr 64', 'skip 64'):
+        for v in BARRIERS:
             e.row('share of idle cycles of %s over those of 8, 16, 32, 64' % v, '-26, -12, -17, -25 %',
                   ', '.join('%+.0f' % (100 * (idle[v] / idle[w] - 1)) for w in fixed_sizes) + ' %', '12.1')
+            e.row('idle cycles of %s, all kernels together, over those of 8, 16, 32, 64' % v, '-26, -12, -17, -25 %',
+                  ', '.join('%+.0f' % (100 * (idle_cycles(got, names, v, 16) / idle_cycles(got, names, w, 16) - 1)) for w in fixed_sizes) + ' %', '12.1')
         rate = {v: mean([got[n][v].coalescing / got[n][8].coalescing for n in names]) for v in variants}
         e.row('coalescing rate of DWR-64 over that of 8; of 64', '1.14; 0.97', '%.2f; %.2f' % (rate['dwr 64'], rate['dwr 64'] / rate[64]), '12.1')
         sensitivity(e, options, names, got)
@@ -287,32 +306,26 @@ def sum_of(histogram):
 def sensitivity(e, options, names, base):
     """T7 to T9: other caches, more lanes, smaller lists."""
     e_sizes, resized = [8, 16, 32, 64], ['dwr 16', 'dwr 32', 'dwr 64']
+    some = ['dwr 64', 8, 16, 64] if options.quick else [v for v in sizes() if v not in BARRIERS[1:]]
     gaps = {}
-    some = ['dwr 64', 'skip 64', 8, 16, 64] if options.quick else list(sizes())
-    skips = {}
     for kb, keys in KB.items():
         got = e.all(names, {v: sizes()[v] + keys for v in some}) if keys else base
         gaps[kb] = gap(got, names, [v for v in e_sizes if v in some], [v for v in resized if v in some])
-        skips[kb] = gap(got, names, [v for v in e_sizes if v in some], ['skip 64'])
         prefers = speeds(got, names, 64, 8)
-        e.report('T7', '%d KB of L1: the best DWR over the best size x %.3f, with skip x %.3f; warps of 64 over those of 8 x %.2f' % (kb, gaps[kb], skips[kb], prefers))
-    for name, g in (('', gaps), (' skip', skips)):
-        e.trend('dwr T7' + name, g[12] < g[48] and abs(g[192] / g[48] - 1) < .03, 'the gap falls with a smaller L1, and is as large with a larger one: ' +
-                ', '.join('%d KB %+.1f %%' % (kb, 100 * (x - 1)) for kb, x in g.items()))
-    for name, g in (('best DWR', gaps), ('skip 64', skips)):
-        e.row(name + ' over best size, L1 of 48 KB; of 12; of 192', '8; 4; 8 %', '; '.join('%+.0f' % (100 * (g[k] - 1)) for k in (48, 12, 192)) + ' %', '12.3')
+        e.report('T7', '%d KB of L1: the best DWR over the best size x %.3f; warps of 64 over those of 8 x %.2f' % (kb, gaps[kb], prefers))
+    e.trend('dwr T7', gaps[12] < gaps[48] and abs(gaps[192] / gaps[48] - 1) < .03, 'the gap falls with a smaller L1, and is as large with a larger one: ' +
+            ', '.join('%d KB %+.1f %%' % (kb, 100 * (x - 1)) for kb, x in gaps.items()))
+    e.row('best DWR over best size, L1 of 48 KB; of 12; of 192', '8; 4; 8 %', '; '.join('%+.0f' % (100 * (gaps[k] - 1)) for k in (48, 12, 192)) + ' %', '12.3')
     if options.quick:
         return
-    by_lanes, skip_by_lanes = {8: gaps[48]}, {8: skips[48]}
+    by_lanes = {8: gaps[48]}
     for simd in (16, 32):
-        variants = sizes(simd)
+        variants = {v: keys for v, keys in sizes(simd).items() if not str(v).startswith(('explicit', 'literal'))}
         got = e.all(names, variants)
-        skip_by_lanes[simd] = gap(got, names, [v for v in variants if not isinstance(v, str)], ['skip %d' % (8 * simd)])
-        by_lanes[simd] = gap(got, names, [v for v in variants if not isinstance(v, str)], [v for v in variants if isinstance(v, str) and v.startswith('dwr')])
-    for name, g in (('', by_lanes), (' skip', skip_by_lanes)):
-        e.trend('dwr T8' + name, g[8] > g[16] > g[32], 'the gap falls with more lanes: ' + ', '.join('%d lanes %+.1f %%' % (s, 100 * (x - 1)) for s, x in g.items()))
-    for name, g in (('best DWR', by_lanes), ('skip', skip_by_lanes)):
-        e.row(name + ' over best size, 8 lanes; 16; 32', '8; 7; 5 %', '; '.join('%+.0f' % (100 * (x - 1)) for x in g.values()) + ' %', '12.3')
+        by_lanes[simd] = gap(got, names, [v for v in variants if not isinstance(v, str)], [v for v in variants if isinstance(v, str)])
+    e.trend('dwr T8', by_lanes[8] > by_lanes[16] > by_lanes[32], 'the gap falls with more lanes: ' +
+            ', '.join('%d lanes %+.1f %%' % (s, 100 * (x - 1)) for s, x in by_lanes.items()))
+    e.row('best DWR over best size, 8 lanes; 16; 32', '8; 7; 5 %', '; '.join('%+.0f' % (100 * (x - 1)) for x in by_lanes.values()) + ' %', '12.3')
     lists = {'16 entries': ['dwr.ilt_ways=4'], '8 entries': ['dwr.ilt_sets=2', 'dwr.ilt_ways=4']}
     got = e.all(names, {v: large(64) + keys for v, keys in lists.items()})
     ratio = {v: harmonic([base[n]['dwr 64'].cycles / got[n][v].cycles for n in names]) for v in lists}
@@ -325,14 +338,14 @@ def sensitivity(e, options, names, base):
 
 def costs(e, options, names, base):
     """T10 and T11: without a list, and other latencies of the barrier."""
-    variants = {'no list': large(64) + ['dwr.ilt_sets=0'], 'no skip': large(64) + SKIP + ['dwr.ilt_sets=0'],
+    variants = {'no list': large(64) + ['dwr.ilt_sets=0'], 'no list explicit': large(64) + EXPLICIT + ['dwr.ilt_sets=0'],
                 **{t: large(64) + ['dwr.latency=%d' % t] for t in (0, 48)}}
     if not names:
         return
     got = e.all(names, variants)
-    for name, v, without in (('', 'dwr 64', 'no list'), (' skip', 'skip 64', 'no skip')):
+    for name, v in MODES:
         if 'mu' in names:
-            a, b = base['mu'][v], got['mu'][without]
+            a, b = base['mu'][v], got['mu']['no list' + name]
             e.trend('dwr T10' + name, b.cycles > a.cycles and b.core['dwr_wait_cycles'] > a.core['dwr_wait_cycles'],
                     'mu: %s without a list is slower and waits longer: IPC x %.2f, waits x %.2f' %
                     (v, a.cycles / b.cycles, b.core['dwr_wait_cycles'] / max(1, a.core['dwr_wait_cycles'])))
@@ -341,3 +354,51 @@ def costs(e, options, names, base):
         e.trend('dwr T11 bkp', cost['bkp'][0] >= cost['bkp'][1] >= cost['bkp'][2], 'bkp: a slower barrier costs: 0, 24, 48 cycles: IPC x ' + ', '.join('%.3f' % x for x in cost['bkp']))
     if 'cp' in cost:
         e.trend('dwr T11 cp', max(cost['cp']) - min(cost['cp']) < .01, 'cp: it does not matter: IPC x ' + ', '.join('%.3f' % x for x in cost['cp']))
+
+
+# ---- the points that the paper leaves open, dwr.md 15 ----------------------------------------------------
+
+GTO = ['issue.policy=gto']
+SETTINGS = {
+    'as it is': [], 'barriers explicit': EXPLICIT, 'ignored_latency 0 (9)': ['dwr.ignored_latency=0'], 'wakeup large (10)': ['dwr.wakeup=large'],
+    'on_foreign_release (6)': ['dwr.on_foreign_release=true'], 'group_span_blocks (5)': ['dwr.group_span_blocks=true'],
+    'lat_param (4)': ['dwr.lat_param=true'], 'ilt_keep (3)': ['dwr.ilt_keep=true'], 'ilt_index_shift 3 (1)': ['dwr.ilt_index_shift=3'],
+    'timeout 1000 (19)': ['dwr.timeout=1000'], 'latency 0': ['dwr.latency=0'], 'schedulers gto': GTO,
+    'skip no arrival (7)': LITERAL, '(7), ignored_latency 0': LITERAL + ['dwr.ignored_latency=0'], '(7), wakeup large': LITERAL + ['dwr.wakeup=large'],
+    '(7), on_foreign_release': LITERAL + ['dwr.on_foreign_release=true'], '(7), group_span_blocks': LITERAL + ['dwr.group_span_blocks=true'],
+    '(7), timeout 1000': LITERAL + ['dwr.timeout=1000'], '(7), latency 0': LITERAL + ['dwr.latency=0'], '(7), schedulers gto': LITERAL + GTO,
+}
+
+
+def open_points(e, options):
+    """What the trends that depend on an open point are with each setting of it."""
+    names, sets = list(KERNELS), {}
+    fixed_sizes = (8, 16, 32, 64)
+    for what, keys in SETTINGS.items():
+        own = [k for k in keys if k in GTO]
+        for kb, cache in KB.items():
+            sets[what, kb] = large(64) + keys + cache
+            for w in fixed_sizes:
+                sets[w, kb, bool(own)] = fixed(w) + own + cache
+        sets[what, 'no list'] = large(64) + keys + ['dwr.ilt_sets=0']
+        for latency in (0, 48):
+            sets[what, latency] = large(64) + keys + ([] if 'dwr.latency=0' in keys else ['dwr.latency=%d' % latency])
+    got = e.all(names, sets)
+    heading = ['DWR-64', 'T2 mu/64', 'idle mu-64', 'T4 nnc/8', 'T6 mean/best', 'idle: it', 'least', 'T7 12', '48', '192 KB', 'T10 mu', 'T11 bkp 0', '48']
+    rows = []
+    for what, keys in SETTINGS.items():
+        own = any(k in GTO for k in keys)
+        r = {n: got[n][what, 48] for n in names}
+        of = lambda n, w: got[n][w, 48, own]
+        gaps = [harmonic([got[n][8, kb, own].cycles / got[n][what, kb].cycles for n in names]) /
+                max(harmonic([got[n][8, kb, own].cycles / got[n][w, kb, own].cycles for n in names]) for w in fixed_sizes) for kb in KB]
+        idle = {w: mean([of(n, w).idle for n in names]) for w in fixed_sizes}
+        rows.append([what, '%.2f' % (of('mu', 64).cycles / r['mu'].cycles), '%+.0f' % (100 * (r['mu'].idle - of('mu', 64).idle)),
+                     '%.2f' % (of('nnc', 8).cycles / r['nnc'].cycles), '%.3f' % gaps[1],
+                     '%.0f' % (100 * mean([r[n].idle for n in names])), '%.0f' % (100 * min(idle.values()))] + ['%+.1f' % (100 * (g - 1)) for g in gaps] +
+                    ['%.2f' % (r['mu'].cycles / got['mu'][what, 'no list'].cycles)] +
+                    ['%.3f' % (r['bkp'].cycles / got['bkp'][what, latency].cycles) for latency in (0, 48)])
+    print('\nIPC of DWR-64 over warps of 64 on mu, of 8 on nnc, the best mean of one size; idle shares in %; gaps in %; without a list, and with other')
+    print('latencies, over the setting itself. Numbers in parentheses are the rows of dwr.md 15.')
+    e.lay_out(heading, rows)
+    e.keep('dwr_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])

@@ -77,11 +77,15 @@ class Experiment(Trends):
             self.launches[name] = self.make(name)(self.folder, self.size)
         return self.launches[name]
 
+    def launch_with(self, name, keys):
+        """The launch file of a run with @keys."""
+        return self.launch(name)
+
     def start(self, name, keys, machine=None):
         keys = tuple((self.machine if machine is None else machine) + keys)
         if (name, keys) not in self.running:
             self.running[name, keys] = self.pool.submit(
-                lambda text, at: self.result(self.run(text, self.model, keys, name='run%d' % at)), self.launch(name), len(self.running))
+                lambda text, at: self.result(self.run(text, self.model, keys, name='run%d' % at)), self.launch_with(name, keys), len(self.running))
         return self.running[name, keys]
 
     def start_profiled(self, name, keys):

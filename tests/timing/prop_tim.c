@@ -284,6 +284,8 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->dwr_on_foreign_release = rnd_below(r, 2);
     c->dwr_timeout = rnd_below(r, 3) ? 0 : between(r, 1, 500);
     c->dwr_release = rnd_below(r, 16) == 0;
+    c->dwr_bar_mode = rnd_below(r, 2);
+    c->dwr_group_span_blocks = rnd_below(r, 3) == 0;
     if (!c->dwr_on)
         return;
     c->swl_on = c->pools_on = c->ccws_on = c->daws_on = c->lsu_separate = false;
@@ -386,7 +388,7 @@ struct outcome {
     uint64_t entries, expansions, executed, eager; /* to know that they occur */
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
-    uint64_t joined, ignored; /* accesses of packets; LAT barriers */
+    uint64_t joined, ignored, explicit_barriers; /* accesses of packets; LAT barriers; lanes of explicit ones */
     uint64_t gpu[TIM_GPU_COUNT];
     uint64_t stale;  /* loads of values that only L1 still had */
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
@@ -413,11 +415,25 @@ static void scalar_loads(struct rnd *r, struct lw_sink *out)
         }
 }
 
+/** Is it a load or store of global or local memory, or by a generic address, which may have a LAT barrier? */
+static bool is_lat(const char *line, const char *end)
+{
+    static const char *const names[] = {"ld.global", "ld.local", "ld.generic", "st.global", "st.local", "st.generic"};
+
+    if (*line == '@')
+        line = (const char *)memchr(line, ' ', (size_t)(end - line)) + 1;
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
+        if ((size_t)(end - line) > strlen(names[i]) && memcmp(line, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 /** Control fields for @in's instructions, which have none, and fences after some that write. Whatever they say, it
  *  is only when instructions issue: barriers are few, so that loads, results and operands to be read meet on one, and
  *  several are waited for. */
-static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
+static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, struct lw_buffer *out)
 {
+    const bool has_lats = rnd_below(of_lats, 2);
     const unsigned bars = between(r, 1, 6), waits = between(r, 1, 4), stalls = between(r, 1, 15);
 
     bool begins = false;
@@ -438,6 +454,8 @@ static void random_fields(struct rnd *r, const char *in, struct lw_buffer *out)
         if (is_insn && rnd_below(r, 12) == 0)
             lw_printf(&out->sink, "depbar.le %u, %u {st=%u}\n", rnd_below(r, bars), rnd_below(r, 4),
                       rnd_below(r, 7));
+        if (is_insn && has_lats && is_lat(in, end) && rnd_below(of_lats, 8) != 0) /* most have an explicit barrier */
+            lw_put(&out->sink, "bar.synch_partner\n");
         lw_printf(&out->sink, "%.*s", (int)(end - in), in);
         if (is_insn) {
             lw_printf(&out->sink, " {st=%u", rnd_below(r, 3) ? 1 : rnd_below(r, stalls + 1));
@@ -506,7 +524,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
     struct rnd of_tags = {.state = seed ^ 7777}, of_groups = {.state = seed ^ 77777},
-               of_blocks = {.state = seed ^ 777777};
+               of_blocks = {.state = seed ^ 777777}, of_lats = {.state = seed ^ 7777777};
     struct tim_options options = {.reference = reference};
     struct emu_engine *engine;
     struct tim_config *machine;
@@ -525,7 +543,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     out->midway = 0;
     random_config(&r, &config);
     random_kernel(&r, &bare);
-    random_fields(&fields, bare.text, &text);
+    random_fields(&fields, &of_lats, bare.text, &text);
     lw_buffer_fini(&bare);
     fix_check(tim_config_load("fermi", &machine, &err), &err);
     random_machine(&r, config.warp_width, config.reconv, machine);
@@ -576,7 +594,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     for (unsigned c = 0; c < machine->core_count; c++)
         out->stale += e->stats[c].count[TIM_CORE_l1_stale];
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
-    out->joined = out->ignored = 0;
+    out->joined = out->ignored = out->explicit_barriers = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -585,7 +603,10 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->ignored += n[TIM_CORE_dwr_ignored];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
             fail_msg("LW_SEED=%llu: more instructions than NB-LATs go into the ILT", (unsigned long long)seed);
-        if (stop.kind == EMU_STOP_IDLE && !machine->issue_switch_on_stall && size->sum != n[TIM_CORE_dwr_barriers])
+        out->explicit_barriers += n[TIM_CORE_dwr_barrier_lanes];
+        if (machine->dwr_bar_mode == TIM_DWR_EXPLICIT && n[TIM_CORE_dwr_barriers] > n[TIM_CORE_dwr_barrier_lanes])
+            fail_msg("LW_SEED=%llu: more operations than lanes of barriers", (unsigned long long)seed);
+        if (machine->dwr_bar_mode == TIM_DWR_IMPLICIT && stop.kind == EMU_STOP_IDLE && !machine->issue_switch_on_stall && size->sum != n[TIM_CORE_dwr_barriers])
             fail_msg("LW_SEED=%llu: %llu barrier operations for %llu LATs", (unsigned long long)seed,
                      (unsigned long long)n[TIM_CORE_dwr_barriers], (unsigned long long)size->sum);
     }
@@ -613,7 +634,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
-    unsigned joined = 0, ignored = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
+    unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
     uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0};
 
     (void)state;
@@ -654,6 +675,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
             gpu[i] += naive.gpu[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
+        explicit_barriers += naive.explicit_barriers != 0;
         idle += shipped.idle_tags;
         entries += naive.entries != 0;
         expansions += naive.expansions != 0;
@@ -666,7 +688,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("%u of %u ended, %u were stopped midway, %u loaded old values\n", ended, count, midway, stale);
     print_message("with tags: %u read entries, %u expanded, %u at branches, %u executed scalar, %u made no use of them\n",
                   entries, expansions, eager, executed, idle);
-    print_message("in groups: %u joined accesses, %u ignored barriers\n", joined, ignored);
+    print_message("in groups: %u joined accesses, %u ignored barriers, %u explicit ones\n", joined, ignored, explicit_barriers);
     print_message("launches: %llu by the device, of %llu groups %llu joined, %llu of these spilled and %llu came back; LaPerm: %llu "
                   "blocks near, %llu from a backup, %llu entries read\n", (unsigned long long)gpu[TIM_GPU_device_launches],
                   (unsigned long long)gpu[TIM_GPU_dtbl_groups], (unsigned long long)gpu[TIM_GPU_dtbl_joined],
@@ -675,7 +697,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                   (unsigned long long)gpu[TIM_GPU_laperm_reads]);
     for (unsigned i = TIM_GPU_dtbl_groups; i <= TIM_GPU_laperm_reads; i++)
         assert_true(gpu[i] != 0 || count < 200 || getenv("LW_MECHANISM") != NULL);
-    assert_true((joined != 0 && ignored != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200 ||
+    assert_true((joined != 0 && ignored != 0 && explicit_barriers != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200 ||
                 getenv("LW_MECHANISM") != NULL);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);

@@ -472,7 +472,7 @@ static void clear_warp(struct tim_warp *w)
  *  for others @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
-    const unsigned group = core->config->core_group;
+    const unsigned group = tim_slot_unit(core->config);
 
     if (k % group != 0)
         return w;
@@ -643,24 +643,38 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
     return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
+/** Takes those of scheduler @s that the mechanism holds out of @ready. True: there were some. */
+static bool hold_each(struct tim_core *core, struct tim_mech *mech, unsigned s, uint64_t *ready)
+{
+    bool held = false;
+
+    for (unsigned i = 0; i < core->hot.words; i++)
+        for (LW_EACH_BIT(b, ready[i])) {
+            const unsigned warp = tim_mech_slot(core->config, s, i, (unsigned)b);
+
+            if (mech->row->holds(mech, warp, tim_head(&core->warp[warp]))) {
+                ready[i] &= ~(UINT64_C(1) << b);
+                held = true;
+            }
+        }
+    return held;
+}
+
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
-    uint64_t suspects[TIM_MAX_WARPS / 64];
     bool held = false;
 
     if (core->picks_at[s] != core->now + 1) /* a slot may check its warps twice */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
     core->picks_at[s] = core->now + 1;
-    if (core->mechs.count == 1 && core->mechs.mech[0]->row->holds_of != NULL)
-        return core->mechs.mech[0]->row->holds_of(core->mechs.mech[0], s, ready);
-    memcpy(suspects, ready, core->hot.words * sizeof *suspects);
-    tim_mechs_suspect(&core->mechs, s, core->hot.words, suspects);
-    for (unsigned i = 0; i < core->hot.words; i++)
-        for (LW_EACH_BIT(b, suspects[i]))
-            if (tim_core_holder(core, (i * 64 + (unsigned)b) * core->config->issue_schedulers + s) != NULL) {
-                ready[i] &= ~(UINT64_C(1) << b);
-                held = true;
-            }
+    for (unsigned i = 0; i < core->mechs.count; i++) {
+        struct tim_mech *mech = core->mechs.mech[i];
+
+        if (mech->row->holds_of != NULL)
+            held |= mech->row->holds_of(mech, s, ready);
+        else if (mech->row->holds != NULL)
+            held |= hold_each(core, mech, s, ready);
+    }
     return held;
 }
 

@@ -652,10 +652,14 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing);
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 
 
-/** Returns the number of warp slots that @warps warps of a block occupy: whole groups. */
+/** Warp slots that blocks take together: a group, unless groups span blocks. */
+static inline unsigned tim_slot_unit(const struct tim_config *c)
+{
+    return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
+}
 static inline unsigned tim_slots_of(const struct tim_config *config, unsigned warps)
 {
-    return (warps + config->core_group - 1) / config->core_group * config->core_group;
+    return (warps + tim_slot_unit(config) - 1) / tim_slot_unit(config) * tim_slot_unit(config);
 }
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 {

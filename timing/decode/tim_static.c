@@ -159,10 +159,12 @@ static void fill(const struct tim_config *config, const struct isa_insn *insn,
     out->takes_bars = (uint8_t)(((1u << insn->control.write_bar) | (1u << insn->control.read_bar)) & 0x3f);
     out->held = info->flags & ISA_F_SCALAR ? 1 : 0; /* takes one lane */
     out->flow = info->unit == ISA_UNIT_CTRL;
+    out->calls = (info->flags & ISA_F_CALL) != 0;
     out->type = (uint8_t)type_of(insn, info);
     out->launch = insn->op == ISA_LAUNCH_STREAM || insn->op == ISA_LAUNCH_BUFFER || insn->op == ISA_LAUNCH_BUFFER_OF ||
                   insn->op == ISA_LAUNCH_KERNEL || insn->op == ISA_LAUNCH_GROUP;
     out->joins = insn->op == ISA_BSYNC;
+    out->lat_barrier = insn->op == ISA_BAR_SYNCH_PARTNER;
     out->awaits = awaits(insn);
     out->writes = (info->flags & ISA_F_MEMORY) != 0 && (info->flags & ISA_F_STORE) != 0;
     out->sleep = insn->op == ISA_NANOSLEEP;

@@ -75,10 +75,12 @@ struct tim_static {
     bool data;        /* a vector load or store of global or local memory, or by generic addresses, not to_constant */
     bool of_constants; /* a vector load of constant memory, or to_constant */
     bool flow;        /* a branch, exit or other control instruction */
+    bool calls;       /* of these: it calls a function */
     bool load;        /* its results come from memory */
     bool uncached;    /* a load that bypasses L1, whatever its address */
     bool launch;      /* its warp may wait for a launch */
     bool constant;    /* it has an operand of a constant bank, at constant_at */
+    bool lat_barrier; /* bar.synch_partner */
     bool joins;       /* lanes that took different paths wait there for each other: bsync */
     struct isa_control control;
     uint8_t takes_bars; /* set of dependence barriers that it takes */

@@ -10,20 +10,32 @@
  *   none --loop with locality begins--> {loop, lines} <--next iteration of it or of an outer loop: new lines--+
  *    ^                                    |   |  +------------------------------------------------------------+
  *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
+ *
+ * A loop of a function that is called in a loop is inside that one. Open loops have a level for each function, the
+ * kernel's first; a level has the innermost loop of its function, whose table has those around it.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { LEVELS = 8 }; /* loops of functions that are called deeper are a part of the last */
+
+struct level {
+    uint16_t open;             /* 1 + the innermost loop of the function that its lanes are in */
+    bool calls;                /* lanes have called a function in it, and none is back */
+};
 struct entry {
     bool lives, allowed;
-    bool granted;              /* it has space in its loop */
-    bool charged;              /* the warp is in no loop; `loop` is the first one after its load */
-    uint16_t open;             /* 1 + the innermost loop that contains its lanes; 0: none */
-    unsigned lanes;            /* active lanes of its last instruction */
-    unsigned lines;            /* footprint in lines */
-    uint64_t loop, end;        /* pc of the loop, 0: none; pc of its last instruction */
+    bool granted;              /* it has room in its loop */
+    bool charged;              /* it is in no loop: `loop` is the next one after its load */
+    uint8_t levels;            /* how many functions have open loops; 0: it is in none */
+    uint8_t below;             /* `loop` is inside loops of so many lower levels, which were open as it began: */
+    uint16_t within[LEVELS];   /* the innermost of each */
+    struct level level[LEVELS];
+    unsigned lanes;            /* of its last instruction */
+    unsigned lines;            /* footprint */
+    uint64_t loop, end;        /* pc; 0: none; its last instruction */
     const struct tim_code *code;
 };
 struct daws {
@@ -166,60 +178,116 @@ static void update_prediction(struct daws *daws, struct entry *e)
     set_entry(daws, e, &loop, e->charged);
 }
 
-/** Is @loop the innermost open loop, or one that encloses it? */
-static bool is_open(const struct entry *e, unsigned loop)
+static const struct tim_loop *open_loop(const struct entry *e, unsigned level)
 {
-    unsigned open = e->open;
-
-    while (open != 0 && open != loop)
-        open = e->code->loop[open - 1].parent;
-    return open != 0;
+    return &e->code->loop[e->level[level].open - 1];
 }
 
-/** Has every lane of the warp left the loop and the functions that it calls? */
-static bool is_left(const struct daws *daws, unsigned warp, const struct tim_loop *loop)
+/** The level of the loop's function: a new one above the others if it has none, e->levels. */
+static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
+{
+    unsigned level = 0;
+
+    while (level < e->levels && open_loop(e, level)->from != loop->from)
+        level++;
+    return level;
+}
+
+/** Is @loop @inner, or around it in its function? 0: no loop. */
+static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
+{
+    while (inner != 0 && inner != loop)
+        inner = code->loop[inner - 1].parent;
+    return inner != 0;
+}
+
+/** Is no lane of the warp in the loop, nor in what it calls? */
+static bool is_left(const struct daws *daws, unsigned warp, struct level *level, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
 
-    return !core->inside(core->context, warp, loop->begin, loop->end) &&
-           (loop->called || ((loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
-                             !core->inside(core->context, warp, loop->to, UINT64_MAX)));
+    if (core->inside(core->context, warp, loop->begin, loop->end)) {
+        level->calls = false;
+        return false;
+    }
+    if (loop->called) /* whose callers have other addresses, as what it calls has */
+        return !level->calls;
+    return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
+           !core->inside(core->context, warp, loop->to, UINT64_MAX);
 }
 
-/** Closes loops that no lane is in any more, after an instruction that may leave them. Returns true if the outermost
- *  one was closed. */
+/** The loops of the level from the innermost on, up to the first that is not left, or @all. Is the level left? */
+static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
+{
+    struct entry *e = &daws->entry[warp];
+    struct level *level = &e->level[at];
+
+    while (level->open != 0) {
+        const struct tim_loop *loop = open_loop(e, at);
+
+        if (!all && !is_left(daws, warp, level, loop))
+            return false;
+        tim_daws_leaves(&daws->tables, loop->begin, warp);
+        level->open = loop->parent;
+        level->calls = false;
+    }
+    return true;
+}
+
+/** Loops in which no lane is any more, after an instruction that may leave them. With a level go those above it. True: the
+ *  outermost is one. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];
-    bool was = e->open != 0;
+    const unsigned levels = e->levels;
+    bool left = false;
 
-    while (e->open != 0 && is_left(daws, warp, &e->code->loop[e->open - 1])) {
-        tim_daws_leaves(&daws->tables, e->code->loop[e->open - 1].begin, warp);
-        e->open = e->code->loop[e->open - 1].parent;
+    for (unsigned at = 0; at < levels; at++) {
+        left = leave_level(daws, warp, at, left);
+        if (left && e->levels > at)
+            e->levels = (uint8_t)at;
     }
-    return was && e->open == 0;
+    return levels != 0 && e->levels == 0;
+}
+
+/** The instruction @pc of the warp has called a function. */
+static void note_call(struct entry *e, uint64_t pc)
+{
+    for (unsigned at = 0; at < e->levels; at++)
+        if (pc >= open_loop(e, at)->begin && pc <= open_loop(e, at)->end)
+            e->level[at].calls = true;
 }
 
 static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
 {
     struct entry *e = &daws->entry[warp];
     const struct tim_loop *l = &e->code->loop[loop - 1];
-    bool enters = !is_open(e, loop), real = e->loop != 0 && !e->charged;
+    const unsigned level = level_of(e, l);
+    bool enters = level == e->levels || !contains(e->code, loop, e->level[level].open), real = e->loop != 0 && !e->charged;
+    bool around = level < e->below && contains(e->code, loop, e->within[level]);
 
-    if (e->open != 0 && e->code->loop[e->open - 1].from != l->from)
-        return; /* the loop is in a function that a loop calls: part of the calling loop */
-    if (enters)
-        e->open = (uint16_t)loop;
+    if (level == LEVELS)
+        return;
+    if (enters) {
+        e->level[level] = (struct level){.open = (uint16_t)loop};
+        e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
+        if (around)
+            e->below = (uint8_t)level; /* it was left since */
+    }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
-    if (real && e->loop != l->begin && e->loop >= l->begin && e->end <= l->end)
-        update_prediction(daws, e); /* next iteration of an enclosing loop */
-    else if (tim_daws_has_locality(&daws->tables, l->begin))
+    if (real && e->loop != l->begin && ((e->loop >= l->begin && e->end <= l->end) || (around && !enters))) {
+        update_prediction(daws, e); /* the next iteration of a loop around it */
+    } else if (tim_daws_has_locality(&daws->tables, l->begin)) {
         set_entry(daws, e, l, false);
-    else if (e->charged)
+        e->below = (uint8_t)level;
+        for (unsigned i = 0; i < level; i++)
+            e->within[i] = e->level[i].open;
+    } else if (e->charged) {
         set_entry(daws, e, NULL, false);
-    else if (e->loop == l->begin)
+    } else if (e->loop == l->begin) {
         e->lines = 0;
+    }
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -278,11 +346,13 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
         tim_histogram_add(&mech->core->histogram[TIM_CORE_H_daws_allowed], daws->allowed);
         tim_histogram_add(&mech->core->histogram[TIM_CORE_H_daws_footprint], daws->sum);
     }
-    if (!e->lives || (loop == 0 && e->open == 0 && !e->charged))
+    if (!e->lives || (loop == 0 && e->levels == 0 && !e->charged))
         return;
     e->lanes = issue->lanes;
     e->code = issue->code;
-    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has already executed it */
+    if (issue->what->calls)
+        note_call(e, issue->pc);
+    left = issue->what->flow && leave_loops(daws, issue->warp); /* emu has executed it */
     passed = e->charged && issue->pc > e->end;
     if (left || passed)
         set_entry(daws, e, NULL, false);
@@ -333,7 +403,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
             const struct tim_loop *loop;
             struct tim_mech_warp w;
 
-            if (!e->lives || e->open != 0 || (e->loop != 0 && !e->charged))
+            if (!e->lives || e->levels != 0 || (e->loop != 0 && !e->charged))
                 continue;
             mech->core->look(mech->core->context, warp, &w);
             if (w.next == NULL || !tim_is_data_load(w.next))

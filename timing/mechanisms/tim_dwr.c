@@ -7,7 +7,8 @@
  * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT"; section numbers
  * below refer to dwr.md.
  *
- *             reaches a LAT            24 cycles               all partners arrived         class complete
+ *      reaches a LAT, or (dwr.bar_mode: explicit)
+ *      issues a bar.synch_partner      24 cycles               all partners arrived         class complete
  *     READY ---------------> BARRIER ------------> WAITS ------------------------> COMBINE ---------------> READY
  *                               |                                                                             ^
  *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
@@ -45,8 +46,9 @@ struct group {
 struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned n, groups;    /* members per group; number of groups */
-    uint64_t all;          /* set of all members */
+    unsigned n, groups;    /* members of a group; groups */
+    unsigned words;        /* of a scheduler's set of warps */
+    uint64_t all;          /* members */
     struct tim_ilt ilt;
     uint64_t launch;       /* 1 + the latest launch with blocks on this core */
     uint64_t next_at;      /* no operation ends, and no entry times out, before this cycle */
@@ -81,6 +83,7 @@ static struct tim_mech *create(const struct tim_mech_core *core)
     dwr->all = lw_mask(dwr->n);
     dwr->groups = config->core_warps / dwr->n;
     dwr->next_at = UINT64_MAX;
+    dwr->words = (config->core_warps + 64 * config->issue_schedulers - 1) / (64 * config->issue_schedulers);
     for (unsigned w = 0; w < config->core_warps; w++) {
         dwr->of[w] = (uint8_t)(w / dwr->n);
         dwr->sched[w] = (uint8_t)(w % config->issue_schedulers);
@@ -117,6 +120,18 @@ static uint64_t bit_of(const struct dwr *dwr, unsigned warp)
     return UINT64_C(1) << (warp - dwr->of[warp] * dwr->n);
 }
 
+static bool is_explicit(const struct dwr *dwr)
+{
+    return dwr->config->dwr_bar_mode == TIM_DWR_EXPLICIT;
+}
+
+/** The barrier of the LAT @pc, by which lists and entries know it: the instruction before it, or itself. */
+static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
+{
+    return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
+}
+
+/** Of the barrier @pc. */
 static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
 {
     return pc >> dwr->config->dwr_ilt_index_shift;
@@ -251,7 +266,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
 
     dwr->base.core->count[TIM_CORE_dwr_barriers]++;
     dwr->base.core->count[TIM_CORE_dwr_ignored]++;
-    note_ignored(dwr, number_of(dwr, m->pc));
+    note_ignored(dwr, number_of(dwr, barrier_of(dwr, m->pc)));
     pass(dwr, warp, TIM_DWR_PASSED, now);
     if (dwr->config->dwr_skip_counts_as_arrival && g->pst.valid) {
         g->pst.lock |= bit_of(dwr, warp);
@@ -264,9 +279,9 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
 {
     struct member *m = &dwr->member[warp];
     struct group *g = group_of(dwr, warp);
-    const uint64_t b = bit_of(dwr, warp);
+    const uint64_t b = bit_of(dwr, warp), pc = barrier_of(dwr, m->pc);
 
-    if (tim_ilt_lookup(&dwr->ilt, number_of(dwr, m->pc))) {
+    if (tim_ilt_lookup(&dwr->ilt, number_of(dwr, pc))) {
         ignore(dwr, warp, now);
         return;
     }
@@ -276,13 +291,13 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     }
     dwr->base.core->count[TIM_CORE_dwr_barriers]++;
     if (!g->pst.valid) {
-        g->pst = (struct tim_dwr_pst){.valid = true, .pc = m->pc, .lock = b, .since = now};
-    } else if (g->pst.pc == m->pc) {
+        g->pst = (struct tim_dwr_pst){.valid = true, .pc = pc, .lock = b, .since = now};
+    } else if (g->pst.pc == pc) {
         g->pst.lock |= b;
     } else {
         if (dwr->config->dwr_release == TIM_DWR_ANY)
             g->pst.lock |= b;
-        ilt_insert(dwr, m->pc);
+        ilt_insert(dwr, pc);
         dwr->base.core->count[TIM_CORE_dwr_nb_lat]++;
     }
     set_state(dwr, warp, TIM_DWR_WAITS);
@@ -388,7 +403,7 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
     struct dwr *dwr = (struct dwr *)mech;
     struct member *m = &dwr->member[warp];
 
-    if (!is_lat(dwr, next))
+    if (!is_lat(dwr, next) || is_explicit(dwr))
         return;
     if (m->state == TIM_DWR_BARRIER || m->state == TIM_DWR_WAITS) {
         m->reached = pc;
@@ -454,33 +469,46 @@ static bool is_next(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
+/** Is the warp, which is kept, at a barrier, or at a LAT that its class is not ready for? */
+static bool waits_for_others(const struct dwr *dwr, unsigned warp)
+{
+    return dwr->member[warp].state != TIM_DWR_COMBINE ||
+           (is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp));
+}
+
 static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
 {
     const struct dwr *dwr = (const struct dwr *)mech;
-    const struct member *m = &dwr->member[warp];
 
     if (dwr->pending[dwr->sched[warp]] != 0)
         return !is_next(dwr, warp);
-    switch (m->state) {
-    case TIM_DWR_BARRIER:
-    case TIM_DWR_WAITS:
-        return true;
-    case TIM_DWR_COMBINE:
-        return is_lat(dwr, next) && !m->alone && !may_start(dwr, warp);
+    switch (dwr->member[warp].state) {
+    case TIM_DWR_READY:
+        return is_lat(dwr, next) && !is_explicit(dwr); /* it is reached in this cycle */
     case TIM_DWR_PASSED:
         return false;
     default:
-        return is_lat(dwr, next); /* the warp reaches the LAT in this cycle */
+        return waits_for_others(dwr, warp);
     }
 }
 
-/* A ready warp has reached its next instruction. Before a LAT its state is therefore no longer READY. */
-static const uint64_t *suspects(struct tim_mech *mech, unsigned sched)
+/* A ready warp has reached its next instruction: before a LAT it is READY no more. So only those that are kept may be held. */
+static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
 {
-    static const uint64_t all[TIM_MAX_WARPS / 64] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
     const struct dwr *dwr = (const struct dwr *)mech;
+    const bool issues_class = dwr->pending[sched] != 0;
+    bool held = false;
 
-    return dwr->pending[sched] != 0 ? all : dwr->kept[sched];
+    for (unsigned i = 0; i < dwr->words; i++)
+        for (LW_EACH_BIT(b, issues_class ? ready[i] : ready[i] & dwr->kept[sched][i])) {
+            const unsigned warp = tim_mech_slot(dwr->config, sched, i, (unsigned)b);
+
+            if (issues_class ? is_next(dwr, warp) : !waits_for_others(dwr, warp))
+                continue;
+            ready[i] &= ~(UINT64_C(1) << b);
+            held = true;
+        }
+    return held;
 }
 
 /** Removes a member from the issuing class: it has issued or, if @issued is false, will not issue. */
@@ -505,8 +533,18 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     const unsigned first = dwr->of[issue->warp] * dwr->n;
 
     m->packet = 0;
+    if (issue->what->lat_barrier && is_explicit(dwr)) {
+        mech->core->count[TIM_CORE_dwr_barrier_lanes] += issue->lanes;
+        advance(dwr, mech->core->now);
+        begin(dwr, issue->warp, issue->pc + ISA_WORD_BYTES, mech->core->now);
+        return;
+    }
     if (!is_lat(dwr, issue->what))
         return;
+    if (is_explicit(dwr) && issue->pc != m->pc) { /* without a barrier, or of another split than the barrier */
+        tim_histogram_add(&mech->core->histogram[TIM_CORE_H_dwr_issue_size], 1);
+        return;
+    }
     if ((g->pending & bit_of(dwr, issue->warp)) != 0) {
         m->packet = g->packet;
         leave(dwr, issue->warp, true);
@@ -715,6 +753,6 @@ const struct tim_mechanism tim_dwr = {
     .name = "dwr", .summary = "dynamic warp resizing: warps of a group issue loads and stores as one large warp",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .waits = waits, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
-    .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds, .suspects = suspects,
+    .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds, .holds_of = holds_of,
     .next = next, .why = why, .gauge = gauge, .show = show,
 };

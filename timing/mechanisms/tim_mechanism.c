@@ -193,26 +193,6 @@ bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *rea
     return changed;
 }
 
-void tim_mechs_suspect(const struct tim_mechs *mechs, unsigned sched, unsigned words, uint64_t *set)
-{
-    uint64_t all[TIM_MAX_WARPS / 64] = {0};
-
-    for (unsigned i = 0; i < mechs->count; i++) {
-        struct tim_mech *mech = mechs->mech[i];
-        const uint64_t *some;
-
-        if (mech->row->holds == NULL)
-            continue;
-        if (mech->row->suspects == NULL)
-            return;
-        some = mech->row->suspects(mech, sched);
-        for (unsigned k = 0; k < words; k++)
-            all[k] |= some[k];
-    }
-    for (unsigned k = 0; k < words; k++)
-        set[k] &= all[k];
-}
-
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next)
 {
     for (unsigned i = 0; i < mechs->count; i++)

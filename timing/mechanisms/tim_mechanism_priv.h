@@ -162,11 +162,8 @@ struct tim_mechanism {
     bool every_cycle; /* `picks` is also called if no warp is ready */
     /** Must a ready warp, whose next instruction is @next, not issue? Must not change state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
-    /** Returns the set of warps of scheduler @sched that `holds` may hold, in the form of `ready` of `picks`. Hook
-     *  NULL: `holds` may hold any warp. */
-    const uint64_t *(*suspects)(struct tim_mech *mech, unsigned sched);
-    /** Applies `holds` to all warps of scheduler @sched: removes the held warps from @ready, which has the form of
-     *  `picks`. Returns true if it removed any. NULL: the core calls `holds` for each warp. */
+    /** `holds` for all ready warps of scheduler @sched together: takes those that it holds out of @ready, which is as for
+     *  `picks`. True: there were some. NULL: `holds` is called for each. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
      *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may
@@ -239,9 +236,12 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
 void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
-/** Removes from @set, of @words words, the warps that no mechanism may hold. */
-void tim_mechs_suspect(const struct tim_mechs *mechs, unsigned sched, unsigned words, uint64_t *set);
-/** Returns the mechanism that holds the warp back; NULL: none. */
+/** The slot of bit @bit in word @word of a set of scheduler @sched's warps, such as `ready` of `picks`. */
+static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
+{
+    return (word * 64 + bit) * config->issue_schedulers + sched;
+}
+/** The one that holds the warp back; NULL: none does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
 

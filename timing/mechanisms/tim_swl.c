@@ -12,8 +12,9 @@ struct swl {
     struct tim_mech base;
     bool sticky;
     unsigned limit;
-    struct tim_mech_list running; /* live warps that do not wait */
-    bool active[TIM_MAX_WARPS];   /* by slot: the warp may issue */
+    struct tim_mech_list running; /* warps that live and do not wait */
+    bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
+    unsigned admitted;            /* how many have one */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -55,6 +56,7 @@ static void admit(struct swl *swl)
             swl->active[swl->running.warp[i]] = true;
             left--;
         }
+    swl->admitted = swl->limit - left;
 }
 
 static void leave(struct swl *swl, unsigned warp)
@@ -85,7 +87,16 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
 
 static void waits(struct tim_mech *mech, unsigned warp, bool begins)
 {
-    (begins ? leave : enter)((struct swl *)mech, warp);
+    struct swl *swl = (struct swl *)mech;
+
+    mech->core->count[TIM_CORE_swl_lifts] += begins && swl->active[warp] && swl->running.count > swl->limit;
+    (begins ? leave : enter)(swl, warp);
+}
+
+static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
+{
+    if (tim_is_data_load(issue->what))
+        tim_histogram_add(&mech->core->histogram[TIM_CORE_H_swl_allowed], ((struct swl *)mech)->admitted);
 }
 
 static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
@@ -104,6 +115,13 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     lw_printf(out, "%u older warps of the core run, and the limit is %u", older, swl->limit);
 }
 
+static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
+{
+    *name = "swl: warps that may issue";
+    *value = ((const struct swl *)mech)->admitted;
+    return index == 0;
+}
+
 static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct swl *swl = (const struct swl *)mech;
@@ -118,5 +136,5 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_swl = {
     .name = "swl", .summary = "static warp limiting: only the oldest issue.limit warps of a core issue",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends,
-    .waits = waits, .holds = holds, .why = why, .show = show,
+    .waits = waits, .issues = issues, .holds = holds, .why = why, .gauge = gauge, .show = show,
 };

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. U2 to U30 are the unit tests of dwr.md 16.1, with its expected values; hand traces are those of its
- * sections 6 and 7. U1 and U2 are of explicit barriers, which there are none of; U20 is test_tim_packets.c; U28 is
- * test_tim_kernels.sh, which runs all kernels with it; U29 is prop_tim.c, too.
+ * Dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values; hand traces are those of its
+ * sections 6 and 7, where an ignored barrier is no arrival (traces are "literal"). Tests run twice: with implicit barriers, and
+ * with explicit ones (bar.synch_partner). U1 and U2 are test_ptx_lat.c; U20 is test_tim_packets.c; U28 is test_tim_kernels.sh,
+ * which runs all kernels with it, and test_lat_barriers.sh; U29 is prop_tim.c.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_dwr_priv.h"
 
 static const struct tim_static lat = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true, .data = true};
+static const struct tim_static lat_barrier = {.path = TIM_PATH_NONE, .type = TIM_TYPE_SPECIAL, .lat_barrier = true};
+
+static bool is_explicit; /* the test runs with barriers that are instructions */
 
 /* ---- by hand: warps of 8 lanes; pcs are numbers of instructions ------------------------------------------------- */
 
@@ -16,7 +20,8 @@ static struct mech_core *dwr_new(unsigned n, const char *more, unsigned warps)
     char set[256];
     struct mech_core *m;
 
-    snprintf(set, sizeof set, "issue.schedulers=1 dwr.on=on core.group=%u%s%s", n, *more != '\0' ? " " : "", more);
+    snprintf(set, sizeof set, "issue.schedulers=1 dwr.on=on dwr.bar_mode=%s dwr.skip_counts_as_arrival=off core.group=%u%s%s",
+             is_explicit ? "explicit" : "implicit", n, *more != '\0' ? " " : "", more);
     m = mech_new(set, 0);
     mech_begin(m, warps);
     return m;
@@ -28,12 +33,19 @@ static void at(struct mech_core *m, uint64_t cycle)
     tim_mechs_pick(&m->mechs, 0, NULL);
 }
 
-/** In this cycle the warp's next instruction is the LAT @pc. */
+/** In this cycle the warp's next instruction is the LAT @pc; or (explicit) it issues the barrier @pc, whose LAT is next. */
 static void reach(struct mech_core *m, unsigned warp, unsigned pc)
 {
     m->warp[warp].lanes = 0xff;
     m->warp[warp].pc = (uint64_t)pc * ISA_WORD_BYTES;
+    if (is_explicit) {
+        tim_mechs_reach(&m->mechs, warp, m->warp[warp].pc, &lat_barrier);
+        assert_false(mech_holds(m, warp, &lat_barrier));
+        tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = 8, .what = &lat_barrier, .pc = m->warp[warp].pc});
+        m->warp[warp].pc += ISA_WORD_BYTES;
+    }
     tim_mechs_reach(&m->mechs, warp, m->warp[warp].pc, &lat);
+    assert_true(mech_holds(m, warp, &lat));
 }
 
 /** The same in cycle @cycle, whose operation is over then 24 cycles later. */
@@ -131,11 +143,11 @@ static void u4_the_timing_of_section_6(void **state)
     at(m, 29); /* the release */
     entry_is(m, 0, false, 0, 0);
     assert_true(!mech_holds(m, 0, &lat) && mech_holds(m, 1, &lat));
-    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 0, .lanes = 8, .what = &lat, .pc = 7 * ISA_WORD_BYTES});
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 0, .lanes = 8, .what = &lat, .pc = m->warp[0].pc});
     assert_true(mech_holds(m, 0, &mech_alu)); /* the port is held in 29 and 30 */
     at(m, 30);
     assert_true(mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &lat));
-    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 1, .lanes = 8, .what = &lat, .pc = 7 * ISA_WORD_BYTES});
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 1, .lanes = 8, .what = &lat, .pc = m->warp[1].pc});
     at(m, 31);
     assert_false(mech_holds(m, 0, &mech_alu));
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_wait].sum, 5);
@@ -601,7 +613,26 @@ static struct run *dwr_run(void)
     r->config->core_group = 2;
     r->config->l1_line = r->config->l1_sector = 64;
     r->config->dwr_on = true;
+    r->config->dwr_skip_counts_as_arrival = false;
+    r->config->dwr_bar_mode = is_explicit ? TIM_DWR_EXPLICIT : TIM_DWR_IMPLICIT;
     return r;
+}
+
+/** The program, (explicit) with a bar.synch_partner before each load and store of global memory. */
+static const char *program_of(const char *text)
+{
+    static char out[4096];
+    char *to = out;
+
+    for (const char *line = text; *line != '\0';) {
+        const char *end = strchr(line, '\n') + 1, *at = *line == '@' ? strchr(line, ' ') + 1 : line;
+
+        if (is_explicit && (strncmp(at, "ld.global", 9) == 0 || strncmp(at, "st.global", 9) == 0))
+            to += sprintf(to, "bar.synch_partner\n");
+        to += sprintf(to, "%.*s", (int)(end - line), line);
+        line = end;
+    }
+    return out;
 }
 
 #define BEGIN ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nv_s2r v1, %tid.x\nv_shl_b32 v2, v1, 2\nv_setp_u32.lt p0, v1, 8\n"
@@ -621,17 +652,18 @@ static void u3_partners_make_one_request(void **state)
     struct run *r = dwr_run();
 
     (void)state;
-    run_text(r, BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END, 1, 16);
+    run_text(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END), 1, 16);
     assert_int_equal(counted(r, TIM_CORE_dwr_releases), 1);
     assert_int_equal(sizes(r)->most, 2);
     assert_int_equal(counted(r, TIM_CORE_accesses), 1);
     assert_int_equal(counted(r, TIM_CORE_joined), 1);
+    assert_int_equal(counted(r, TIM_CORE_dwr_barrier_lanes), is_explicit ? 16 : 0);
     assert_int_equal(counted(r, TIM_CORE_dwr_ilt_inserts), 0);
     assert_int_equal(run_cycle(r, ISA_LD_GLOBAL, 1, 0) - run_cycle(r, ISA_LD_GLOBAL, 0, 0), 1);
     run_free(r);
     r = dwr_run();
     r->config->dwr_on = false;
-    run_text(r, BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END, 1, 16);
+    run_text(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END), 1, 16);
     assert_int_equal(counted(r, TIM_CORE_accesses), 2);
     run_free(r);
 }
@@ -652,7 +684,7 @@ static void u11_programs_of_section_7_end(void **state)
             struct run *r = dwr_run();
 
             r->config->dwr_on = on != 0;
-            run_text(r, programs[i], 1, 16);
+            run_text(r, program_of(programs[i]), 1, 16);
             assert_int_equal(sizes(r)->sum, counted(r, TIM_CORE_dwr_barriers));
             run_free(r);
         }
@@ -666,7 +698,7 @@ static void u8_the_hang_names_group_and_warps(void **state)
 
     (void)state;
     r->config->dwr_release = TIM_DWR_SAME_PC;
-    run_open(r, BEGIN "@!p0 bra a\nld.global.b32 v3, [s4:5+v2]\na:\nld.global.b32 v4, [s4:5+v2]\n" END, 1, 16);
+    run_open(r, program_of(BEGIN "@!p0 bra a\nld.global.b32 v3, [s4:5+v2]\na:\nld.global.b32 v4, [s4:5+v2]\n" END), 1, 16);
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
     snprintf(entry, sizeof entry, "group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
@@ -681,7 +713,7 @@ static void u23_a_warp_without_lanes_arrives(void **state)
     struct run *r = dwr_run();
 
     (void)state;
-    run_text(r, BEGIN "@p0 ld.global.b32 v3, [s4:5+v2]\n" END, 1, 16);
+    run_text(r, program_of(BEGIN "@p0 ld.global.b32 v3, [s4:5+v2]\n" END), 1, 16);
     assert_int_equal(sizes(r)->most, 2);
     assert_int_equal(counted(r, TIM_CORE_accesses), 1);
     assert_int_equal(counted(r, TIM_CORE_joined), 0);
@@ -702,7 +734,7 @@ static void u25_data_is_there_by_warp_or_for_all(void **state)
         struct run *r = dwr_run();
 
         r->config->dwr_wakeup = w == 0 ? TIM_DWR_SUBWARP : TIM_DWR_LARGE;
-        run_text(r, text, 1, 16);
+        run_text(r, program_of(text), 1, 16);
         assert_int_equal(sizes(r)->most, 2);
         for (unsigned i = 0; i < 2; i++) /* after warp 0's second load */
             (w == 0 ? sub : large)[i] = run_cycle(r, ISA_V_SUB_U32, i, 0);
@@ -726,7 +758,7 @@ static void u27_a_divided_warp(void **state)
     struct run *r = dwr_run();
 
     (void)state;
-    run_text(r, text, 1, 16);
+    run_text(r, program_of(text), 1, 16);
     assert_int_equal(sizes(r)->sum, 3);
     assert_int_equal(counted(r, TIM_CORE_dwr_barriers), 3);
     assert_int_equal(counted(r, TIM_CORE_access_lanes), 16);
@@ -747,19 +779,19 @@ static void u30_a_spin_on_a_partner_that_waits(void **state)
     struct lw_error err;
 
     (void)state;
-    run_open(r, LOCK, 1, 16);
+    run_open(r, program_of(LOCK), 1, 16);
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
     assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is held back by dwr"));
     run_free(r);
     r = dwr_run();
     r->config->dwr_timeout = 1000;
-    run_text(r, LOCK, 1, 16);
+    run_text(r, program_of(LOCK), 1, 16);
     assert_int_equal(counted(r, TIM_CORE_dwr_timeouts), 1);
     run_free(r);
     r = dwr_run();
     r->config->dwr_on = false;
-    run_text(r, LOCK, 1, 16);
+    run_text(r, program_of(LOCK), 1, 16);
     run_free(r);
 }
 
@@ -769,7 +801,7 @@ static void stores_join(void **state)
     struct run *r = dwr_run();
 
     (void)state;
-    run_text(r, BEGIN "st.global.b32 [s4:5+v2], v1\nfence.gpu\nld.global.b32 v4, [s4:5+v2]\n" END, 1, 16);
+    run_text(r, program_of(BEGIN "st.global.b32 [s4:5+v2], v1\nfence.gpu\nld.global.b32 v4, [s4:5+v2]\n" END), 1, 16);
     assert_int_equal(((struct run_memory *)run_engine(r)->memory)->writes, 1);
     assert_true(run_cycle(r, ISA_FENCE, 1, 0) <= 1);
     for (unsigned w = 0; w < 2; w++) {
@@ -792,7 +824,7 @@ static void members_of_several_schedulers_issue_side_by_side(void **state)
 
     (void)state;
     r->config->issue_schedulers = 2;
-    run_text(r, BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END, 1, 32);
+    run_text(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END), 1, 32);
     assert_int_equal(sizes(r)->most, 2);
     assert_int_equal(run_cycle(r, ISA_LD_GLOBAL, 1, 0), run_cycle(r, ISA_LD_GLOBAL, 0, 0));
     assert_int_equal(counted(r, TIM_CORE_accesses), 2);
@@ -807,7 +839,7 @@ static void a_packet_takes_one_entry_of_the_queue(void **state)
     (void)state;
     r->config->core_group = 8;
     r->config->lsu_queue = 1;
-    run_text(r, BEGIN "ld.global.b32 v3, [s4:5+v2]\nst.global.b32 [s4:5+v2], v3\n" END, 1, 64);
+    run_text(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\nst.global.b32 [s4:5+v2], v3\n" END), 1, 64);
     assert_int_equal(sizes(r)->most, 8);
     assert_int_equal(counted(r, TIM_CORE_accesses), 8);
     run_free(r);
@@ -822,7 +854,7 @@ static void groups_of_slots_are_of_one_block(void **state)
     r->config->core_warps = 8;
     r->config->core_threads = 64;
     r->config->issue_policy = TIM_SCHED_LRR;
-    run_open(r, BEGIN "bar.sync 0\n" END, 3, 40); /* five warps: two groups */
+    run_open(r, program_of(BEGIN "bar.sync 0\n" END), 3, 40); /* five warps: two groups */
     struct tim_engine *e = run_engine(r);
     struct lw_error err;
     fix_check(tim_engine_run_cycles(r->fix->engine, 5, &r->stop, &err), &err);
@@ -835,6 +867,38 @@ static void groups_of_slots_are_of_one_block(void **state)
     run_free(r);
 }
 
+/* 5.7, and its knob: blocks of five warps, in groups of four. The second group has warps of both. */
+static void groups_may_span_blocks(void **state)
+{
+    (void)state;
+    for (unsigned span = 0; span < 2; span++) {
+        struct run *r = dwr_run();
+        struct lw_error err;
+
+        r->config->core_group = 4;
+        r->config->core_warps = 12;
+        r->config->core_threads = 96;
+        r->config->dwr_group_span_blocks = span != 0;
+        run_open(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END), 2, 40);
+        struct tim_engine *e = run_engine(r);
+        fix_check(tim_engine_run_cycles(r->fix->engine, 5, &r->stop, &err), &err);
+        assert_int_equal(e->core[0]->blocks, span != 0 ? 2 : 1);
+        assert_int_equal(e->core[0]->warps, span != 0 ? 10 : 8);
+        for (unsigned w = 0; w < 12; w++)
+            assert_int_equal(e->core[0]->warp[w].used, w < (span != 0 ? 10 : 5));
+        if (span != 0) { /* 4 is the first block's last warp, 5 the second's first */
+            assert_int_not_equal(e->core[0]->warp[4].block, e->core[0]->warp[5].block);
+            assert_int_equal(e->core[0]->warp[5].block, e->core[0]->warp[9].block);
+        }
+        run_go(r);
+        assert_int_equal(counted(r, TIM_CORE_blocks), 2);
+        /* 4 warps, 4 of two blocks, 2; or twice 4 and 1 */
+        assert_int_equal(counted(r, TIM_CORE_dwr_releases), span != 0 ? 3 : 4);
+        assert_int_equal(sizes(r)->sum, 10);
+        run_free(r);
+    }
+}
+
 /* 15: 15 */
 static void a_group_of_one_is_without_it(void **state)
 {
@@ -842,49 +906,67 @@ static void a_group_of_one_is_without_it(void **state)
 
     (void)state;
     r->config->core_group = 1;
-    run_text(r, BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END, 1, 16);
+    run_text(r, program_of(BEGIN "ld.global.b32 v3, [s4:5+v2]\n" END), 1, 16);
     assert_int_equal(run_engine(r)->core[0]->mechs.count, 0);
     run_free(r);
 }
 
+static int implicit(void **state)
+{
+    (void)state;
+    is_explicit = false;
+    return 0;
+}
+
+static int explicit(void **state)
+{
+    (void)state;
+    is_explicit = true;
+    return 0;
+}
+
+#define ONCE(test) cmocka_unit_test_setup(test, implicit)
+#define BOTH(test) {#test, test, implicit, NULL, NULL}, {#test "_explicit", test, explicit, NULL, NULL}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(u4_the_timing_of_section_6),
-        cmocka_unit_test(u5_order_a),
-        cmocka_unit_test(u6_order_b),
-        cmocka_unit_test(u8_strict_barriers_hold_for_ever),
-        cmocka_unit_test(u9_a_block_barrier_is_an_arrival),
-        cmocka_unit_test(u10_a_partner_at_the_block_barrier_has_arrived_each_time),
-        cmocka_unit_test(u12_an_exit_is_an_arrival),
-        cmocka_unit_test(u13_a_partial_match),
-        cmocka_unit_test(u13_a_skip_may_count_as_an_arrival),
-        cmocka_unit_test(u13_one_of_the_two_is_locked),
-        cmocka_unit_test(u14_groups_are_slices_of_warp_numbers),
-        cmocka_unit_test(u15_a_set_of_the_ilt_is_full),
-        cmocka_unit_test(u16_the_ilt_keeps_the_last),
-        cmocka_unit_test(u17_an_instruction_is_once_in_the_ilt),
-        cmocka_unit_test(u18_a_hit_refreshes),
-        cmocka_unit_test(u19_the_tables_have_the_papers_sizes),
-        cmocka_unit_test(u21_slots_without_a_warp_have_arrived),
-        cmocka_unit_test(u22_a_warp_alone_is_released_at_once),
-        cmocka_unit_test(u24_three_partners_at_three_instructions),
-        cmocka_unit_test(u26_a_launch_empties_the_ilt),
-        cmocka_unit_test(a_class_waits_until_all_its_members_can_issue),
-        cmocka_unit_test(open_points_are_keys),
-        cmocka_unit_test(partners_do_not_wait_for_one_that_a_debugger_stops),
-        cmocka_unit_test(u3_partners_make_one_request),
-        cmocka_unit_test(u11_programs_of_section_7_end),
-        cmocka_unit_test(u8_the_hang_names_group_and_warps),
-        cmocka_unit_test(u23_a_warp_without_lanes_arrives),
-        cmocka_unit_test(u25_data_is_there_by_warp_or_for_all),
-        cmocka_unit_test(u27_a_divided_warp),
-        cmocka_unit_test(u30_a_spin_on_a_partner_that_waits),
-        cmocka_unit_test(stores_join),
-        cmocka_unit_test(members_of_several_schedulers_issue_side_by_side),
-        cmocka_unit_test(a_packet_takes_one_entry_of_the_queue),
-        cmocka_unit_test(groups_of_slots_are_of_one_block),
-        cmocka_unit_test(a_group_of_one_is_without_it),
+        BOTH(u4_the_timing_of_section_6),
+        BOTH(u5_order_a),
+        BOTH(u6_order_b),
+        BOTH(u8_strict_barriers_hold_for_ever),
+        BOTH(u9_a_block_barrier_is_an_arrival),
+        BOTH(u10_a_partner_at_the_block_barrier_has_arrived_each_time),
+        BOTH(u12_an_exit_is_an_arrival),
+        BOTH(u13_a_partial_match),
+        BOTH(u13_a_skip_may_count_as_an_arrival),
+        BOTH(u13_one_of_the_two_is_locked),
+        BOTH(u14_groups_are_slices_of_warp_numbers),
+        ONCE(u15_a_set_of_the_ilt_is_full),
+        ONCE(u16_the_ilt_keeps_the_last),
+        ONCE(u17_an_instruction_is_once_in_the_ilt),
+        ONCE(u18_a_hit_refreshes),
+        ONCE(u19_the_tables_have_the_papers_sizes),
+        BOTH(u21_slots_without_a_warp_have_arrived),
+        BOTH(u22_a_warp_alone_is_released_at_once),
+        BOTH(u24_three_partners_at_three_instructions),
+        BOTH(u26_a_launch_empties_the_ilt),
+        BOTH(a_class_waits_until_all_its_members_can_issue),
+        BOTH(open_points_are_keys),
+        BOTH(partners_do_not_wait_for_one_that_a_debugger_stops),
+        BOTH(u3_partners_make_one_request),
+        BOTH(u11_programs_of_section_7_end),
+        BOTH(u8_the_hang_names_group_and_warps),
+        BOTH(u23_a_warp_without_lanes_arrives),
+        BOTH(u25_data_is_there_by_warp_or_for_all),
+        BOTH(u27_a_divided_warp),
+        BOTH(u30_a_spin_on_a_partner_that_waits),
+        BOTH(stores_join),
+        BOTH(members_of_several_schedulers_issue_side_by_side),
+        BOTH(a_packet_takes_one_entry_of_the_queue),
+        BOTH(groups_of_slots_are_of_one_block),
+        BOTH(groups_may_span_blocks),
+        ONCE(a_group_of_one_is_without_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
