@@ -202,12 +202,26 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     return LW_OK;
 }
 
+/** Had scheduler @s no ready warp as mechanisms were asked in this cycle, and has nothing of it changed since? Its slot is then
+ *  counted. */
+static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
+{
+    const struct tim_mechs_query *query = &core->mechs.query;
+    const struct tim_known *known = &core->hot.known[core->hot.first[s] / 64];
+
+    if (!core->quick || core->hot.words != 1 || !query->lasts || query->at != now + 1 || query->lsu_used != core->lsu_used ||
+        query->ready[s][0] != 0 || known->recheck != 0 || (query->shares_pipes && s != 0 && known->can[TIM_PATH_DIRECT] != 0))
+        return false;
+    tim_count_idle(core, s, (enum tim_stall)query->nearest[s]);
+    return true;
+}
+
 /** Runs the issue phase of a core, from its current position. */
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
                             struct lw_error *err)
 {
     const unsigned schedulers = e->config.issue_schedulers, width = e->config.issue_width;
-    const bool brisk = core->brisk && core->replays == 0;
+    const bool passable = core->passable && core->replays == 0;
     const uint64_t now = e->now;
     unsigned s = e->at.sched, slot = e->at.slot;
     enum lw_status status = LW_OK;
@@ -215,7 +229,11 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct 
     bool stopped;
 
     while (s < schedulers) {
-        if (brisk && slot == 0 && tim_core_idles(core, s, now)) {
+        if (passable && slot == 0 && tim_core_idles(core, s, now)) {
+            s++;
+            continue;
+        }
+        if (core->mechs.cycle && slot == 0 && has_none_ready(core, s, now)) {
             s++;
             continue;
         }

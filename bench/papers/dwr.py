@@ -360,7 +360,7 @@ def costs(e, options, names, base):
 
 GTO = ['issue.policy=gto']
 SETTINGS = {
-    'as it is': [], 'barriers explicit': EXPLICIT, 'ignored_latency 0 (9)': ['dwr.ignored_latency=0'], 'wakeup large (10)': ['dwr.wakeup=large'],
+    'as it is': [], 'barriers explicit': EXPLICIT, 'explicit, ignored_latency 0': EXPLICIT + ['dwr.ignored_latency=0'], 'ignored_latency 0 (9)': ['dwr.ignored_latency=0'], 'wakeup large (10)': ['dwr.wakeup=large'],
     'on_foreign_release (6)': ['dwr.on_foreign_release=true'], 'group_span_blocks (5)': ['dwr.group_span_blocks=true'],
     'lat_param (4)': ['dwr.lat_param=true'], 'ilt_keep (3)': ['dwr.ilt_keep=true'], 'ilt_index_shift 3 (1)': ['dwr.ilt_index_shift=3'],
     'timeout 1000 (19)': ['dwr.timeout=1000'], 'latency 0': ['dwr.latency=0'], 'schedulers gto': GTO,
@@ -382,7 +382,7 @@ def open_points(e, options):
                 sets[w, kb, bool(own)] = fixed(w) + own + cache
         sets[what, 'no list'] = large(64) + keys + ['dwr.ilt_sets=0']
         for latency in (0, 48):
-            sets[what, latency] = large(64) + keys + ([] if 'dwr.latency=0' in keys else ['dwr.latency=%d' % latency])
+            sets[what, 'latency', latency] = large(64) + keys + ([] if 'dwr.latency=0' in keys else ['dwr.latency=%d' % latency])
     got = e.all(names, sets)
     heading = ['DWR-64', 'T2 mu/64', 'idle mu-64', 'T4 nnc/8', 'T6 mean/best', 'idle: it', 'least', 'T7 12', '48', '192 KB', 'T10 mu', 'T11 bkp 0', '48']
     rows = []
@@ -397,7 +397,7 @@ def open_points(e, options):
                      '%.2f' % (of('nnc', 8).cycles / r['nnc'].cycles), '%.3f' % gaps[1],
                      '%.0f' % (100 * mean([r[n].idle for n in names])), '%.0f' % (100 * min(idle.values()))] + ['%+.1f' % (100 * (g - 1)) for g in gaps] +
                     ['%.2f' % (r['mu'].cycles / got['mu'][what, 'no list'].cycles)] +
-                    ['%.3f' % (r['bkp'].cycles / got['bkp'][what, latency].cycles) for latency in (0, 48)])
+                    ['%.3f' % (r['bkp'].cycles / got['bkp'][what, 'latency', latency].cycles) for latency in (0, 48)])
     print('\nIPC of DWR-64 over warps of 64 on mu, of 8 on nnc, the best mean of one size; idle shares in %; gaps in %; without a list, and with other')
     print('latencies, over the setting itself. Numbers in parentheses are the rows of dwr.md 15.')
     e.lay_out(heading, rows)

@@ -301,8 +301,8 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
-    core->brisk = core->quick && core->hot.words == 1 && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL && core->config->issue_lanes == 0 &&
-                  !core->config->issue_rotate && !core->config->lsu_separate;
+    core->passable = core->quick && core->hot.words == 1 && !core->config->issue_rotate && !core->config->lsu_separate && !core->mechs.cycle;
+    core->brisk = core->passable && !core->mechs.every_cycle && !core->mechs.reaches && core->packets == NULL && core->config->issue_lanes == 0;
 }
 
 void tim_core_set_tracing(struct tim_core *core, bool tracing)
@@ -389,6 +389,17 @@ struct need {
     unsigned warps, slots, threads, registers, shared_bytes; /* slots: warp slots, in whole groups */
 };
 
+/** Warp slots that blocks take together: a group, unless groups span blocks. */
+static unsigned slot_unit(const struct tim_config *c)
+{
+    return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
+}
+
+static unsigned slots_of(const struct tim_config *config, unsigned warps)
+{
+    return (warps + slot_unit(config) - 1) / slot_unit(config) * slot_unit(config);
+}
+
 static struct need need_of(const struct tim_config *c, const struct emu_grid *grid)
 {
     const struct isa_function *kernel = grid->launch.kernel;
@@ -397,7 +408,7 @@ static struct need need_of(const struct tim_config *c, const struct emu_grid *gr
     a_warp = (a_warp + c->core_register_unit - 1) / c->core_register_unit * c->core_register_unit;
     return (struct need){
         .warps = grid->block_warps,
-        .slots = tim_slots_of(c, grid->block_warps),
+        .slots = slots_of(c, grid->block_warps),
         .threads = grid->block_threads,
         .registers = a_warp * grid->block_warps,
         .shared_bytes = (grid->shared_bytes + c->core_shared_unit - 1) / c->core_shared_unit *
@@ -472,7 +483,7 @@ static void clear_warp(struct tim_warp *w)
  *  for others @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
-    const unsigned group = tim_slot_unit(core->config);
+    const unsigned group = slot_unit(core->config);
 
     if (k % group != 0)
         return w;
@@ -572,7 +583,7 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     if (core->mechs.count != 0)
         tim_mechs_block(&core->mechs, block->grid->sequence, false);
     core->blocks--;
-    core->warps -= tim_slots_of(core->config, block->warps);
+    core->warps -= slots_of(core->config, block->warps);
     core->threads -= block->threads;
     core->registers -= block->registers;
     core->shared_bytes -= block->shared_bytes;
@@ -664,9 +675,10 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     bool held = false;
 
-    if (core->picks_at[s] != core->now + 1) /* a slot may check its warps twice */
+    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* a slot may look at its warps twice */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
-    core->picks_at[s] = core->now + 1;
+        core->picks_at[s] = core->now + 1;
+    }
     for (unsigned i = 0; i < core->mechs.count; i++) {
         struct tim_mech *mech = core->mechs.mech[i];
 

@@ -278,18 +278,17 @@ struct tim_ahead {
 /** Members that every cycle reads come first. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
-    uint64_t now;            /* the current cycle, for clock reads */
-    bool idle, poked;        /* poked: a block arrived, or a launch that a warp awaits has ended */
-    bool moved;              /* this tick changed state other than counters */
-    bool ticking;            /* a tick is running: `sums` does not include `each` yet */
-    bool no_capacity;            /* an access waits for space in the crossbar */
-    bool has_packet;         /* `packet` arrived while the core was idle */
-    bool reference;          /* the naive model, which is never idle */
-    bool tracing;            /* the window of the trace is open: every cycle checks all warps */
-    bool quick;              /* cached results of ready checks are used; otherwise every cycle checks all warps */
-    /* `quick`, at most 64 warps per scheduler, no issue.lanes, issue.rotate or lsu.separate, and no mechanism that
-     * needs every cycle, watches reached instructions or makes packets */
-    bool brisk;
+    uint64_t now;            /* the cycle that runs, for clocks */
+    bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
+    bool moved;              /* this tick changed more than counters */
+    bool ticking;            /* in a tick: `each` is not in `sums` */
+    bool no_capacity;            /* something waits for room in the crossbar */
+    bool has_packet;         /* `packet` came while it rested */
+    bool reference;          /* the naive model: it never rests */
+    bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
+    bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
+    bool passable;           /* quick, a word of places has all warps of a scheduler; no rotation, no queues of their own: idle schedulers are passed over */
+    bool brisk;              /* the same, and no mechanism that wants each cycle or makes packets, no lanes of issue */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
@@ -622,7 +621,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
 /** May a scheduler be skipped without a check of its warps (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
 {
-    return tim_kind.fixed || (core->brisk && core->replays == 0);
+    return tim_kind.fixed || (core->passable && core->replays == 0);
 }
 /** Functions of a cycle, for one kind of core. */
 struct tim_cycle {
@@ -652,15 +651,6 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing);
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
 
 
-/** Warp slots that blocks take together: a group, unless groups span blocks. */
-static inline unsigned tim_slot_unit(const struct tim_config *c)
-{
-    return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
-}
-static inline unsigned tim_slots_of(const struct tim_config *config, unsigned warps)
-{
-    return (warps + tim_slot_unit(config) - 1) / tim_slot_unit(config) * tim_slot_unit(config);
-}
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 {
     return warp % core->config->issue_schedulers;
@@ -961,8 +951,8 @@ static inline bool tim_is_one(uint16_t set)
 {
     return set != 0 && (set & (set - 1)) == 0;
 }
-/** Counts cycle @now as idle for scheduler @s of a brisk core without replays if no warp can issue, without a check
- *  of any warp. Returns false if warps must be checked. */
+/** The slots of scheduler @s of a passable core without replays issue nothing in cycle @now, without a
+ *  look at any warp: they have been counted, and mechanisms know of it that want to. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
     struct tim_known *k = &core->hot.known[s];
@@ -992,6 +982,8 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
+        if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0)
+            return false; /* it may be of one that has a place */
         if (takes != 0 &&
             (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
             return false;
@@ -1004,6 +996,8 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         k->nearest = nearest;
     }
     core->hot.idle[s]++;
+    if (!tim_kind.fixed && core->mechs.every_cycle && core->mechs.picks)
+        core->moved |= tim_mechs_pick(&core->mechs, s, tim_no_warps);
     return true;
 }
 #include "timing/core/tim_send_priv.h"

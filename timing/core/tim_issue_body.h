@@ -373,7 +373,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
     }
     const struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_quick(core) && slot == 0 ? w->head : tim_head(w);
-    assert(!tim_has_mechanisms(core) || tim_core_holder(core, warp) == NULL);
+    assert(tim_quick(core) || !tim_has_mechanisms(core) || tim_core_holder(core, warp) == NULL);
     status = execute(core, s, warp, what, slot == 1, now, ev, &issued, err);
     if (status != LW_OK)
         return status;

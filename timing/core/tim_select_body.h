@@ -142,8 +142,18 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Sets in @ready the warps of scheduler @s that may issue now. The result equals that of check_all(), but only
- *  touched warps and those whose time is reached are checked, and capacity is checked once for all others. */
+/** Could no warp issue, whatever room there is, and has none been touched? */
+static inline bool waits_all(const struct tim_known *known)
+{
+    uint64_t some = known->recheck;
+
+    for (unsigned p = 0; p < LW_COUNT_OF(known->can); p++)
+        some |= known->can[p];
+    return some == 0;
+}
+
+/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
+ *  reached, and of capacity once for all others. */
 static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -153,8 +163,14 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     bool lsu = tim_has_local(core) ? core->local[s].count < c->lsu_local : core->lsu_used != c->lsu_queue;
     uint32_t reasons;
 
-    if (now >= hot->known[first].recheck_min)
+    if (now >= hot->known[first].recheck_min) {
         expire(core, first, now);
+    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* the rest would find the same */
+        *ready = 0;
+        if (hold && tim_has_mechanisms(core) && core->mechs.picks)
+            tim_core_hold(core, s, ready);
+        return tim_suggest(hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED));
+    }
     reasons = select_in(core, s, first, ready, collector, lsu, now);
     for (unsigned i = 1; i < tim_words(core); i++)
         reasons |= select_in(core, s, first + i, ready + i, collector, lsu, now);
@@ -171,9 +187,14 @@ static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
     const struct tim_mechs_query *query = &core->mechs.query;
     uint64_t touched = 0;
 
-    for (unsigned i = 0; i < tim_words(core); i++)
-        touched |= core->hot.known[tim_first(core, s) / 64 + i].recheck;
-    return query->lasts && query->at == now + 1 && query->lsu_used == core->lsu_used && touched == 0;
+    if (!query->lasts || query->at != now + 1 || query->lsu_used != core->lsu_used)
+        return false;
+    for (unsigned i = 0; i < tim_words(core); i++) {
+        const struct tim_known *known = &core->hot.known[tim_first(core, s) / 64 + i];
+
+        touched |= known->recheck | (query->shares_pipes && s != 0 ? known->can[TIM_PATH_DIRECT] : 0);
+    }
+    return touched == 0;
 }
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)

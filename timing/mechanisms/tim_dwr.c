@@ -23,6 +23,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct member {
     uint8_t state; /* enum tim_dwr_state */
@@ -55,11 +56,14 @@ struct dwr {
     bool changed;          /* warps may have been released since the last `picks` */
     uint64_t *ignored;     /* instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
-    uint32_t sequence;     /* number of the last packet */
-    unsigned issuing;      /* number of groups with an issuing class */
-    unsigned pending[TIM_MAX_SCHEDS]; /* number of members that must issue */
-    uint64_t operating[TIM_MAX_WARPS / 64]; /* slots whose state is BARRIER */
-    uint64_t kept[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps in states other than READY and PASSED */
+    uint32_t sequence;     /* of packets */
+    bool flowed;           /* a member of a class that issues may be elsewhere since the last `picks` */
+    unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue, all of one group: */
+    uint8_t issuing[TIM_MAX_SCHEDS];
+    unsigned operating;    /* warps whose state is BARRIER: */
+    uint16_t operation[TIM_MAX_WARPS]; /* by `at`, of equal ones the lowest first */
+    uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS; */
+    uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* COMBINE */
     struct group group[TIM_MAX_WARPS];
     struct member member[TIM_MAX_WARPS]; /* indexed by slot, as the arrays below */
     /* group, scheduler, and place in the scheduler, of the warp */
@@ -172,14 +176,39 @@ static uint64_t arrived(const struct dwr *dwr, const struct group *g)
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
+/** The warp has an operation that looks at the tables in cycle member.at. Mostly it is the latest. */
+static void operation_add(struct dwr *dwr, unsigned warp)
+{
+    const struct member *m = dwr->member;
+    unsigned at = dwr->operating++;
+
+    for (; at > 0 && (m[dwr->operation[at - 1]].at > m[warp].at || (m[dwr->operation[at - 1]].at == m[warp].at && dwr->operation[at - 1] > warp)); at--)
+        dwr->operation[at] = dwr->operation[at - 1];
+    dwr->operation[at] = (uint16_t)warp;
+}
+
+/** Mostly it is the first. */
+static void operation_remove(struct dwr *dwr, unsigned warp)
+{
+    unsigned at = 0;
+
+    while (dwr->operation[at] != warp)
+        at++;
+    dwr->operating--;
+    memmove(&dwr->operation[at], &dwr->operation[at + 1], (dwr->operating - at) * sizeof dwr->operation[0]);
+}
+
 static void set_state(struct dwr *dwr, unsigned warp, enum tim_dwr_state state)
 {
-    uint64_t *kept = &dwr->kept[dwr->sched[warp]][dwr->place[warp] / 64], bit = UINT64_C(1) << dwr->place[warp] % 64;
-    uint64_t *operating = &dwr->operating[warp / 64], slot = UINT64_C(1) << warp % 64;
+    const unsigned word = dwr->place[warp] / 64;
+    uint64_t *held = &dwr->held[dwr->sched[warp]][word], *combine = &dwr->combine[dwr->sched[warp]][word];
+    const uint64_t bit = UINT64_C(1) << dwr->place[warp] % 64;
 
+    if (dwr->member[warp].state == TIM_DWR_BARRIER)
+        operation_remove(dwr, warp);
     dwr->member[warp].state = (uint8_t)state;
-    *operating = state == TIM_DWR_BARRIER ? *operating | slot : *operating & ~slot;
-    *kept = state == TIM_DWR_READY || state == TIM_DWR_PASSED ? *kept & ~bit : *kept | bit;
+    *held = state == TIM_DWR_BARRIER || state == TIM_DWR_WAITS ? *held | bit : *held & ~bit;
+    *combine = state == TIM_DWR_COMBINE ? *combine | bit : *combine & ~bit;
 }
 
 /** Begins a barrier operation of the warp for the LAT @pc. */
@@ -193,6 +222,7 @@ static void begin(struct dwr *dwr, unsigned warp, uint64_t pc, uint64_t now)
     m->alone = false;
     m->ends = now + c->dwr_latency;
     m->at = c->dwr_ignored_latency < c->dwr_latency ? now + c->dwr_ignored_latency : m->ends;
+    operation_add(dwr, warp);
     if (m->at < dwr->next_at)
         dwr->next_at = m->at;
 }
@@ -285,8 +315,10 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ignore(dwr, warp, now);
         return;
     }
-    if (m->at < m->ends) { /* only an ignored barrier would have ended by now */
+    if (m->at < m->ends) { /* an ignored one would be over */
+        operation_remove(dwr, warp);
         m->at = m->ends;
+        operation_add(dwr, warp);
         return;
     }
     dwr->base.core->count[TIM_CORE_dwr_barriers]++;
@@ -321,24 +353,15 @@ static uint64_t timeout_of(const struct dwr *dwr, const struct group *g)
 static void advance(struct dwr *dwr, uint64_t now)
 {
     while (dwr->next_at <= now) {
-        int best = -1;
+        const unsigned first = dwr->operation[0];
+        const uint64_t at = dwr->operating != 0 ? dwr->member[first].at : UINT64_MAX;
 
         dwr->changed = true;
-        dwr->next_at = UINT64_MAX;
-        for (unsigned i = 0; i < TIM_MAX_WARPS / 64; i++)
-            for (LW_EACH_BIT(b, dwr->operating[i])) {
-                const unsigned w = i * 64 + (unsigned)b;
-
-                if (best < 0 || dwr->member[w].at < dwr->member[best].at)
-                    best = (int)w;
-            }
-        if (best >= 0 && dwr->member[best].at <= now) {
-            dwr->next_at = dwr->member[best].at; /* another one may be due */
-            operate(dwr, (unsigned)best, dwr->member[best].at);
+        dwr->next_at = at;
+        if (at <= now) { /* there may be another one */
+            operate(dwr, first, at);
             continue;
         }
-        if (best >= 0)
-            dwr->next_at = dwr->member[best].at;
         for (unsigned g = 0; dwr->config->dwr_timeout != 0 && g < dwr->groups; g++) {
             if (timeout_of(dwr, &dwr->group[g]) <= now)
                 force(dwr, &dwr->group[g], now);
@@ -367,8 +390,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     struct group *g = group_of(dwr, warp);
 
     (void)age;
-    dwr->member[warp] = (struct member){0};
     set_state(dwr, warp, TIM_DWR_READY);
+    dwr->member[warp] = (struct member){0};
     g->live |= bit_of(dwr, warp);
     g->waits &= ~bit_of(dwr, warp);
 }
@@ -380,6 +403,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
 
     advance(dwr, mech->core->now);
     set_state(dwr, warp, TIM_DWR_READY);
+    dwr->flowed |= (g->pending & bit_of(dwr, warp)) != 0;
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
@@ -455,25 +479,21 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
-/** Is it the first member still to issue on its scheduler? */
-static bool is_next(const struct dwr *dwr, unsigned warp)
+/** The warp that is to issue next on the scheduler, as the first of its class there. */
+static unsigned next_of(const struct dwr *dwr, unsigned sched)
 {
-    const struct group *g = &dwr->group[dwr->of[warp]];
-    const unsigned first = dwr->of[warp] * dwr->n;
+    const unsigned group = dwr->issuing[sched];
 
-    if ((g->pending & bit_of(dwr, warp)) == 0)
-        return false;
-    for (LW_EACH_BIT(i, g->pending & (bit_of(dwr, warp) - 1)))
-        if (dwr->sched[first + (unsigned)i] == dwr->sched[warp])
-            return false;
-    return true;
+    for (LW_EACH_BIT(i, dwr->group[group].pending))
+        if (dwr->sched[group * dwr->n + (unsigned)i] == sched)
+            return group * dwr->n + (unsigned)i;
+    return TIM_MAX_WARPS; /* never: dwr->pending[sched] counts them */
 }
 
-/** Is the warp, which is kept, at a barrier, or at a LAT that its class is not ready for? */
-static bool waits_for_others(const struct dwr *dwr, unsigned warp)
+/** Is the warp combine-ready at its LAT, and its class not ready to issue? */
+static bool waits_for_class(const struct dwr *dwr, unsigned warp)
 {
-    return dwr->member[warp].state != TIM_DWR_COMBINE ||
-           (is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp));
+    return is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp);
 }
 
 static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static *next)
@@ -481,34 +501,40 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     const struct dwr *dwr = (const struct dwr *)mech;
 
     if (dwr->pending[dwr->sched[warp]] != 0)
-        return !is_next(dwr, warp);
+        return next_of(dwr, dwr->sched[warp]) != warp;
     switch (dwr->member[warp].state) {
     case TIM_DWR_READY:
         return is_lat(dwr, next) && !is_explicit(dwr); /* it is reached in this cycle */
     case TIM_DWR_PASSED:
         return false;
+    case TIM_DWR_COMBINE:
+        return waits_for_class(dwr, warp);
     default:
-        return waits_for_others(dwr, warp);
+        return true;
     }
 }
 
-/* A ready warp has reached its next instruction: before a LAT it is READY no more. So only those that are kept may be held. */
+/* A ready warp has reached its next instruction: before a LAT it is READY no more. */
 static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
 {
     const struct dwr *dwr = (const struct dwr *)mech;
-    const bool issues_class = dwr->pending[sched] != 0;
-    bool held = false;
+    const unsigned only = dwr->pending[sched] != 0 ? next_of(dwr, sched) : TIM_MAX_WARPS;
+    uint64_t held = 0;
 
-    for (unsigned i = 0; i < dwr->words; i++)
-        for (LW_EACH_BIT(b, issues_class ? ready[i] : ready[i] & dwr->kept[sched][i])) {
-            const unsigned warp = tim_mech_slot(dwr->config, sched, i, (unsigned)b);
+    for (unsigned i = 0; i < dwr->words; i++) {
+        const uint64_t before = ready[i];
 
-            if (issues_class ? is_next(dwr, warp) : !waits_for_others(dwr, warp))
-                continue;
-            ready[i] &= ~(UINT64_C(1) << b);
-            held = true;
+        if (only != TIM_MAX_WARPS) {
+            ready[i] &= dwr->place[only] / 64 == i ? UINT64_C(1) << dwr->place[only] % 64 : 0;
+        } else {
+            ready[i] &= ~dwr->held[sched][i];
+            for (LW_EACH_BIT(b, ready[i] & dwr->combine[sched][i]))
+                if (waits_for_class(dwr, tim_mech_slot(dwr->config, sched, i, (unsigned)b)))
+                    ready[i] &= ~(UINT64_C(1) << b);
         }
-    return held;
+        held |= before ^ ready[i];
+    }
+    return held != 0;
 }
 
 /** Removes a member from the issuing class: it has issued or, if @issued is false, will not issue. */
@@ -519,10 +545,8 @@ static void leave(struct dwr *dwr, unsigned warp, bool issued)
     g->issued += issued;
     g->pending &= ~bit_of(dwr, warp);
     dwr->pending[dwr->sched[warp]]--;
-    if (g->pending != 0)
-        return;
-    dwr->issuing--;
-    tim_histogram_add(&dwr->base.core->histogram[TIM_CORE_H_dwr_issue_size], g->issued);
+    if (g->pending == 0)
+        tim_histogram_add(&dwr->base.core->histogram[TIM_CORE_H_dwr_issue_size], g->issued);
 }
 
 static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
@@ -559,9 +583,10 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
             g->pending = others;
             g->pc = issue->pc;
             g->issued = 1;
-            dwr->issuing++;
-            for (LW_EACH_BIT(i, others))
+            for (LW_EACH_BIT(i, others)) {
                 dwr->pending[dwr->sched[first + (unsigned)i]]++;
+                dwr->issuing[dwr->sched[first + (unsigned)i]] = (uint8_t)(g - dwr->group);
+            }
         }
     }
     set_state(dwr, issue->warp, TIM_DWR_READY);
@@ -597,7 +622,8 @@ static bool drop_strays(struct dwr *dwr)
 {
     bool dropped = false;
 
-    for (unsigned g = 0; dwr->issuing != 0 && g < dwr->groups; g++)
+    dwr->flowed = false;
+    for (unsigned g = 0; g < dwr->groups; g++)
         for (LW_EACH_BIT(i, dwr->group[g].pending)) {
             const unsigned warp = g * dwr->n + (unsigned)i;
 
@@ -611,14 +637,23 @@ static bool drop_strays(struct dwr *dwr)
     return dropped;
 }
 
+static void flows(struct tim_mech *mech, unsigned warp)
+{
+    struct dwr *dwr = (struct dwr *)mech;
+
+    dwr->flowed |= (dwr->group[dwr->of[warp]].pending & bit_of(dwr, warp)) != 0;
+}
+
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct dwr *dwr = (struct dwr *)mech;
     bool changed;
 
     (void)sched, (void)ready;
+    if (dwr->next_at > mech->core->now && !dwr->flowed && !dwr->changed)
+        return false;
     advance(dwr, mech->core->now);
-    changed = drop_strays(dwr) | dwr->changed;
+    changed = (dwr->flowed && drop_strays(dwr)) | dwr->changed;
     dwr->changed = false;
     return changed;
 }
@@ -752,7 +787,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_dwr = {
     .name = "dwr", .summary = "dynamic warp resizing: warps of a group issue loads and stores as one large warp",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
-    .warp_ends = warp_ends, .waits = waits, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
+    .warp_ends = warp_ends, .waits = waits, .flows = flows, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
     .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds, .holds_of = holds_of,
     .next = next, .why = why, .gauge = gauge, .show = show,
 };

@@ -7,6 +7,7 @@
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
+const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
 
 void tim_mech_list_add(struct tim_mech_list *list, unsigned warp)
@@ -28,19 +29,22 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
-/** Do schedulers share only the load/store queue, and issue once per cycle? */
-static bool shares_little(const struct tim_config *c)
+/** Do schedulers share pipes that they take as they issue? */
+static bool shares_pipes(const struct tim_config *c)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         if (u != ISA_UNIT_TEX && u != ISA_UNIT_MATRIX && /* no instruction of TIM_PATH_DIRECT uses these units */
             c->unit[u].pipes != 0 && c->unit[u].pipes < c->issue_schedulers)
-            return false;
-    return c->issue_width == 1 && !c->issue_switch_on_stall && c->lsu_local == 0 && !c->lsu_separate;
+            return true;
+    return false;
 }
 
 bool tim_mechs_init(struct tim_mechs *mechs)
 {
-    mechs->query.lasts = shares_little(mechs->core.config);
+    const struct tim_config *c = mechs->core.config;
+
+    mechs->query.lasts = c->issue_width == 1 && !c->issue_switch_on_stall && c->lsu_local == 0 && !c->lsu_separate;
+    mechs->query.shares_pipes = shares_pipes(c);
     for (size_t i = 0; i < tim_mechanism_count; i++) {
         struct tim_mech *mech;
 
@@ -53,6 +57,7 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
         mechs->reaches |= mech->row->reaches != NULL;
+        mechs->picks |= mech->row->picks != NULL;
         if (mech->row->packet != NULL)
             mechs->packets = mech;
         mechs->every_cycle |= mech->row->every_cycle || mech->row->cycle != NULL || mech->row->fetches != NULL;

@@ -192,17 +192,18 @@ extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_be
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
     unsigned count;
-    bool every_cycle; /* one of them has every_cycle */
-    bool reaches;     /* one of them has that hook */
-    struct tim_mech *packets; /* the one that makes packets; NULL: none */
-    bool cycle;       /* one of them has hook `cycle` */
-    struct tim_mech *fetches; /* the one that has hook `fetches`; NULL: none */
-    /** Arguments of the last call of `cycle`. */
+    bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
+    bool reaches;     /* one of them wants to know what warps reach */
+    bool picks;       /* one has that hook */
+    struct tim_mech *packets; /* the one that makes packets; NULL */
+    bool cycle;       /* one has that hook */
+    struct tim_mech *fetches; /* the one that has that hook; NULL: none */
+    /** What `cycle` was asked with last. */
     struct tim_mechs_query {
-        /* false if schedulers can affect each other's warps by more than the capacity of the load/store queue */
-        bool lasts;
-        uint64_t at;      /* 1 + the cycle of the call */
-        unsigned lsu_used; /* used places of the load/store queue then */
+        bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue, and */
+        bool shares_pipes; /* those after the first by pipes */
+        uint64_t at;      /* 1 + the cycle */
+        unsigned lsu_used; /* then */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
         /* enum tim_stall: the reason counted for a slot without an issue, mechanisms aside */
         uint8_t nearest[TIM_MAX_SCHEDS];
@@ -236,6 +237,7 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
 void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
+extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* none is ready */
 /** The slot of bit @bit in word @word of a set of scheduler @sched's warps, such as `ready` of `picks`. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {
