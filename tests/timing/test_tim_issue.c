@@ -64,6 +64,28 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
+/* The warp scheduling thesis's specification 3.8: age is of the assignment, not of the slot. Block 0 ends at once, and block 2 takes
+ * its slot: it is younger than block 1 in the slot after it. */
+static void a_warp_in_a_used_slot_is_the_youngest(void **state)
+{
+    struct run *r = run_new();
+    struct lw_error err;
+
+    (void)state;
+    r->config->core_warps = 2;
+    r->config->core_threads = 64;
+    run_open(r, ".kernel k\n.param ptr.global out\nv_s2r v1, %ctaid.x\nv_setp_u32.eq p0, v1, 0\n@p0 exit\nv_mov_b32 v3, 0\n"
+                "loop:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p1, v3, 200\n@p1 bra loop\nexit\n.end\n", 3, 32);
+    const struct tim_core *core = run_engine(r)->core[0];
+    for (unsigned i = 0; i < 2000 && !(core->warp[0].used && core->block[core->warp[0].block].linear == 2); i++)
+        fix_check(tim_engine_run_cycles(r->fix->engine, 1, &r->stop, &err), &err);
+    assert_int_equal(core->block[core->warp[0].block].linear, 2);
+    assert_true(core->warp[1].used && core->block[core->warp[1].block].linear == 1);
+    assert_true(core->warp[0].age > core->warp[1].age);
+    run_go(r);
+    run_free(r);
+}
+
 /* As greedy-then-oldest, from the other end: the youngest warp of a block is the highest. */
 static void greedy_then_youngest_is_as_published(void **state)
 {
@@ -99,6 +121,7 @@ static void two_levels_select_within_their_group(void **state)
 
 /* No more than two may issue: the third enters when the oldest has ended (its exit is one cycle
  * after its last), and once it runs it is the greedy one. */
+/* 3.8: GTO + SWL 2. From cycle 13 on all is a cycle later than there: w0 ends with an exit, which the specification's warps have not. */
 static void a_limit_admits_the_oldest(void **state)
 {
     struct run *r = run_new();
@@ -135,6 +158,24 @@ static void a_limit_lets_a_block_pass_its_barrier(void **state)
     assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace),
                         "w0.0@0 w0.1@1 w1.0@2 w1.1@3 w2.0@4 w2.1@5 w0.2@6 w1.2@8 w2.2@10");
     causes_sum_to_the_slots(r);
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_swl_lifts], 2); /* w0 for w1, w1 for w2 */
+    run_free(r);
+}
+
+/* 10: how many warps are in the active set, at each load. */
+static void a_limit_counts_what_it_admits(void **state)
+{
+    struct run *r = run_new();
+
+    (void)state;
+    r->config->issue_policy = TIM_SCHED_SWL;
+    r->config->issue_limit = 2;
+    run_text(r, ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nld.global.b32 v3, [s4:5+v1]\nexit\n.end\n", 1, 96);
+    const struct tim_histogram *h = &run_engine(r)->stats[0].histogram[TIM_CORE_H_swl_allowed];
+    assert_int_equal(h->most, 2);
+    assert_int_equal(h->bucket[2], 2); /* w0's load, and w1's or w2's: two run; */
+    assert_int_equal(h->bucket[1], 1); /* the last one is alone */
+    assert_int_equal(h->sum, 5);
     run_free(r);
 }
 
@@ -538,9 +579,11 @@ int main(void)
         cmocka_unit_test(loose_round_robin_is_as_published),
         cmocka_unit_test(greedy_then_oldest_is_as_published),
         cmocka_unit_test(greedy_then_youngest_is_as_published),
+        cmocka_unit_test(a_warp_in_a_used_slot_is_the_youngest),
         cmocka_unit_test(two_levels_select_within_their_group),
         cmocka_unit_test(a_limit_admits_the_oldest),
         cmocka_unit_test(a_limit_lets_a_block_pass_its_barrier),
+        cmocka_unit_test(a_limit_counts_what_it_admits),
         cmocka_unit_test(a_pool_is_left_for_memory_outside_the_core),
         cmocka_unit_test(a_result_takes_its_latency_and_two_cycles),
         cmocka_unit_test(a_pipe_takes_its_lanes),
