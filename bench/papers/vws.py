@@ -177,3 +177,42 @@ def vws(e, options):
     trends(e)
     instruction_supply(e)
     figures(e)
+
+
+# ---- T16 and T18 with each setting of what the source leaves open, the specification's 11 --------------------------------
+
+SETTINGS = {
+    'as it is': [], 'gang_fetch 1 (A29)': ['vws.gang_fetch=1'], 'gang_fetch 4 (A29)': ['vws.gang_fetch=4'], 'merge_limit 8 (A7)': ['vws.merge_limit=8'],
+    'gangs 1': ['vws.gangs=1'], 'gangs 4': ['vws.gangs=4'], 'policy gto': ['vws.policy=gto'], 'policy lpc': ['vws.policy=lpc'],
+    'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 8 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=8'],
+    'GroupMem': ['vws.memory=group'], 'ImpatientMem': ['vws.memory=impatient'],
+}
+CACHES = { # A18; T16 alone
+    'L0 of lines of 64': ['fetch.cache_line=64', 'fetch.l0_ways=4'], 'L0 of 2 ways': ['fetch.l0_ways=2'], 'link 4': ['fetch.link=4'],
+    'prefetch 2': ['fetch.prefetch=2'], 'L0 of 512': ['fetch.l0_bytes=512', 'fetch.l0_ways=16'], 'L0 of 1024': ['fetch.l0_bytes=1024', 'fetch.l0_ways=32'],
+}
+
+
+def open_points(e, options):
+    names = e.of(PATHS + DENSE)
+    base = {n: e.start(n, []) for n in names}
+    runs = {}
+    for what, keys in {**SETTINGS, **CACHES}.items():
+        for n in e.of(PATHS):
+            runs[n, what, 'whole'] = e.start(n, INELASTIC + cache(8, 0) + (keys if what in SETTINGS else []))
+            runs[n, what, 'l0'] = e.start(n, INELASTIC + cache(2, 256) + keys)
+        for n in names if what in SETTINGS else ():
+            runs[n, what, 4] = e.start(n, INELASTIC + keys)
+            runs[n, what, 8] = e.start(n, slices(8) + keys)
+    cycles = {at: future.result().cycles for at, future in runs.items()}
+    rows = []
+    for what in [*SETTINGS, *CACHES]:
+        row = [what] + ['%.2f' % (cycles[n, what, 'whole'] / cycles[n, what, 'l0']) for n in PATHS]
+        if what in SETTINGS:
+            of = {(n, w): base[n].result().cycles / cycles[n, what, w] for n in PATHS + DENSE for w in (4, 8)}
+            row += ['%.0f %%' % (100 * (of[n, 8] - 1) / (of[n, 4] - 1)) for n in PATHS] + ['%.3f' % of[n, 8] for n in DENSE]
+        rows.append(row + [''] * (7 - len(row)))
+    print('\nT16: IPC with 2 ports and 256 bytes of L0 over that with 8 ports; T18: gain of width 8 of that of width 4, and IPC of width 8 over WS 32')
+    heading = ['I-VWS with'] + ['T16 ' + n for n in PATHS] + ['T18 ' + n for n in PATHS + DENSE]
+    e.lay_out(heading, rows)
+    e.keep('vws_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])

@@ -64,7 +64,7 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
-/* The warp scheduling thesis's specification 3.8: age is of the assignment, not of the slot. Block 0 ends at once, and block 2 takes
+/* The warp scheduling thesis's specification 3.8: age is of the assignment, not of the slot. Block 0 ends soon, and block 2 takes
  * its slot: it is younger than block 1 in the slot after it. */
 static void a_warp_in_a_used_slot_is_the_youngest(void **state)
 {
