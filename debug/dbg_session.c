@@ -312,7 +312,7 @@ bool dbg_thread_over(const struct dbg *dbg, dbg_thread_id id)
     const struct emu_grid *grid = id_split(dbg, id, &block, &warp);
 
     if (grid != NULL)
-        return block < grid->blocks_placed;
+        return emu_grid_was_resident(grid, block);
     grid = emu_grid_current(dbg->machine);
     return grid == NULL || id - 1 < grid->first_warp_id;
 }

@@ -22,7 +22,8 @@ struct emu_grid {
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
-    uint64_t blocks_placed; /* first block that the engine has not made resident */
+    uint64_t blocks_placed; /* number of blocks that the engine has made resident: the first ones, if placed is NULL */
+    uint64_t *placed;       /* a bit for each block that it has made resident; NULL: it goes in their order */
     uint64_t blocks_started, blocks_ended; /* ended: no lane is live; a slot may still hold the block */
     bool started; /* an instruction of the grid has retired */
     bool group; /* launched as a group of thread blocks */
@@ -60,6 +61,13 @@ static inline bool emu_grid_complete(const struct emu_grid *grid)
     return grid->blocks_ended == grid->block_count && grid->pending_children == 0 &&
            grid->pending_groups == 0;
 }
+/** Returns true if an engine has made block @block resident, perhaps long ago. */
+static inline bool emu_grid_was_resident(const struct emu_grid *grid, uint64_t block)
+{
+    return grid->placed == NULL ? block < grid->blocks_placed : (grid->placed[block / 64] >> block % 64 & 1) != 0;
+}
+/** Notes that an engine has made @block resident, which is any that was not placed. Errors: LW_ENOMEM. */
+enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, struct lw_error *err) LW_MUST_CHECK;
 /** Checks sizes against the kernel's and machine's limits and queues the grid.
  *  Errors: LW_ERANGE with a message (block too large, W refused, shared memory). */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,

@@ -19,7 +19,28 @@ struct emu_predict;
  *  Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
+/** The same with slices of its kernel from elsewhere, NULL: none. */
+enum lw_status emu_predict_create_with(const struct emu_machine *machine, const struct emu_grid *grid,
+                                       const struct isa_slices *slices, struct emu_predict **out,
+                                       struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
+/** Slices of a program's kernels: those of its object, or made here if that has none. */
+struct emu_predict_slices;
+/** @program is borrowed. Errors: LW_ENOMEM. */
+enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
+                                         struct lw_error *err) LW_MUST_CHECK;
+void emu_predict_slices_destroy(struct emu_predict_slices *slices);
+const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
+/** Of a kernel's global accesses, how many there are, and how many have no slice by reason. The first reason is 1. */
+enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
+struct emu_predict_sites {
+    unsigned count, accepted, arrays; /* arrays: that accepted ones are of */
+    unsigned rejected[EMU_PREDICT_REASONS];
+};
+/** @slices: of the kernel; NULL: none. */
+void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
+/** The name of a reason: "data-dependent". */
+const char *emu_predict_reason(unsigned reason);
 
 /** The address that site @site, which is accepted, accesses at @thread. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
@@ -59,5 +80,18 @@ enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* stores count; loops'
 /** Lines that block @ctaid accesses in array @array by its first and last threads. False: no site counts. */
 bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
+/** An array in one launch. */
+struct emu_predict_array {
+    uint64_t base;  /* address of its first whole line */
+    uint64_t pitch; /* bytes a row; 0: one row */
+    bool used, by_block; /* sites of it count; the address of one of these depends on the block */
+};
+void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
+                       struct emu_predict_array *out);
+/** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that
+ *  emu_predict_range looks at: some perhaps several times, and none outside the array. */
+void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
+                        const struct emu_predict_shape *shape, unsigned flags,
+                        void (*each)(void *context, uint32_t x, uint32_t y), void *context);
 
 #endif

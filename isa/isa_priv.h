@@ -142,7 +142,6 @@ void isa_flow_fini(struct isa_flow *flow);
 
 /** Returns the size in bits of @part of a row with modifiers @mod; 0: the row lacks the part. */
 unsigned isa_slice_row_bits(enum isa_op op, uint32_t mod, unsigned part);
-const char *isa_slice_reject_name(unsigned reject);
 
 /* ---- text ---------------------------------------------------------------------- */
 

@@ -100,7 +100,9 @@ struct isa_slices {
 enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err) LW_MUST_CHECK;
 /** Returns the slices of function @function, or NULL. */
 const struct isa_slices *isa_object_slices_of(const struct isa_object *object, const struct isa_function *function);
-/** Prints all slices of @object. */
+/** The name of a reason, enum isa_slice_reject: "data-dependent". */
+const char *isa_slice_reject_name(unsigned reject);
+/** All of them in words. */
 void isa_slices_print(const struct isa_object *object, struct lw_sink *out);
 
 #endif

@@ -37,6 +37,8 @@ liblanewise_a_SOURCES += \
 	%D%/grid/tim_grid.c \
 	%D%/grid/tim_blocks_priv.h %D%/grid/tim_blocks.c \
 	%D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c %D%/grid/tim_grid_show.c \
+	%D%/grid/tim_bcs.c %D%/grid/tim_la_b.c %D%/tables/tim_reach_priv.h %D%/tables/tim_reach.c \
+	%D%/mechanisms/tim_la_w.c %D%/mechanisms/tim_shares.c \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/tim_pools.c \

@@ -114,6 +114,19 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
+/** What of the model locality-aware warp scheduling does not go with; NULL: nothing. */
+static const char *la_w_against(const struct tim_config *c)
+{
+    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl: a warp that it holds back would keep its place in the active group"
+         : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools, which have active warps of their own"
+         : c->daws_on ? "daws: a warp that it holds back would keep its place in the active group"
+         : c->dwr_on ? "dwr: a pending warp would hold its partners up"
+         : c->vws_on ? "vws, which may hold back one warp of a gang for ever"
+         : c->issue_types ? "issue.types: its group changes once in a cycle"
+         : c->issue_rotate ? "issue.rotate: its group changes with all schedulers in mind"
+                          : NULL;
+}
+
 enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err)
 {
     const struct cache_keys caches[] = {
@@ -214,6 +227,11 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        "none does");
     if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
         return LW_FAIL(err, LW_EINPUT, "daws.on does not go with lsu.replay buffer: accesses of several loads of a warp would mix");
+    const char *against = la_w_against(c);
+    if (c->la_w_on && against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "la_w.on does not go with %s", against);
+    if (c->ap_subregions != 1 && c->ap_subregions != 4 && c->ap_subregions != 16 && c->ap_subregions != 64)
+        return LW_FAIL(err, LW_EINPUT, "ap.subregions: expected 1, 4, 16 or 64, found %u", c->ap_subregions);
     if (c->dwr_on && (swl || pools || c->ccws_on || c->daws_on))
         return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s: a warp that it holds back would hold its partners up",
                        swl ? "swl" : pools ? "pools" : c->ccws_on ? "ccws" : "daws");
@@ -311,6 +329,13 @@ static const struct {
     {"issue.exp_count", "issue.dependence=counters"},
     {"issue.vector_entries", "issue.dependence=vector"},
     {"issue.readers", "issue.war=counters"},
+    {"ap.window", "kernels.policy=la_b"},
+    {"ap.dispatch_cost", "kernels.policy=la_b"},
+    {"ap.regions", "la_w.on=true"},
+    {"ap.subregions", "la_w.on=true"},
+    {"ap.exact", "la_w.on=true"},
+    {"ap.*", "kernels.policy=la_b la_w.on=true shares.on=true"},
+    {"la_w.*", "la_w.on=true"},
     {"ccws.*", "ccws.on=true"},
     {"daws.*", "daws.on=true"},
     {"belady.*", "belady.on=true"},

@@ -57,6 +57,8 @@ static void on_block_ended(void *context, const struct tim_core *core, const str
     e->listed = false;
     if (!over)
         return;
+    if (e->grid.reach != NULL)
+        tim_reach_forget(e->grid.reach, block->grid);
     tim_kernels_rotate(e, kernel);
     e->grid.rescan = true;
     e->wake = true;
@@ -829,6 +831,7 @@ static void engine_destroy(struct emu_engine *engine)
         free(e->code[i]);
     }
     tim_grid_fini(&e->grid);
+    tim_reach_destroy(e->grid.reach);
     tim_samples_fini(&e->samples);
     tim_trace_destroy(e->trace);
     free(e->code);
@@ -901,6 +904,10 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->grid.starts = tim_kernels_rotate;
     e->grid.context = e;
     e->grid.gpu = e->gpu;
+    if (tim_reach_is_used(config)) {
+        e->grid.reach = tim_reach_create(&e->config, machine, e->gpu);
+        fine = fine && e->grid.reach != NULL;
+    }
     e->memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to,
@@ -921,6 +928,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
             core->left = on_block_left;
             core->context = e;
             core->mechs.core.could_issue = tim_could_issue;
+            core->mechs.core.slices = e->grid.reach;
             core->trace = e->trace;
             fine = tim_core_set_model(core, options->reference);
         }

@@ -61,6 +61,11 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
         status = tim_core_could_fit(&e->config, g, err);
         if (status != LW_OK)
             return status;
+        if (e->grid.reach != NULL) {
+            status = tim_reach_add(e->grid.reach, g, err);
+            if (status != LW_OK)
+                return status;
+        }
         const struct tim_code *code = code_of(e, g->launch.program);
         if (code == NULL || !tim_grid_add(&e->grid, g, code, e->now, delay, launches ? &from : NULL, e->kernel_count))
             return LW_FAIL(err, LW_ENOMEM, "no memory for a launch");

@@ -296,7 +296,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                                " not answered",
                           block->moving == TIM_MOVES_OUT ? "goes to memory" : "comes back",
                           block->lines_left, block->lines_out);
-            tim_grid_why(&e->grid, block->grid, e->now, out);
+            tim_grid_why(&e->grid, block->grid, c, block->linear, e->now, out);
             lw_put(out, "\n");
             return true;
         }

@@ -249,14 +249,15 @@ static void row_blocks(struct list *list, const struct emu_grid *grid, uint64_t 
 /* Emits rows for the blocks from @first up to @end, none of which is resident. */
 static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t first, uint64_t end)
 {
-    uint64_t middle = grid->blocks_placed < first ? first
-                      : grid->blocks_placed < end ? grid->blocks_placed
-                                                  : end;
+    while (first < end) {
+        bool placed = emu_grid_was_resident(grid, first);
+        uint64_t middle = first + 1;
 
-    if (first < middle)
-        row_blocks(list, grid, first, middle - 1, "ended");
-    if (middle < end)
-        row_blocks(list, grid, middle, end - 1, "not started");
+        while (middle < end && emu_grid_was_resident(grid, middle) == placed)
+            middle++;
+        row_blocks(list, grid, first, middle - 1, placed ? "ended" : "not started");
+        first = middle;
+    }
 }
 
 static bool one_block(struct list *list)

@@ -179,6 +179,10 @@ static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
                   grid->blocks_ended == 1 ? " has" : "s have");
     if (grid->blocks_placed >= grid->block_count)
         return;
+    if (grid->placed != NULL) { /* not in order */
+        lw_printf(out, "; %llu blocks have not started", (unsigned long long)(grid->block_count - grid->blocks_placed));
+        return;
+    }
     dbg_block_index(grid, grid->blocks_placed, first);
     dbg_block_index(grid, grid->block_count - 1, last);
     if (grid->blocks_placed + 1 == grid->block_count)

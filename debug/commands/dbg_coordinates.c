@@ -237,7 +237,7 @@ static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid,
 
     (void)dbg;
     dbg_block_index(grid, block, index);
-    if (block < grid->blocks_placed)
+    if (emu_grid_was_resident(grid, block))
         return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has ended", index[0], index[1], index[2]);
     return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has not started yet: %llu of %llu blocks have",
                    index[0], index[1], index[2], (unsigned long long)grid->blocks_placed,

@@ -90,9 +90,25 @@ void emu_grids_free(struct emu_grid *grid)
     while (grid != NULL) {
         struct emu_grid *next = grid->next;
         free((void *)(uintptr_t)grid->bank0);
+        free(grid->placed);
         free(grid);
         grid = next;
     }
+}
+
+enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, struct lw_error *err)
+{
+    if (grid->placed == NULL && block != grid->blocks_placed) {
+        grid->placed = calloc((size_t)(grid->block_count / 64 + 1), sizeof *grid->placed);
+        if (grid->placed == NULL)
+            return LW_FAIL(err, LW_ENOMEM, "no memory to know which blocks of launch %u were placed", grid->sequence);
+        for (uint64_t b = 0; b < grid->blocks_placed; b++)
+            grid->placed[b / 64] |= UINT64_C(1) << b % 64;
+    }
+    if (grid->placed != NULL)
+        grid->placed[block / 64] |= UINT64_C(1) << block % 64;
+    grid->blocks_placed++;
+    return LW_OK;
 }
 
 /** Takes the grid of a launch that history has undone, so that a replayed launch has the same address. */
@@ -137,6 +153,7 @@ static struct emu_grid *make(const struct emu_machine *machine, const struct emu
         return NULL;
     }
     memset(bank, 0, used != NULL ? used->bank0_valid : 0);
+    free(grid->placed);
     memset(grid, 0, sizeof *grid);
     if (kernel->param_bytes != 0 && launch->params != NULL)
         memcpy(bank, launch->params, kernel->param_bytes);

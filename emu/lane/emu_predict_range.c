@@ -87,6 +87,8 @@ struct range {
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
+    /** NULL: all corners are one rectangle; else called with the bytes of each. */
+    void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 
 static void add_corner(struct range *r, const struct emu_predict_thread *thread)
@@ -98,7 +100,10 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
     x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* what a hostile object gives may wrap */
     y = (int64_t)((uint64_t)y + (uint64_t)r->cy);
     const struct emu_byte_rect one = { x, (int64_t)((uint64_t)x + r->predict->slices->sites[r->site].bytes - 1), y, y };
-    emu_rect_join(r->bytes, &one, &r->empty);
+    if (r->each != NULL)
+        r->each(r, &one);
+    else
+        emu_rect_join(r->bytes, &one, &r->empty);
 }
 
 /** Each loop from @loop on, outer ones first, in its first and its last iteration. */
@@ -127,34 +132,89 @@ static void add_corners(struct range *r, struct emu_predict_thread *thread, uint
     }
 }
 
+/** Looks at all sites of the array, for @count threads. */
+static void add_sites(struct range *r, uint32_t array, const struct emu_predict_thread *threads, unsigned count)
+{
+    uint64_t iteration[ISA_SLICE_LOOPS] = { 0 };
+    struct emu_predict *predict = r->predict;
+    int64_t from = nearest(predict, array, r->base, r->flags), c;
+
+    for (r->site = 0; r->site < predict->slices->site_count; r->site++) {
+        if (!counts(&predict->slices->sites[r->site], array, r->flags))
+            continue;
+        r->c = displacement(predict, r->site, r->base, &c) ? (int64_t)((uint64_t)c - (uint64_t)from) : 0;
+        r->cy = r->pitch != 0 ? emu_rect_split(r->c, r->pitch, &r->cx) : 0;
+        if (r->pitch == 0)
+            r->cx = r->c;
+        for (unsigned i = 0; i < count; i++) {
+            struct emu_predict_thread thread = threads[i];
+
+            thread.iteration = iteration;
+            add_corners(r, &thread, iteration, 0);
+        }
+    }
+}
+
+static uint64_t rows_of(const struct emu_predict_shape *shape, uint64_t pitch)
+{
+    return shape != NULL && pitch != 0 ? (shape->bytes + pitch - 1) / pitch : 0;
+}
+
 bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32_t ctaid[3],
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out)
 {
-    uint64_t iteration[ISA_SLICE_LOOPS] = { 0 }, base = base_of(predict, array);
-    uint64_t pitch = emu_predict_pitch(predict, array, shape);
+    const uint32_t *block = predict->launch.block;
+    const struct emu_predict_thread ends[2] = {
+        { .ctaid = { ctaid[0], ctaid[1], ctaid[2] } },
+        { .ctaid = { ctaid[0], ctaid[1], ctaid[2] }, .tid = { block[0] - 1, block[1] - 1, block[2] - 1 } },
+    };
     struct emu_byte_rect bytes;
-    struct range r = { .predict = predict, .base = base, .pitch = pitch, .flags = flags, .bytes = &bytes, .empty = true };
-    int64_t from = nearest(predict, array, base, flags), c;
+    struct range r = { .predict = predict, .base = base_of(predict, array), .pitch = emu_predict_pitch(predict, array, shape),
+                       .flags = flags, .bytes = &bytes, .empty = true };
 
-    for (r.site = 0; r.site < predict->slices->site_count; r.site++) {
-        if (!counts(&predict->slices->sites[r.site], array, flags))
-            continue;
-        r.c = displacement(predict, r.site, base, &c) ? (int64_t)((uint64_t)c - (uint64_t)from) : 0;
-        r.cy = pitch != 0 ? emu_rect_split(r.c, pitch, &r.cx) : 0;
-        if (pitch == 0)
-            r.cx = r.c;
-        for (unsigned last = 0; last < 2; last++) {
-            struct emu_predict_thread thread = { .iteration = iteration };
-
-            for (unsigned k = 0; k < 3; k++) {
-                thread.ctaid[k] = ctaid[k];
-                thread.tid[k] = last ? predict->launch.block[k] - 1 : 0;
-            }
-            add_corners(&r, &thread, iteration, 0);
-        }
-    }
+    add_sites(&r, array, ends, 2);
     if (r.empty)
         return false;
-    *out = emu_rect_lines(&bytes, pitch, shape != NULL && pitch != 0 ? (shape->bytes + pitch - 1) / pitch : 0);
+    *out = emu_rect_lines(&bytes, r.pitch, rows_of(shape, r.pitch));
     return true;
+}
+
+void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
+                       struct emu_predict_array *out)
+{
+    *out = (struct emu_predict_array){ .base = base_of(predict, array), .pitch = emu_predict_pitch(predict, array, shape) };
+    for (uint32_t i = 0; i < predict->slices->site_count; i++)
+        if (counts(&predict->slices->sites[i], array, flags)) {
+            out->used = true;
+            out->by_block |= (emu_predict_depends(predict, i) & EMU_PREDICT_BLOCK) != 0;
+        }
+}
+
+struct each_line {
+    struct range range;
+    uint64_t rows;
+    void (*each)(void *context, uint32_t x, uint32_t y);
+    void *context;
+};
+
+static void put_lines(struct range *range, const struct emu_byte_rect *one)
+{
+    struct each_line *p = (struct each_line *)range;
+    struct emu_rect lines = emu_rect_lines(one, range->pitch, p->rows);
+
+    for (uint32_t y = 0; y < lines.h; y++)
+        for (uint32_t x = 0; x < lines.w; x++)
+            p->each(p->context, lines.x + x, lines.y + y);
+}
+
+void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
+                        const struct emu_predict_shape *shape, unsigned flags,
+                        void (*each)(void *context, uint32_t x, uint32_t y), void *context)
+{
+    struct each_line p = { .range = { .predict = predict, .base = base_of(predict, array), .flags = flags, .each = put_lines,
+                                   .pitch = emu_predict_pitch(predict, array, shape) },
+                        .each = each, .context = context };
+
+    p.rows = rows_of(shape, p.range.pitch);
+    add_sites(&p.range, array, thread, 1);
 }

@@ -353,6 +353,38 @@ static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
         c->lsu_queue = between(r, 8, 16);
 }
 
+/** Address pre-computation, where nothing of the machine is against it. LW_MECHANISM=la_w: on more machines. */
+static void random_locality(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool often = forced != NULL && strcmp(forced, "la_w") == 0;
+
+    c->shares_on = rnd_below(r, 6) == 0;
+    c->ap_window = rnd_below(r, 2) ? 0 : between(r, 1, 4);
+    c->ap_loop = rnd_below(r, 2);
+    c->ap_stores = rnd_below(r, 4) != 0;
+    c->ap_skip_uniform = rnd_below(r, 2);
+    c->ap_dispatch_cost = rnd_below(r, 2) ? 0 : between(r, 1, 200);
+    c->ap_regions = rnd_below(r, 11);
+    c->ap_subregions = 1u << 2 * rnd_below(r, 4);
+    c->ap_exact = rnd_below(r, 4) == 0;
+    c->la_w_active = between(r, 1, 8);
+    c->la_w_nearest = rnd_below(r, 2);
+    c->la_w_starvation = rnd_below(r, 2);
+    if (often)
+        c->kernels_policy = TIM_BLOCKS_LA_B;
+    if (rnd_below(r, 5) != 0 && !often)
+        return;
+    if (often) {
+        c->swl_on = c->pools_on = c->daws_on = c->dwr_on = c->vws_on = c->issue_types = c->issue_rotate = false;
+        c->issue_width = c->issue_width > 2 ? 2 : c->issue_width;
+        c->issue_width = c->registers_collector == TIM_COLLECTOR_WINDOW ? 1 : c->issue_width;
+        c->issue_policy = c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_GTO : c->issue_policy;
+    }
+    c->la_w_on = !c->swl_on && !c->pools_on && !c->daws_on && !c->dwr_on && !c->vws_on && !c->issue_types && !c->issue_rotate &&
+                 c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
+}
+
 /** Registers with tags, and a machine that makes use of them or (*idle) does not. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
@@ -390,6 +422,7 @@ struct outcome {
     uint64_t cycles, instructions, counts, mem, state;
     uint64_t joined, ignored, explicit_barriers; /* accesses of packets; LAT barriers; lanes of explicit ones */
     uint64_t gpu[TIM_GPU_COUNT];
+    uint64_t la_w[4]; /* instructions in la_w, those for locality; lines observed and predicted */
     uint64_t stale;  /* loads of values that only L1 still had */
     uint64_t midway; /* the state after some instruction; 0: it never reached it */
 };
@@ -550,6 +583,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_groups(&of_groups, machine);
     random_blocks(&of_blocks, machine);
     random_vws(&(struct rnd){.state = seed ^ 77777}, config.warp_width, machine);
+    random_locality(&(struct rnd){.state = seed ^ 7777777}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -594,13 +628,18 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     for (unsigned c = 0; c < machine->core_count; c++)
         out->stale += e->stats[c].count[TIM_CORE_l1_stale];
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
-    out->joined = out->ignored = out->explicit_barriers = 0;
+    out->joined = out->ignored = 0;
+    memset(out->la_w, 0, sizeof out->la_w);
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
 
         out->joined += n[TIM_CORE_joined];
         out->ignored += n[TIM_CORE_dwr_ignored];
+        out->la_w[0] += n[TIM_CORE_la_w_greedy] + n[TIM_CORE_la_w_locality] + n[TIM_CORE_la_w_oldest] + n[TIM_CORE_la_w_first];
+        out->la_w[1] += n[TIM_CORE_la_w_locality];
+        out->la_w[2] += n[TIM_CORE_shares_observed];
+        out->la_w[3] += n[TIM_CORE_shares_predicted];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
             fail_msg("LW_SEED=%llu: more instructions than NB-LATs go into the ILT", (unsigned long long)seed);
         out->explicit_barriers += n[TIM_CORE_dwr_barrier_lanes];
@@ -634,8 +673,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
-    unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0};
+    unsigned joined = 0, ignored = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0};
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -673,6 +712,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         }
         for (unsigned i = 0; i < TIM_GPU_COUNT; i++)
             gpu[i] += naive.gpu[i];
+        for (unsigned i = 0; i < LW_COUNT_OF(la_w); i++)
+            la_w[i] += naive.la_w[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -695,6 +736,13 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                   (unsigned long long)gpu[TIM_GPU_dtbl_spills], (unsigned long long)gpu[TIM_GPU_dtbl_remarks],
                   (unsigned long long)gpu[TIM_GPU_laperm_near], (unsigned long long)gpu[TIM_GPU_laperm_backup],
                   (unsigned long long)gpu[TIM_GPU_laperm_reads]);
+    print_message("locality: la_b chose %llu blocks for what they share, %llu others, of %llu launches; bcs placed %llu pairs; in la_w "
+                  "%llu instructions issued, %llu of them for what their warp shares; blocks shared %llu lines, %llu were predicted\n",
+                  (unsigned long long)gpu[TIM_GPU_la_b_overlap], (unsigned long long)gpu[TIM_GPU_la_b_least],
+                  (unsigned long long)gpu[TIM_GPU_ap_launches], (unsigned long long)gpu[TIM_GPU_bcs_pairs], (unsigned long long)la_w[0],
+                  (unsigned long long)la_w[1], (unsigned long long)la_w[2], (unsigned long long)la_w[3]);
+    assert_true((gpu[TIM_GPU_la_b_overlap] != 0 && gpu[TIM_GPU_la_b_least] != 0 && gpu[TIM_GPU_bcs_pairs] != 0 && la_w[1] != 0 && la_w[2] != 0) ||
+                count < 200 || getenv("LW_MECHANISM") != NULL);
     for (unsigned i = TIM_GPU_dtbl_groups; i <= TIM_GPU_laperm_reads; i++)
         assert_true(gpu[i] != 0 || count < 200 || getenv("LW_MECHANISM") != NULL);
     assert_true((joined != 0 && ignored != 0 && explicit_barriers != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200 ||

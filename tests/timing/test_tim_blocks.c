@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block schedulers, driven by hand: a test launches, ends blocks, and reads which block
- * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic
- * parallelism thesis's specification: D, 7.11; L, 8.6 and 8.7.
+ * Kernel management and block schedulers, driven by hand: a test launches, says when a block ends, and reads which block
+ * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic parallelism
+ * thesis's specification: D, 7.11; L, 8.6 and 8.7; A: of address pre-computation.
  */
 #include "tests/timing/tim_run.h"
 #include "timing/grid/tim_blocks_priv.h"
@@ -607,7 +607,7 @@ static void l6_launches_that_overflow_are_read_later(void **state)
 static void l7_launches_of_the_host_are_placed_as_by_round_robin(void **state)
 {
     (void)state;
-    for (unsigned policy = 0; policy < TIM_BLOCKS_POLICIES; policy++) {
+    for (unsigned policy = 0; policy < TIM_BLOCKS_ADAPTIVE + 1; policy++) {
         struct rig *r = rig_new(4, 2, policy);
 
         r->config->kernels_ideal = true;
@@ -644,6 +644,311 @@ static void l8_a_full_distributor_holds_up_higher_priorities(void **state)
     rig_free(r);
 }
 
+/* ---- block pairs and locality: the A-series of the specification of address pre-computation ------------ */
+
+/* What blocks share is their array's: a thread reads 4 bytes at `a` * block x + `b` * block y + `c` * thread x. */
+static const char reader[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
+                             "s_mov_b64 s4:5, c[in]\nv_s2r v0, %ctaid.x\nv_s2r v1, %ctaid.y\nv_s2r v2, %tid.x\n"
+                             "v_mul_u32 v0, v0, c[a]\nv_mul_u32 v1, v1, c[b]\nv_mul_u32 v2, v2, c[c]\n"
+                             "v_add_u32 v0, v0, v1\nv_add_u32 v0, v0, v2\nld.global.b32 v3, [s4:5+v0]\nexit\n.end\n";
+struct reads {
+    uint64_t in;
+    uint32_t a, b, c;
+};
+
+/** A rig whose kernel is @text. */
+static struct rig *locality_rig(unsigned cores, unsigned blocks, unsigned policy, const char *text)
+{
+    struct rig *r = rig_new(cores, blocks, policy);
+    struct tim_options options = {0};
+    struct lw_error err;
+
+    r->fix = fix_new(r->config->core_warp_width);
+    tim_config_machine(r->config, &r->fix->config);
+    fix_load(r->fix, text, 32);
+    emu_engine_destroy(r->fix->engine);
+    fix_check(tim_engine_create_over(r->fix->machine, r->config, &options, run_memory_create, &r->fix->engine, &err), &err);
+    r->e = (struct tim_engine *)r->fix->engine;
+    r->e->grid.starts = NULL;
+    r->e->grid.distributed = NULL;
+    assert_true(tim_code_fill(&r->e->config, r->fix->program, &r->code));
+    return r;
+}
+
+/** Launch @name of @x by @y blocks of @threads, which read as @reads says in an array of @bytes. */
+static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsigned threads, struct reads reads, uint64_t bytes)
+{
+    struct lw_error err;
+    struct emu_launch launch = {.program = r->fix->program, .kernel = &r->fix->object->functions[0], .grid = {x, y, 1},
+                                .block = {threads, 1, 1}, .work_dim = 2, .params = &reads};
+    struct emu_grid *grid;
+
+    fix_check(emu_alloc(r->fix->machine, bytes, "in", 0, &reads.in, &err), &err);
+    fix_check(emu_grid_launch(r->fix->machine, &launch, &grid, &err), &err);
+    r->grid[(unsigned)name] = grid;
+    if (r->e->grid.reach != NULL)
+        fix_check(tim_reach_add(r->e->grid.reach, grid, &err), &err);
+    assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, NULL, 0));
+}
+/** Blocks of which @sharers share a line, one after the other. */
+static void launch_row(struct rig *r, unsigned blocks, unsigned sharers)
+{
+    launch_reads(r, 'A', blocks, 1, 1, (struct reads){.a = 128 / sharers, .c = 4}, blocks * 128);
+}
+/** The oldest block of core @core ends, and what it gives room for comes. */
+static void end_oldest(struct rig *r, unsigned core)
+{
+    const struct tim_block *oldest = NULL;
+
+    for (unsigned b = 0; b < r->config->core_blocks; b++) {
+        const struct tim_block *block = &r->e->core[core]->block[b];
+
+        if (block->used && (oldest == NULL || r->e->core[core]->warp[block->warp_slot[0]].age <
+                                                  r->e->core[core]->warp[oldest->warp_slot[0]].age))
+            oldest = block;
+    }
+    end(r, oldest->grid, oldest->linear);
+    ticks(r, 2);
+}
+/** The block scheduler says why it is there. */
+static void why_is(struct rig *r, unsigned core, uint64_t linear, const char *expected)
+{
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
+    tim_grid_why(&r->e->grid, r->grid['A'], core, linear, r->now, &text.sink);
+    assert_string_equal(text.text, expected);
+    lw_buffer_fini(&text);
+}
+
+static void a16_rows_share(void **state)
+{
+    static const char *const expected[][2] = {
+        {"A0@0 A1@1 A2@0 A3@1 ", "A4@0 A5@1 A6@0 A7@1 "},
+        {"A0@0 A2@1 A1@0 A3@1 ", "A4@0 A6@1 A5@0 A7@1 "},
+    };
+
+    (void)state;
+    for (unsigned local = 0; local < 2; local++) {
+        struct rig *r = locality_rig(2, 2, local ? TIM_BLOCKS_LA_B : TIM_BLOCKS_RR, reader);
+
+        launch_row(r, 8, 2);
+        ticks(r, 8);
+        said(r, expected[local][0]);
+        if (local) {
+            why_is(r, 0, 1, "\nits block is here as it shares 1 lines with block (0,0,0) on core 0");
+            why_is(r, 1, 2, "\nits block is here as it shared 0 lines with those on other cores, fewest of those that waited; "
+                            "none shared any with core 1");
+        }
+        for (unsigned i = 0; i < 4; i++)
+            end_oldest(r, i % 2);
+        said(r, expected[local][1]);
+        assert_int_equal(count(r, TIM_GPU_la_b_overlap), local ? 4 : 0);
+        assert_int_equal(count(r, TIM_GPU_la_b_lines), local ? 4 : 0);
+        assert_int_equal(count(r, TIM_GPU_la_b_least), local ? 4 : 0);
+        rig_free(r);
+    }
+}
+
+static void a16_columns_share(void **state)
+{
+    static const char *const initial[] = {
+        [TIM_BLOCKS_RR] = "A0@0 A1@1 A2@2 A3@3 A4@0 A5@1 A6@2 A7@3 ",
+        [TIM_BLOCKS_BCS] = "A0@0 A1@0 A2@1 A3@1 A4@2 A5@2 A6@3 A7@3 ",
+        [TIM_BLOCKS_LA_B] = "A0@0 A1@1 A2@2 A3@3 A6@0 A7@1 A8@2 A9@3 ",
+    };
+    static const unsigned policies[] = {TIM_BLOCKS_RR, TIM_BLOCKS_BCS, TIM_BLOCKS_LA_B};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(policies); i++)
+        for (unsigned window = 0; window < 2; window++) {
+            struct rig *r = locality_rig(4, 2, policies[i], reader);
+
+            r->e->config.ap_window = window == 0 ? 0 : 3; /* N - cores + 1 */
+            launch_reads(r, 'A', 6, 2, 1, (struct reads){.a = 128, .b = 64, .c = 4}, 8 * 128); /* i and i + 6 in one line */
+            ticks(r, 16);
+            said(r, initial[policies[i]]);
+            for (unsigned c = 0; policies[i] == TIM_BLOCKS_LA_B && window == 0 && c < 4; c++)
+                end_oldest(r, c);
+            if (policies[i] == TIM_BLOCKS_LA_B && window == 0)
+                said(r, "A4@0 A5@1 A10@2 A11@3 ");
+            rig_free(r);
+        }
+}
+
+static void a16_groups_of_four_and_no_sharing(void **state)
+{
+    struct rig *r = locality_rig(2, 4, TIM_BLOCKS_LA_B, reader);
+    static char order[2][sizeof r->log];
+
+    (void)state;
+    launch_row(r, 16, 4);
+    ticks(r, 16);
+    said(r, "A0@0 A4@1 A1@0 A5@1 A2@0 A6@1 A3@0 A7@1 ");
+    rig_free(r);
+    for (unsigned local = 0; local < 2; local++) { /* exactly as round robin */
+        r = locality_rig(3, 2, local ? TIM_BLOCKS_LA_B : TIM_BLOCKS_RR, reader);
+        launch_row(r, 20, 1);
+        ticks(r, 12);
+        for (unsigned i = 0; i < 14; i++)
+            end_oldest(r, i * 7 % 3);
+        memcpy(order[local], r->log, sizeof r->log);
+        rig_free(r);
+    }
+    assert_string_equal(order[0], order[1]);
+    assert_non_null(strstr(order[0], "A19@"));
+}
+
+/* What is left to other cores: of blocks that share nothing here the one that shares least elsewhere. Block 0 reads eight
+ * lines and runs on core 0; blocks 1, 2 and 3 share five, two and two of them. */
+static void a16_the_minimum_rule(void **state)
+{
+    static const char text[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
+                               "s_mov_b64 s4:5, c[in]\nv_s2r v0, %ctaid.x\nv_s2r v2, %tid.x\n"
+                               "v_shl_b32 v2, v2, 7\nv_mul_u32 v1, v0, 3\nv_add_u32 v4, v0, 0\n"
+                               "v_min_u32 v4, v4, 2\nv_mul_u32 v4, v4, 384\nv_add_u32 v0, v4, v2\n"
+                               "ld.global.b32 v3, [s4:5+v0]\nexit\n.end\n";
+    struct rig *r = locality_rig(2, 1, TIM_BLOCKS_LA_B, text);
+
+    (void)state;
+    launch_reads(r, 'A', 4, 1, 8, (struct reads){0}, 64 * 128); /* lines 0-7, 3-10, 6-13, 6-13 */
+    ticks(r, 2);
+    said(r, "A0@0 A2@1 ");
+    why_is(r, 1, 2, "\nits block is here as it shared 2 lines with those on other cores, fewest of those that waited; none shared any with "
+                    "core 1");
+    rig_free(r);
+}
+
+static void a17_pairs_wait_for_room_for_two(void **state)
+{
+    struct rig *r = locality_rig(2, 2, TIM_BLOCKS_BCS, reader);
+
+    (void)state;
+    launch_row(r, 9, 2);
+    ticks(r, 12);
+    said(r, "A0@0 A1@0 A2@1 A3@1 ");
+    end(r, r->grid['A'], 0);
+    ticks(r, 4);
+    said(r, "");
+    why_is(r, 0, 1, "\nits block is here with block 0: they are a pair");
+    end(r, r->grid['A'], 1);
+    ticks(r, 4);
+    said(r, "A4@0 A5@0 ");
+    end(r, r->grid['A'], 2);
+    end(r, r->grid['A'], 3);
+    ticks(r, 4);
+    said(r, "A6@1 A7@1 ");
+    end(r, r->grid['A'], 4);
+    ticks(r, 4);
+    said(r, "A8@0 "); /* the last one is alone */
+    assert_int_equal(count(r, TIM_GPU_bcs_pairs), 4);
+    assert_int_equal(count(r, TIM_GPU_bcs_singles), 1);
+    rig_free(r);
+}
+
+static void a17_residency_of_one_warp_blocks(void **state)
+{
+    static const unsigned least[] = {[TIM_BLOCKS_RR] = 7, [TIM_BLOCKS_BCS] = 6, [TIM_BLOCKS_LA_B] = 7};
+    static const unsigned policies[] = {TIM_BLOCKS_RR, TIM_BLOCKS_BCS, TIM_BLOCKS_LA_B};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(policies); i++) {
+        struct rig *r = locality_rig(1, 8, policies[i], reader);
+        unsigned fewest = 8;
+
+        launch_row(r, 40, 1);
+        ticks(r, 10);
+        for (unsigned n = 0; n < 20; n++) {
+            const struct tim_block *block = &r->e->core[0]->block[n % 8];
+
+            end(r, block->grid, block->linear);
+            fewest = resident(r) < fewest ? resident(r) : fewest;
+            ticks(r, 3);
+        }
+        assert_int_equal(fewest, least[policies[i]]);
+        rig_free(r);
+    }
+}
+
+/* A core that has room gets a block while there are any; each block once; nothing is left. */
+static void a18_a19_no_core_waits_and_each_block_is_placed_once(void **state)
+{
+    static const unsigned policies[] = {TIM_BLOCKS_RR, TIM_BLOCKS_BCS, TIM_BLOCKS_LA_B};
+
+    (void)state;
+    for (unsigned round = 0; round < 90; round++) {
+        uint64_t seed = round;
+        const unsigned policy = policies[round % 3], cores = 1 + tim_random(&seed, 4), slots = 1 + tim_random(&seed, 4);
+        const unsigned x = 1 + tim_random(&seed, 12), y = 1 + tim_random(&seed, 6);
+        struct rig *r = locality_rig(cores, slots, policy, reader);
+        uint64_t seen[2] = {0};
+
+        r->e->config.ap_window = tim_random(&seed, 2) ? 0 : 1 + tim_random(&seed, 5);
+        r->e->config.ap_dispatch_cost = tim_random(&seed, 3) == 0 ? 1 + tim_random(&seed, 9) : 0;
+        const bool waits = r->e->config.ap_dispatch_cost != 0 || policy == TIM_BLOCKS_BCS;
+        launch_reads(r, 'A', x, y, 1 + tim_random(&seed, 8),
+                     (struct reads){.a = 32 * (1 + tim_random(&seed, 8)), .b = 512 * tim_random(&seed, 3), .c = 4 << tim_random(&seed, 6)}, 1 << 16);
+        struct emu_grid *grid = r->grid['A'];
+        for (unsigned i = 0; i < 4000 && !tim_grid_empty(&r->e->grid); i++) {
+            const unsigned c = tim_random(&seed, cores), b = tim_random(&seed, slots);
+
+            ticks(r, waits ? 600 : cores * slots);
+            for (unsigned k = 0; k < cores && !waits; k++)
+                assert_true(grid->blocks_placed == grid->block_count || r->e->core[k]->blocks == slots);
+            for (unsigned k = 0; k < cores; k++)
+                for (unsigned n = 0; n < slots; n++)
+                    if (r->e->core[k]->block[n].used)
+                        seen[r->e->core[k]->block[n].linear / 64] |= UINT64_C(1) << r->e->core[k]->block[n].linear % 64;
+            if (r->e->core[c]->block[b].used)
+                end(r, grid, r->e->core[c]->block[b].linear);
+        }
+        assert_true(tim_grid_empty(&r->e->grid));
+        uint64_t placed = 0;
+        for (unsigned c = 0; c < cores; c++)
+            placed += r->e->core[c]->assigned; /* warps: one a block */
+        assert_int_equal(placed, x * y);
+        assert_int_equal(lw_popcount(seen[0]) + lw_popcount(seen[1]), x * y);
+        rig_free(r);
+    }
+}
+
+/* A28: nothing can be computed: as round robin, and counted with its reason. */
+static void a28_without_slices_blocks_go_in_rotation(void **state)
+{
+    static const char text[] = ".kernel k\n.param ptr.global in\ns_mov_b64 s4:5, c[in]\nv_s2r v0, %tid.x\nv_shl_b32 v0, v0, 2\n"
+                               "ld.shared.b32 v6, [v0]\nv_add_u32 v0, v0, v6\nld.global.b32 v3, [s4:5+v0]\nexit\n.end\n";
+    struct rig *r = locality_rig(2, 2, TIM_BLOCKS_LA_B, text);
+
+    (void)state;
+    launch_reads(r, 'A', 6, 1, 1, (struct reads){0}, 4096);
+    ticks(r, 6);
+    end_oldest(r, 1);
+    said(r, "A0@0 A1@1 A2@0 A3@1 A4@1 ");
+    assert_int_equal(count(r, TIM_GPU_ap_fallback), 1);
+    assert_int_equal(count(r, TIM_GPU_ap_launches), 0);
+    assert_int_equal(count(r, TIM_GPU_ap_rejected_loaded), 1);
+    why_is(r, 1, 4, "\nits block came in turn: its launch has no slices");
+    rig_free(r);
+}
+
+/* R13: a decision takes as long as it has overlaps to compute. */
+static void a_decision_costs_its_overlaps(void **state)
+{
+    struct rig *r = locality_rig(1, 2, TIM_BLOCKS_LA_B, reader);
+
+    (void)state;
+    r->e->config.ap_dispatch_cost = 10;
+    launch_row(r, 4, 2);
+    tick(r); /* nothing runs: nothing is to be computed */
+    said(r, "A0@0 ");
+    ticks(r, 30); /* three blocks that wait, one that runs, one array: 30 cycles */
+    said(r, "");
+    tick(r);
+    said(r, "A1@0 ");
+    assert_int_equal(count(r, TIM_GPU_ap_decision_ops), 3);
+    rig_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,6 +970,15 @@ int main(void)
         cmocka_unit_test(l6_launches_that_overflow_are_read_later),
         cmocka_unit_test(l7_launches_of_the_host_are_placed_as_by_round_robin),
         cmocka_unit_test(l8_a_full_distributor_holds_up_higher_priorities),
+        cmocka_unit_test(a16_rows_share),
+        cmocka_unit_test(a16_columns_share),
+        cmocka_unit_test(a16_groups_of_four_and_no_sharing),
+        cmocka_unit_test(a16_the_minimum_rule),
+        cmocka_unit_test(a17_pairs_wait_for_room_for_two),
+        cmocka_unit_test(a17_residency_of_one_warp_blocks),
+        cmocka_unit_test(a18_a19_no_core_waits_and_each_block_is_placed_once),
+        cmocka_unit_test(a28_without_slices_blocks_go_in_rotation),
+        cmocka_unit_test(a_decision_costs_its_overlaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -441,6 +441,24 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
+/** Do @count blocks of this need fit in addition to what is in use? */
+static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
+{
+    const struct tim_config *c = core->config;
+
+    return (empty ? 0 : core->blocks) + count <= c->core_blocks && (empty ? 0 : core->warps) + count * need->slots <= c->core_warps &&
+           (empty ? 0 : core->threads) + count * need->threads <= c->core_threads &&
+           (empty ? 0 : core->registers) + count * need->registers <= c->core_registers &&
+           (empty ? 0 : core->shared_bytes) + count * need->shared_bytes <= c->core_shared_bytes;
+}
+
+bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty)
+{
+    struct need need = need_of(core->config, grid);
+
+    return has_space(core, &need, 2, empty) && (empty || tim_core_fits(core, grid));
+}
+
 bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid)
 {
     const struct tim_config *c = core->config;
@@ -450,10 +468,7 @@ bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *g
         for (unsigned b = 0; b < c->core_blocks; b++)
             if (core->block[b].used && core->block[b].grid != grid)
                 return false;
-    return core->blocks < c->core_blocks && core->warps + need.slots <= c->core_warps &&
-           core->threads + need.threads <= c->core_threads &&
-           core->registers + need.registers <= c->core_registers &&
-           core->shared_bytes + need.shared_bytes <= c->core_shared_bytes;
+    return has_space(core, &need, 1, false);
 }
 
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
@@ -496,6 +511,20 @@ static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
     return w;
 }
 
+/** Reports to mechanisms that block @b is on the core from now on, or leaves. */
+static void report_residence(struct tim_core *core, unsigned b, bool begins)
+{
+    const struct tim_block *block = &core->block[b];
+    const struct tim_reach_launch *reach = core->mechs.core.slices == NULL ? NULL : tim_reach_of(core->mechs.core.slices, block->grid);
+    struct tim_mech_block is = {.place = b, .grid = block->grid, .linear = block->linear};
+
+    if (reach != NULL && begins) {
+        is.arrays = tim_reach_arrays(reach);
+        tim_reach_block(reach, block->linear, is.range);
+    }
+    tim_mechs_reside(&core->mechs, &is, begins);
+}
+
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in)
 {
@@ -518,6 +547,8 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
         tim_held_block(core, grid, moves_in);
     if (core->mechs.count != 0)
         tim_mechs_block(&core->mechs, grid->sequence, true);
+    if (core->mechs.resides)
+        report_residence(core, b, true);
     tim_core_poke(core);
     core->blocks++;
     core->warps += need.slots;
@@ -582,6 +613,8 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     }
     if (core->mechs.count != 0)
         tim_mechs_block(&core->mechs, block->grid->sequence, false);
+    if (core->mechs.resides)
+        report_residence(core, b, false);
     core->blocks--;
     core->warps -= slots_of(core->config, block->warps);
     core->threads -= block->threads;
@@ -643,10 +676,26 @@ static bool inside(const void *context, unsigned warp, uint64_t from, uint64_t t
     return false;
 }
 
+static bool reach(const void *context, unsigned warp, struct tim_reach_vector *out)
+{
+    const struct tim_core *core = context;
+    const struct tim_block *block = &core->block[core->warp[warp].block];
+    const struct tim_reach_launch *launch = core->mechs.core.slices == NULL ? NULL : tim_reach_of(core->mechs.core.slices, block->grid);
+
+    if (launch != NULL)
+        tim_reach_warp(launch, block->linear, core->warp[warp].index, out);
+    return launch != NULL;
+}
+
+static unsigned block_of(const void *context, unsigned warp)
+{
+    return ((const struct tim_core *)context)->warp[warp].block;
+}
+
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .inside = inside, .context = core};
+                                              .look = look, .inside = inside, .reach = reach, .block_of = block_of, .context = core};
 }
 
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)

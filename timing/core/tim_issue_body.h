@@ -95,7 +95,15 @@ static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, 
     tim_set_stall(core, s, w, TIM_STALL_STALL);
 }
 
-/** Executes the first instruction of a warp's buffer. *issued is false if emu requires other lanes to run first. */
+/** Reports to mechanisms which lines of global memory an instruction accesses. */
+static __attribute__((noinline)) void touch_lines(struct tim_core *core, const struct tim_op *op)
+{
+    for (unsigned i = 0; i < op->line_count; i++)
+        if (op->line[i].to == TIM_TO_GLOBAL)
+            tim_mechs_touch(&core->mechs, op->warp, op->line[i].line.line);
+}
+
+/** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
                               struct emu_event *ev, bool *issued, struct lw_error *err)
@@ -176,6 +184,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))
                 return LW_FAIL(err, LW_ENOMEM, "no memory for the accesses of an instruction");
+            if (!tim_kind.fixed && core->mechs.touches)
+                touch_lines(core, op);
             if (core->held != NULL && what->path == TIM_PATH_MEMORY)
                 tim_held_step(core, warp, ev, op->cached && !what->to_constant);
             tim_pipe_issue(core, index, left, now);
@@ -277,6 +287,19 @@ static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, 
         core->stats->sched[s].reason[k][TIM_STALL_SECOND]++;
 }
 
+/** The ready warp that the scheduler picks, by issue.policy or a mechanism that chooses in its place; -1: none. */
+static inline int choose(struct tim_core *core, unsigned s, const struct tim_sched_view *view)
+{
+    struct tim_mech *mech = tim_kind.fixed ? NULL : core->mechs.chooses;
+    int pick;
+
+    if (mech == NULL)
+        return tim_sched_policies[core->config->issue_policy].pick(&core->sched[s], view);
+    pick = mech->row->chooses(mech, s, view->ready);
+    core->sched[s].last = pick < 0 ? core->sched[s].last : pick;
+    return pick;
+}
+
 static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                               struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                               struct lw_error *err)
@@ -330,7 +353,7 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         struct tim_sched before = core->sched[s];
         enum tim_leave leave = TIM_MAY_ISSUE;
         do {
-            pick = tim_sched_policies[c->issue_policy].pick(&core->sched[s], &view);
+            pick = choose(core, s, &view);
             if (pick < 0) {
                 count_rest(core, s, slot, nearest);
                 return LW_OK;

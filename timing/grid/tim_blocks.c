@@ -9,17 +9,12 @@
 #include <stdlib.h>
 
 const struct tim_blocks_policy *const tim_blocks_policies[] = {&tim_blocks_rr, &tim_blocks_tb_pri, &tim_blocks_smx_bind,
-                                                              &tim_blocks_adaptive};
+                                                              &tim_blocks_adaptive, &tim_blocks_bcs, &tim_blocks_la_b};
 const size_t tim_blocks_policy_count = LW_COUNT_OF(tim_blocks_policies);
-
-struct rr {
-    struct tim_blocks blocks;
-    unsigned next; /* core */
-};
 
 static struct tim_blocks *create(const struct tim_config *config)
 {
-    struct rr *rr = calloc(1, sizeof *rr);
+    struct tim_blocks_rotating *rr = calloc(1, sizeof *rr);
 
     (void)config;
     return rr != NULL ? &rr->blocks : NULL;
@@ -45,14 +40,14 @@ static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
 }
 
 /** Returns the next core in rotation on which a block fits; -1: none. */
-static int next_core(const struct rr *rr, const struct tim_launch *l)
+static int next_core(const struct tim_blocks_rotating *rr, const struct tim_launch *l)
 {
     const struct tim_grid *g = rr->blocks.grid;
     unsigned count = g->config->core_count;
 
     for (unsigned n = 0; n < count; n++) {
         unsigned c = rr->next + n < count ? rr->next + n : rr->next + n - count;
-        if (tim_core_fits(g->cores[c], l->grid))
+        if (rr->fits != NULL ? rr->fits(rr, l, c) : tim_core_fits(g->cores[c], l->grid))
             return (int)c;
     }
     return -1;
@@ -60,14 +55,14 @@ static int next_core(const struct rr *rr, const struct tim_launch *l)
 
 /** Selects as `picks`, without a change of state. *record is set to a group whose record is not read yet, for which
  *  all blocks wait; NULL: none. */
-static bool look(const struct rr *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
+static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;
     struct tim_launch *l = next_entry(g, 0);
 
     *record = NULL;
     for (; l != NULL; l = g->config->kernels_bypass ? next_entry(g, l->entered) : NULL) {
-        *out = (struct tim_block_choice){.launch = tim_grid_unit(g, l), .resume = SIZE_MAX};
+        *out = (struct tim_block_choice){.launch = tim_grid_unit(g, l), .resume = SIZE_MAX, .block = UINT64_MAX};
         if (tim_grid_resume_of(g, l, false) != SIZE_MAX) {
             out->resume = tim_grid_resume_of(g, l, true);
             if (out->resume != SIZE_MAX)
@@ -86,9 +81,9 @@ static bool look(const struct rr *rr, uint64_t now, struct tim_block_choice *out
     return false;
 }
 
-static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out)
+bool tim_rotating_picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out)
 {
-    struct rr *rr = (struct rr *)blocks;
+    struct tim_blocks_rotating *rr = (struct tim_blocks_rotating *)blocks;
     struct tim_launch *record;
     bool found = look(rr, now, out, &record);
 
@@ -105,27 +100,27 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     return found;
 }
 
-static bool waits(const struct tim_blocks *blocks)
+bool tim_rotating_waits(const struct tim_blocks *blocks)
 {
     return next_entry(blocks->grid, 0) != NULL;
 }
 
-static bool can(const struct tim_blocks *blocks)
+bool tim_rotating_can(const struct tim_blocks *blocks)
 {
     struct tim_block_choice choice;
     struct tim_launch *record;
 
-    return look((const struct rr *)blocks, UINT64_MAX, &choice, &record) || record != NULL;
+    return look((const struct tim_blocks_rotating *)blocks, UINT64_MAX, &choice, &record) || record != NULL;
 }
 
-static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
+uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now)
 {
     struct tim_block_choice choice;
     struct tim_launch *record;
 
     if (!blocks->grid->config->dtbl_on)
         return UINT64_MAX;
-    if (look((const struct rr *)blocks, now, &choice, &record))
+    if (look((const struct tim_blocks_rotating *)blocks, now, &choice, &record))
         return now;
     return record == NULL ? UINT64_MAX : record->record_at;
 }
@@ -135,8 +130,8 @@ const struct tim_blocks_policy tim_blocks_rr = {
     .summary = "blocks in the order of the distributor, each for the next core in rotation on which it fits",
     .create = create,
     .destroy = destroy,
-    .picks = picks,
-    .waits = waits,
-    .can = can,
-    .next = next,
+    .picks = tim_rotating_picks,
+    .waits = tim_rotating_waits,
+    .can = tim_rotating_can,
+    .next = tim_rotating_next,
 };

@@ -15,11 +15,12 @@
 
 #include "timing/grid/tim_grid_priv.h"
 
-/** Selected for a core: the next block of a launch, or a suspended block that resumes. */
+/** Selected for a core: a block of a launch, or a suspended block that resumes. */
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
-    size_t resume; /* of grid->resume[]; SIZE_MAX: the next block */
+    size_t resume;  /* of grid->resume[]; SIZE_MAX: a block that has not been on a core */
+    uint64_t block; /* which one; UINT64_MAX: the launch's next one, of those that are placed in order */
 };
 /** State of a block scheduler, which a policy extends. */
 struct tim_blocks {
@@ -58,13 +59,31 @@ struct tim_blocks_policy {
     unsigned (*costs)(const struct tim_blocks *blocks, const struct tim_launch *launch);
     /** Prints the state of a launch: "priority 2, bound to core 3". No newline. */
     void (*why)(const struct tim_blocks *blocks, const struct tim_launch *launch, struct lw_sink *out);
+    /** Prints why block @linear of @launch is on @core, after a newline. */
+    void (*why_block)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core, uint64_t linear,
+                      struct lw_sink *out);
     /** Prints its tables in lines. */
     void (*show)(const struct tim_blocks *blocks, struct lw_sink *out);
 };
 /** Block schedulers by config->kernels_policy; in the order of keys.def. */
 extern const struct tim_blocks_policy *const tim_blocks_policies[];
 extern const size_t tim_blocks_policy_count;
-extern const struct tim_blocks_policy tim_blocks_rr, tim_blocks_tb_pri, tim_blocks_smx_bind, tim_blocks_adaptive;
+extern const struct tim_blocks_policy tim_blocks_rr, tim_blocks_tb_pri, tim_blocks_smx_bind, tim_blocks_adaptive, tim_blocks_bcs,
+    tim_blocks_la_b;
+
+/* ---- round robin, which others extend (tim_blocks.c) ------------------------------------------------ */
+
+struct tim_blocks_rotating {
+    struct tim_blocks blocks;
+    unsigned next; /* core */
+    /** Returns true if the next block of @launch may go to @core now. NULL: where it fits. */
+    bool (*fits)(const struct tim_blocks_rotating *rotating, const struct tim_launch *launch, unsigned core);
+};
+/* The hooks of round robin. */
+bool tim_rotating_picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out);
+bool tim_rotating_waits(const struct tim_blocks *blocks);
+bool tim_rotating_can(const struct tim_blocks *blocks);
+uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now);
 
 /* ---- what a block scheduler may ask of the kernel management ------------------------------------ */
 

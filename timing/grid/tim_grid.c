@@ -397,11 +397,13 @@ static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *c
         return LW_OK;
     }
     grid = l->grid;
-    linear = grid->blocks_placed;
+    linear = choice->block != UINT64_MAX ? choice->block : grid->blocks_placed;
     status = tim_core_occupy(g->cores[choice->core], grid, linear, l->code, err);
+    if (status == LW_OK)
+        status = emu_grid_mark_resident(grid, linear, err);
     if (status != LW_OK)
         return status;
-    if (grid->blocks_placed++ == 0)
+    if (grid->blocks_placed == 1)
         begins(g, l, now);
     l->out++;
     tim_grid_owner(l)->executes++;

@@ -7,6 +7,7 @@
 #define TIM_GRID_PRIV_H
 
 #include "timing/core/tim_core_priv.h"
+#include "timing/tables/tim_reach_priv.h"
 
 /** A launch, from its arrival to the end of its last block. */
 struct tim_launch {
@@ -80,6 +81,7 @@ struct tim_grid {
     struct tim_launch **table;  /* dtbl: groups of the group table by its index, config->dtbl_entries; NULL: free */
     size_t asking;              /* launches that look for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
+    struct tim_reach *reach;    /* what blocks will access; NULL: nothing asks */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
     /** May be set. Called when the launch with these statistics, or a block of it, enters the distributor. */
@@ -141,9 +143,12 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Prints all of it in lines; prints where the blocks of @grid came from, if the device launched it, after a newline. */
+/** Prints all of it in lines. */
 void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
-void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, uint64_t now, struct lw_sink *out);
+/** Prints where block @linear of @grid, which is on @core, came from, if the device launched it, and why it is on this core,
+ *  each after a newline. */
+void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear, uint64_t now,
+                  struct lw_sink *out);
 /** Returns true if something continues by itself: a dispatch, a future arrival, a placement. */
 bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now);
 

@@ -66,6 +66,10 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         if (l->grid->parent.grid != 0)
             lw_put(out, "\n  ");
         put_origin(l, now, out);
+        if (g->reach != NULL) {
+            lw_put(out, "\n  ");
+            tim_reach_print(g->reach, l->grid, out);
+        }
         lw_put(out, "\n");
     }
     if (g->config->dtbl_on)
@@ -74,20 +78,27 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         row->show(g->blocks, out);
 }
 
-void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, uint64_t now, struct lw_sink *out)
+void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigned core, uint64_t linear, uint64_t now,
+                  struct lw_sink *out)
 {
+    const struct tim_blocks_policy *row = g->blocks->row;
+
     for (size_t i = 0; i < g->count; i++) {
         const struct tim_launch *l = g->launch[i];
 
-        if (l->grid != grid || grid->parent.grid == 0)
+        if (l->grid != grid)
+            continue;
+        if (row->why_block != NULL)
+            row->why_block(g->blocks, l, core, linear, out);
+        if (grid->parent.grid == 0)
             continue;
         lw_put(out, "\nits block: ");
         put_state(g, l, now, out);
         lw_put(out, ", ");
         put_origin(l, now, out);
-        if (g->blocks->row->why != NULL) {
+        if (row->why != NULL) {
             lw_put(out, ", ");
-            g->blocks->row->why(g->blocks, l, out);
+            row->why(g->blocks, l, out);
         }
     }
 }

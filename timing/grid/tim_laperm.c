@@ -210,7 +210,7 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     const unsigned count = g->config->core_count;
     int backup;
 
-    *out = (struct tim_block_choice){.resume = ready_resume(g)};
+    *out = (struct tim_block_choice){.resume = ready_resume(g), .block = UINT64_MAX};
     if (out->resume != SIZE_MAX)
         return true;
     if (p->waiting && now > p->last + 1) /* cycles without a look: they would have been in vain */
@@ -236,7 +236,7 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
         read_entry(g, l, now);
     if (!is_read(l, now))
         return false;
-    *out = (struct tim_block_choice){.launch = l, .core = core, .resume = SIZE_MAX};
+    *out = (struct tim_block_choice){.launch = l, .core = core, .resume = SIZE_MAX, .block = UINT64_MAX};
     return true;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
-                                                     &tim_loads, &tim_dwr, &tim_vws};
+                                                     &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -56,6 +56,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mech->row = tim_mechanisms[i];
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
+        mechs->touches |= mech->row->touches != NULL;
+        mechs->resides |= mech->row->resides != NULL;
         mechs->reaches |= mech->row->reaches != NULL;
         mechs->picks |= mech->row->picks != NULL;
         if (mech->row->packet != NULL)
@@ -64,6 +66,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mechs->cycle |= mech->row->cycle != NULL;
         if (mech->row->fetches != NULL)
             mechs->fetches = mech;
+        if (mech->row->chooses != NULL)
+            mechs->chooses = mech;
     }
     return true;
 }
@@ -73,7 +77,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
-    mechs->packets = mechs->fetches = NULL;
+    mechs->packets = mechs->fetches = mechs->chooses = NULL;
 }
 
 /** Calls hook @hook of each mechanism that has it. */
@@ -86,6 +90,16 @@ void tim_mechs_fini(struct tim_mechs *mechs)
 void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins)
 {
     CALL(mechs, block, launch, begins)
+}
+
+void tim_mechs_reside(struct tim_mechs *mechs, const struct tim_mech_block *block, bool begins)
+{
+    CALL(mechs, resides, block, begins)
+}
+
+void tim_mechs_touch(struct tim_mechs *mechs, unsigned warp, uint64_t line)
+{
+    CALL(mechs, touches, warp, line)
 }
 
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins)
@@ -221,10 +235,13 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
 
 /** Mechanisms of kernel management, which timing/grid implements, and the key that enables each. */
 static const struct {
-    const char *name, *summary, *assignment;
+    const char *name, *summary, *assignment; /* assignments, a space between */
 } of_grid[] = {
-    {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
-    {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+    {"dtbl", "dynamic thread block launch: groups that the device launches join kernels of the distributor", "dtbl.on=on"},
+    {"laperm", "LaPerm: blocks of device launches go first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+    {"bcs", "block pairs: two neighbouring blocks go to a core together", "kernels.policy=bcs"},
+    {"la_b", "locality-aware block scheduling: blocks go where they share most lines", "kernels.policy=la_b"},
+    {"la_bw", "la_b and la_w", "kernels.policy=la_b la_w.on=on"},
 };
 
 void tim_mechanisms_print(struct lw_sink *out)
@@ -276,9 +293,12 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
             end = at + strcspn(at, ",");
             if (!find(at, (size_t)(end - at), assignment, sizeof assignment))
                 return refuse(at, (size_t)(end - at), err);
-            enum lw_status status = pass == 0 ? LW_OK : tim_config_set(config, assignment, err);
-            if (status != LW_OK)
-                return status;
+            for (char *next = assignment, *one = strsep(&next, " "); pass != 0 && one != NULL; one = strsep(&next, " ")) {
+                enum lw_status status = tim_config_set(config, one, err);
+
+                if (status != LW_OK)
+                    return status;
+            }
         }
     return LW_OK;
 }

@@ -18,8 +18,9 @@
 #define TIM_MECHANISM_PRIV_H
 
 #include "timing/decode/tim_static_priv.h"
+#include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 8, TIM_GAUGES = 2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 10, TIM_GAUGES = 2 };
 
 /** Is the instruction a load of global or local memory that may go through L1? CCWS and DAWS hold such loads back. */
 static inline bool tim_is_data_load(const struct tim_static *what)
@@ -41,15 +42,20 @@ struct tim_mech_warp {
 /** The view of a core that its mechanisms have. */
 struct tim_mech_core {
     const struct tim_config *config;
-    uint64_t *count;                    /* counters of the core, by TIM_CORE_... */
-    struct tim_histogram *histogram;    /* histograms of the core, by TIM_CORE_H_... */
-    uint64_t now;                       /* the current cycle */
-    uint64_t assigned;                  /* number of warps ever assigned */
-    uint64_t over;                      /* `account`: the first cycle that the counters need not include */
+    uint64_t *count;                    /* its counters, by TIM_CORE_... */
+    struct tim_histogram *histogram;    /* by TIM_CORE_H_... */
+    uint64_t now;                       /* the cycle that runs */
+    uint64_t assigned;                  /* warps ever */
+    uint64_t over;                      /* `account`: the cycles before this one are to be in the counters */
+    const struct tim_reach *slices;     /* of the launches; NULL: nothing asks */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a live lane at a pc of [from, to], in the split that runs or in any other? */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
-    /** Could the warp's next instruction issue, capacity and mechanisms aside? */
+    /** The lines that the warp will access, as slices of its kernel say. False: there are none. */
+    bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
+    /** The warp's place of the core's blocks. */
+    unsigned (*block_of)(const void *context, unsigned warp);
+    /** Would the warp's next instruction issue, but for room and mechanisms? */
     bool (*could_issue)(const void *context, unsigned warp);
     const void *context;
 };
@@ -61,7 +67,15 @@ struct tim_mech_issue {
     const struct tim_code *code;
     uint64_t instruction; /* memory instructions: the number of the instruction in tim_mech_access */
 };
-/** An access of an instruction that loads a line through L1. */
+/** A block on the core. */
+struct tim_mech_block {
+    unsigned place; /* of the core's, while it is there */
+    const struct emu_grid *grid;
+    uint64_t linear;
+    unsigned arrays; /* what it will access of each, as slices of its kernel say; 0: there are none */
+    struct emu_rect range[TIM_REACH_ARRAYS];
+};
+/** A load of a line through L1: one of the accesses of an instruction. */
 struct tim_mech_access {
     unsigned warp;
     uint64_t pc, line;
@@ -113,14 +127,18 @@ struct tim_mechanism {
      *  fills in `row` and `core`. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
-    /* Hooks; NULL: not needed. */
-    void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: sequence number of the launch */
+    /* Hooks; NULL: not wanted. */
+    void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: its number */
+    /** A block is on the core from now on, before any of its warps begins; or leaves. */
+    void (*resides)(struct tim_mech *mech, const struct tim_mech_block *block, bool begins);
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
     void (*warp_ends)(struct tim_mech *mech, unsigned warp);
     /** Called when all live lanes of a warp begin or end waiting, at a barrier of the block or for their launches.
      *  Not called when a waiting warp ends. */
     void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
     void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
+    /** An instruction that issues accesses a line of global memory, through L1 or not. */
+    void (*touches)(struct tim_mech *mech, unsigned warp, uint64_t line);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
     /** Called when L1 evicts a line to make space for another. @owner: slot of the warp that brought the line. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
@@ -165,9 +183,12 @@ struct tim_mechanism {
     /** `holds` for all ready warps of scheduler @sched together: takes those that it holds out of @ready, which is as for
      *  `picks`. True: there were some. NULL: `holds` is called for each. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
-    /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
-     *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may
-     *  be too early. */
+    /** Which of the ready warps of scheduler @sched issues, in place of issue.policy: by their place, as for `picks`; -1: none.
+     *  Changes no answer. At most one mechanism has it. */
+    int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
+    /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
+     *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
+     *  allowed. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
@@ -187,7 +208,8 @@ struct tim_mechanism {
 /** In the order in which they are called. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
-extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws;
+extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
+    tim_la_w, tim_shares;
 
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
@@ -196,8 +218,10 @@ struct tim_mechs {
     bool reaches;     /* one of them wants to know what warps reach */
     bool picks;       /* one has that hook */
     struct tim_mech *packets; /* the one that makes packets; NULL */
+    bool touches, resides; /* one has that hook */
     bool cycle;       /* one has that hook */
     struct tim_mech *fetches; /* the one that has that hook; NULL: none */
+    struct tim_mech *chooses; /* the same of that one */
     /** What `cycle` was asked with last. */
     struct tim_mechs_query {
         bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue, and */
@@ -221,7 +245,9 @@ void tim_mechs_fini(struct tim_mechs *mechs);
 /* Call the hooks of all enabled mechanisms. At least one must be enabled. */
 void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
-/** Calls hook `waits` if the state of the warp changes; a call may repeat the current state. */
+void tim_mechs_reside(struct tim_mechs *mechs, const struct tim_mech_block *block, bool begins);
+void tim_mechs_touch(struct tim_mechs *mechs, unsigned warp, uint64_t line);
+/** What is so already may be said again. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which lines blocks share that are on a core at the same time: as slices predict it, and as their accesses show. It
+ * holds nothing back. Lines are of 128 bytes, of global memory; a pair of blocks is counted when both are over.
+ */
+#include "timing/mechanisms/tim_mechanism_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/** A block on the core, or one that is over while blocks that were there with it are not. */
+struct record {
+    bool used, over;
+    const struct emu_grid *grid; /* while it is not over */
+    uint32_t launch, size[3];    /* of its grid */
+    uint64_t linear;
+    unsigned arrays;
+    struct emu_rect range[TIM_REACH_ARRAYS];
+    uint64_t *line;   /* open addressing: 1 + its number; 0: free */
+    size_t capacity, count;
+};
+struct pair {
+    uint32_t a, b; /* records */
+};
+struct shares {
+    struct tim_mech base;
+    struct record *record;
+    size_t records, record_capacity;
+    struct pair *pair; /* of which one at least is on the core */
+    size_t pairs, pair_capacity;
+    uint32_t *at;      /* [core.blocks] 1 + record of the block at that place */
+    uint64_t since[TIM_MAX_WARPS];
+    bool short_of_memory; /* some lines or pairs are missing */
+};
+
+/* ---- lines of a block --------------------------------------------------------------------------- */
+
+static size_t entry_of(const struct record *r, uint64_t line)
+{
+    size_t i = (size_t)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->capacity - 1);
+
+    while (r->line[i] != 0 && r->line[i] != line + 1)
+        i = (i + 1) & (r->capacity - 1);
+    return i;
+}
+
+static bool has_line(const struct record *r, uint64_t line)
+{
+    return r->capacity != 0 && r->line[entry_of(r, line)] != 0;
+}
+
+static bool add_line(struct record *r, uint64_t line)
+{
+    if (2 * r->count >= r->capacity) {
+        struct record larger = {.capacity = r->capacity == 0 ? 64 : 2 * r->capacity};
+
+        larger.line = calloc(larger.capacity, sizeof *larger.line);
+        if (larger.line == NULL)
+            return false;
+        for (size_t i = 0; i < r->capacity; i++)
+            if (r->line[i] != 0)
+                larger.line[entry_of(&larger, r->line[i] - 1)] = r->line[i];
+        free(r->line);
+        r->line = larger.line;
+        r->capacity = larger.capacity;
+    }
+    size_t at = entry_of(r, line);
+    r->count += r->line[at] == 0;
+    r->line[at] = line + 1;
+    return true;
+}
+
+static uint64_t observed(const struct record *a, const struct record *b)
+{
+    const struct record *few = a->count < b->count ? a : b, *many = few == a ? b : a;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < few->capacity; i++)
+        sum += few->line[i] != 0 && has_line(many, few->line[i] - 1);
+    return sum;
+}
+
+static uint64_t predicted(const struct record *a, const struct record *b)
+{
+    return a->launch != b->launch ? 0 : tim_reach_overlap(a->range, b->range, a->arrays);
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------------- */
+
+/** Creates a record; NULL: no memory. */
+static struct record *new_record(struct shares *s)
+{
+    for (size_t i = 0; i < s->records; i++)
+        if (!s->record[i].used)
+            return &s->record[i];
+    if (!lw_grow(&s->record, &s->record_capacity, s->records + 1, sizeof *s->record))
+        return NULL;
+    return &s->record[s->records++];
+}
+
+static void count_pair(struct shares *s, const struct pair *p)
+{
+    const struct record *a = &s->record[p->a], *b = &s->record[p->b];
+    const uint64_t expected = predicted(a, b), seen = observed(a, b);
+    uint64_t *count = s->base.core->count;
+
+    count[TIM_CORE_shares_pairs]++;
+    count[TIM_CORE_shares_predicted] += expected;
+    count[TIM_CORE_shares_observed] += seen;
+    count[TIM_CORE_shares_agreed] += expected != 0 && seen != 0;
+    count[TIM_CORE_shares_only_predicted] += expected != 0 && seen == 0;
+    count[TIM_CORE_shares_only_observed] += expected == 0 && seen != 0;
+}
+
+/** Frees the record of a block that is over, unless a pair needs it. */
+static void drop(struct shares *s, uint32_t record)
+{
+    if (!s->record[record].over)
+        return;
+    for (size_t i = 0; i < s->pairs; i++)
+        if (s->pair[i].a == record || s->pair[i].b == record)
+            return;
+    free(s->record[record].line);
+    s->record[record] = (struct record){.used = false};
+}
+
+static void block_begins(struct shares *s, const struct tim_mech_block *block)
+{
+    struct record *r = new_record(s);
+
+    s->at[block->place] = 0;
+    if (r == NULL) {
+        s->short_of_memory = true;
+        return;
+    }
+    const uint32_t number = (uint32_t)(r - s->record);
+    *r = (struct record){.used = true, .grid = block->grid, .launch = block->grid->sequence, .linear = block->linear,
+                         .arrays = block->arrays};
+    memcpy(r->size, block->grid->launch.grid, sizeof r->size);
+    memcpy(r->range, block->range, sizeof r->range);
+    s->at[block->place] = number + 1;
+    for (uint32_t i = 0; i < s->records; i++) {
+        if (!s->record[i].used || s->record[i].over || i == number)
+            continue;
+        if (!lw_grow(&s->pair, &s->pair_capacity, s->pairs + 1, sizeof *s->pair)) {
+            s->short_of_memory = true;
+            return;
+        }
+        s->pair[s->pairs++] = (struct pair){i, number};
+    }
+}
+
+static void block_ends(struct shares *s, const struct tim_mech_block *block)
+{
+    const uint32_t number = s->at[block->place] - 1;
+    unsigned resident = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->records; i++)
+        resident += s->record[i].used && !s->record[i].over;
+    tim_histogram_add(&s->base.core->histogram[TIM_CORE_H_shares_resident], resident);
+    if (s->at[block->place] == 0)
+        return;
+    s->at[block->place] = 0;
+    s->record[number].over = true;
+    s->base.core->count[TIM_CORE_shares_touched] += s->record[number].count;
+    for (size_t i = 0; i < s->pairs; i++) {
+        if (s->record[s->pair[i].a].over && s->record[s->pair[i].b].over)
+            count_pair(s, &s->pair[i]);
+        else
+            s->pair[kept++] = s->pair[i];
+    }
+    s->pairs = kept;
+    for (uint32_t i = 0; i < s->records; i++)
+        if (s->record[i].used)
+            drop(s, i);
+}
+
+static void resides(struct tim_mech *mech, const struct tim_mech_block *block, bool begins)
+{
+    (begins ? block_begins : block_ends)((struct shares *)mech, block);
+}
+
+static void touches(struct tim_mech *mech, unsigned warp, uint64_t line)
+{
+    struct shares *s = (struct shares *)mech;
+    const uint32_t at = s->at[mech->core->block_of(mech->core->context, warp)];
+
+    if (at != 0)
+        s->short_of_memory |= !add_line(&s->record[at - 1], line / EMU_RECT_LINE);
+}
+
+static void waits(struct tim_mech *mech, unsigned warp, bool begins)
+{
+    struct shares *s = (struct shares *)mech;
+
+    if (begins) {
+        s->since[warp] = mech->core->now;
+        mech->core->count[TIM_CORE_shares_waits]++;
+    } else {
+        mech->core->count[TIM_CORE_shares_wait_cycles] += mech->core->now - s->since[warp];
+    }
+}
+
+/* ---- life, words ---------------------------------------------------------------------------------- */
+
+static bool is_on(const struct tim_config *config)
+{
+    return config->shares_on;
+}
+
+static struct tim_mech *create(const struct tim_mech_core *core)
+{
+    struct shares *s = calloc(1, sizeof *s);
+
+    if (s == NULL)
+        return NULL;
+    s->at = calloc(core->config->core_blocks, sizeof *s->at);
+    if (s->at != NULL)
+        return &s->base;
+    free(s);
+    return NULL;
+}
+
+static void destroy(struct tim_mech *mech)
+{
+    struct shares *s = (struct shares *)mech;
+
+    for (size_t i = 0; i < s->records; i++)
+        free(s->record[i].line);
+    free(s->record);
+    free(s->pair);
+    free(s->at);
+    free(s);
+}
+
+static void put_block(const struct record *r, struct lw_sink *out)
+{
+    lw_printf(out, "block (%" PRIu64 ",%" PRIu64 ",%" PRIu64 ") of launch %u", r->linear % r->size[0],
+              r->linear / r->size[0] % r->size[1], r->linear / r->size[0] / r->size[1], r->launch);
+}
+
+static void show(struct tim_mech *mech, struct lw_sink *out)
+{
+    const struct shares *s = (const struct shares *)mech;
+    unsigned resident = 0;
+
+    for (size_t i = 0; i < s->records; i++)
+        resident += s->record[i].used && !s->record[i].over;
+    lw_printf(out, "%u blocks are on the core; lines that pairs share, predicted and observed so far:\n", resident);
+    for (size_t i = 0; i < s->pairs; i++) {
+        const struct record *a = &s->record[s->pair[i].a], *b = &s->record[s->pair[i].b];
+        const uint64_t expected = predicted(a, b), seen = observed(a, b);
+
+        if (a->over || b->over || (expected == 0 && seen == 0))
+            continue;
+        lw_put(out, "  ");
+        put_block(a, out);
+        lw_put(out, " and ");
+        put_block(b, out);
+        lw_printf(out, ": %" PRIu64 " predicted, %" PRIu64 " observed\n", expected, seen);
+    }
+}
+
+static void report(struct tim_mech *const *mech, unsigned cores, bool json, struct lw_sink *out)
+{
+    static const struct {
+        const char *name, *words;
+        unsigned counter;
+    } rows[] = {
+        {"pairs", "pairs of blocks that were on a core together", TIM_CORE_shares_pairs},
+        {"predicted", "lines that they share as predicted", TIM_CORE_shares_predicted},
+        {"observed", "lines that they share as observed", TIM_CORE_shares_observed},
+        {"agreed", "pairs that share lines as predicted and observed", TIM_CORE_shares_agreed},
+        {"only_predicted", "as predicted alone", TIM_CORE_shares_only_predicted},
+        {"only_observed", "as observed alone", TIM_CORE_shares_only_observed},
+    };
+
+    lw_put(out, json ? "\"shares\": {" : "shared lines of blocks\n");
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
+        uint64_t sum = 0;
+
+        for (unsigned c = 0; c < cores; c++)
+            sum += mech[c]->core->count[rows[i].counter];
+        if (json)
+            lw_printf(out, "%s\"%s\": %" PRIu64, i == 0 ? "" : ", ", rows[i].name, sum);
+        else
+            lw_printf(out, "  %-50s %12" PRIu64 "\n", rows[i].words, sum);
+    }
+    lw_put(out, json ? "}" : "");
+}
+
+const struct tim_mechanism tim_shares = {
+    .name = "shares", .summary = "which lines blocks share that are on a core together, as predicted and as observed",
+    .is_on = is_on, .create = create, .destroy = destroy, .resides = resides, .waits = waits, .touches = touches,
+    .show = show, .report = report,
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What blocks and warps of launches will access, from the slices of their kernels: a block's rectangle of cache lines in
+ * each array, a warp's access vector. Kept for each launch of an engine, while it runs. Source: specification of
+ * address pre-computation 5 and 7.1.
+ *
+ *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 is 1011, its parts, the first bit upper left:
+ *     0   1   2   3                                          +--+--+
+ *     4   5   6   7                                          |1 | 0|  a warp that accesses lines (12,8) and (15,11):
+ *     8   9  10  11 <-- lines 12..15 of rows 8..11           +--+--+  parts 1001
+ *    12  13  14  15                                          |0 | 1|
+ */
+#ifndef TIM_REACH_PRIV_H
+#define TIM_REACH_PRIV_H
+
+#include "timing/tim_priv.h"
+
+enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
+
+/** An array's lines, and how they are divided into regions and these into parts. */
+struct tim_reach_shape {
+    uint32_t width, height;         /* lines a row; rows */
+    uint32_t columns;               /* regions side by side */
+    uint32_t region_w, region_h;    /* lines and rows of a region */
+    uint32_t parts_x, part_w, part_h; /* parts of a region side by side; lines and rows of one */
+    unsigned bits;                  /* of the number of a region */
+    unsigned parts;                 /* of a region */
+};
+/** @bits: of the number of a region at most; @parts: 1, 4, 16 or 64. */
+void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
+/** Returns the region of line (@x, @y). */
+uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
+/** Returns the bit of its part; 0: the line is not in region @region. */
+uint64_t tim_reach_part(const struct tim_reach_shape *shape, uint32_t region, uint32_t x, uint32_t y);
+
+/** A warp's access vector: for each array the region of its block, and the parts of it that the warp accesses. */
+struct tim_reach_vector {
+    uint32_t launch; /* its number */
+    unsigned arrays;
+    uint32_t region[TIM_REACH_ARRAYS];
+    uint64_t parts[TIM_REACH_ARRAYS];
+    /* The lines themselves, ascending, by array, row and column; no more than TIM_REACH_LINES of them. */
+    unsigned lines;
+    uint64_t line[TIM_REACH_LINES];
+};
+/** Returns the locality of two warps: parts, or (@exact) lines, that both access; of different
+ *  launches 0. */
+unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_reach_vector *b, bool exact);
+
+struct tim_reach;
+struct tim_reach_launch;
+/** @gpu: counters by TIM_GPU_... Returns NULL without memory. */
+struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
+void tim_reach_destroy(struct tim_reach *reach);
+/** Is anything of the model made of what is kept here? */
+static inline bool tim_reach_is_used(const struct tim_config *config)
+{
+    return config->kernels_policy == TIM_BLOCKS_LA_B || config->la_w_on || config->shares_on;
+}
+/** Adds a launch. Errors: LW_ENOMEM. */
+enum lw_status tim_reach_add(struct tim_reach *reach, const struct emu_grid *grid, struct lw_error *err) LW_MUST_CHECK;
+/** Removes a launch that has ended. */
+void tim_reach_forget(struct tim_reach *reach, const struct emu_grid *grid);
+/** Returns the launch; NULL: it has no accepted access. */
+const struct tim_reach_launch *tim_reach_of(const struct tim_reach *reach, const struct emu_grid *grid);
+/** Returns its number of arrays. */
+unsigned tim_reach_arrays(const struct tim_reach_launch *launch);
+/** Gets what block @linear accesses of each array: @out, of TIM_REACH_ARRAYS. */
+void tim_reach_block(const struct tim_reach_launch *launch, uint64_t linear, struct emu_rect *out);
+/** Returns the lines that both blocks access, over @arrays arrays. */
+static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct emu_rect *b, unsigned arrays)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < arrays; i++)
+        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* most do not */
+            sum += emu_rect_overlap(&a[i], &b[i]);
+    return sum;
+}
+/** Gets the access vector of warp @warp of block @linear. */
+void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsigned warp, struct tim_reach_vector *out);
+/** Prints why a launch of @grid has no slices: "3 of 3 accesses have no slice: data-dependent", or how many accesses
+ *  have one. */
+void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
+/** Prints what the source counts as its cost in hardware. */
+void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);
+
+#endif
