@@ -819,7 +819,7 @@ static void a16_the_minimum_rule(void **state)
     rig_free(r);
 }
 
-static void a17_pairs_wait_for_room_for_two(void **state)
+static void a17_pairs_wait_until_both_fit(void **state)
 {
     struct rig *r = locality_rig(2, 2, TIM_BLOCKS_BCS, reader);
 
@@ -974,7 +974,7 @@ int main(void)
         cmocka_unit_test(a16_columns_share),
         cmocka_unit_test(a16_groups_of_four_and_no_sharing),
         cmocka_unit_test(a16_the_minimum_rule),
-        cmocka_unit_test(a17_pairs_wait_for_room_for_two),
+        cmocka_unit_test(a17_pairs_wait_until_both_fit),
         cmocka_unit_test(a17_residency_of_one_warp_blocks),
         cmocka_unit_test(a18_a19_no_core_waits_and_each_block_is_placed_once),
         cmocka_unit_test(a28_without_slices_blocks_go_in_rotation),
