@@ -32,6 +32,8 @@ struct emu_predict {
     uint8_t *params;       /* owned; may be NULL */
     struct emu_affine *affine; /* by node, once they are requested */
     uint64_t evaluations;
+    uint64_t pitch[ISA_SLICE_ARRAYS]; /* by array, once it is requested */
+    bool has_pitch[ISA_SLICE_ARRAYS];
 };
 /** A value as a sum, modulo 2^bits. */
 struct emu_affine {

@@ -29,25 +29,94 @@ static bool counts(const struct isa_slice_site *s, uint32_t array, unsigned flag
     return s->reject == ISA_SLICE_ACCEPTED && s->array == array && (!s->store || (flags & EMU_PREDICT_STORES));
 }
 
-uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape)
+/** Address of a site at @thread with dimension @k of its tid (0, 1) or ctaid (2, 3) one further, from that at @thread. */
+static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_predict_thread *thread, unsigned k)
+{
+    struct emu_predict_thread next = *thread;
+    uint32_t *id = k < 2 ? &next.tid[k] : &next.ctaid[k - 2];
+    const uint32_t extent = k < 2 ? p->launch.block[k] : p->launch.grid[k - 2];
+    const bool back = *id + 1 >= extent;
+
+    if (extent < 2)
+        return 0;
+    *id = back ? *id - 1 : *id + 1;
+    const int64_t by = (int64_t)(emu_predict_address(p, site, &next) - emu_predict_address(p, site, thread));
+    return back ? -by : by;
+}
+
+/** Rows of a site that is no sum of ids, such as one with clipped indexes: by its strides in the middle of the grid. */
+static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
+{
+    const struct emu_predict_launch *l = &p->launch;
+    const struct emu_predict_thread at = { .ctaid = { l->grid[0] / 2, l->grid[1] / 2, l->grid[2] / 2 },
+                                           .tid = { l->block[0] / 2, l->block[1] / 2, l->block[2] / 2 } };
+    const struct emu_rect_strides strides = { .tx = stride(p, site, &at, 0), .ty = stride(p, site, &at, 1),
+                                              .bx = stride(p, site, &at, 2), .by = stride(p, site, &at, 3),
+                                              .block = { l->block[0], l->block[1] }, .grid = { l->grid[0], l->grid[1] },
+                                              .element = p->slices->sites[site].bytes };
+
+    return emu_rect_pitch(&strides);
+}
+
+/** Rows of a site in a loop that goes to another row in each iteration: further than what the grid accesses in one. */
+static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
+{
+    const struct isa_slice_site *s = &p->slices->sites[site];
+    uint64_t iteration[ISA_SLICE_LOOPS] = { 0 }, most = 0;
+    struct emu_predict_thread first = { .iteration = iteration }, last = first;
+
+    for (unsigned k = 0; k < 3; k++) {
+        last.tid[k] = p->launch.block[k] - 1;
+        last.ctaid[k] = p->launch.grid[k] - 1;
+    }
+    const uint64_t from = emu_predict_address(p, site, &first), to = emu_predict_address(p, site, &last);
+    const uint64_t wide = (to > from ? to - from : from - to) + s->bytes;
+    for (uint32_t loop = 0; loop < p->slices->loop_count; loop++) {
+        if (!(s->loops >> loop & 1))
+            continue;
+        iteration[loop] = 1;
+        const int64_t by = (int64_t)(emu_predict_address(p, site, &first) - from);
+        const uint64_t far = by < 0 ? 0 - (uint64_t)by : (uint64_t)by;
+        iteration[loop] = 0;
+        most = far > most ? far : most;
+    }
+    return most >= EMU_RECT_LINE && most >= wide ? most : 0;
+}
+
+static uint64_t find_pitch(struct emu_predict *predict, uint32_t array)
 {
     const struct isa_slices *s = predict->slices;
     const struct emu_predict_launch *l = &predict->launch;
-    struct emu_predict_affine at;
 
+    for (unsigned way = 0; way < 3; way++) /* by the ids, as far as addresses are sums of them; by probes; by loops */
+        for (uint32_t i = 0; i < s->site_count; i++) {
+            struct emu_predict_affine at = { .constant = 0 };
+            uint64_t pitch;
+
+            if (!counts(&s->sites[i], array, EMU_PREDICT_STORES))
+                continue;
+            const bool affine = emu_predict_affine(predict, i, &at);
+            const struct emu_rect_strides strides = { .tx = at.tid[0], .ty = at.tid[1], .bx = at.ctaid[0], .by = at.ctaid[1],
+                                                      .block = { l->block[0], l->block[1] }, .grid = { l->grid[0], l->grid[1] },
+                                                      .element = s->sites[i].bytes };
+            if (affine != (way == 0) && way != 2)
+                continue;
+            pitch = way == 0 ? emu_rect_pitch(&strides) : way == 1 ? pitch_of_probe(predict, i) : pitch_of_loops(predict, i);
+            if (pitch != 0)
+                return pitch;
+        }
+    return 0;
+}
+
+uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape)
+{
     if (shape != NULL && shape->pitch != 0)
         return shape->pitch;
-    for (uint32_t i = 0; i < s->site_count; i++) {
-        if (!counts(&s->sites[i], array, EMU_PREDICT_STORES) || !emu_predict_affine(predict, i, &at))
-            continue;
-        const struct emu_rect_strides strides = { .tx = at.tid[0], .ty = at.tid[1], .bx = at.ctaid[0], .by = at.ctaid[1],
-                                                  .block = { l->block[0], l->block[1] }, .grid = { l->grid[0], l->grid[1] },
-                                                  .element = s->sites[i].bytes };
-        uint64_t pitch = emu_rect_pitch(&strides);
-        if (pitch != 0)
-            return pitch;
+    if (!predict->has_pitch[array]) {
+        predict->pitch[array] = find_pitch(predict, array);
+        predict->has_pitch[array] = true;
     }
-    return 0;
+    return predict->pitch[array];
 }
 
 /** The constant part of a site's address, from the array's base. */

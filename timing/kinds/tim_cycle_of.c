@@ -9,7 +9,7 @@ const struct tim_cycle *tim_cycle_of(const struct tim_core *core)
 
     if (!core->brisk || core->hot.warp_words != 1 || core->tracing || core->has_tags || c->issue_width != 1 ||
         c->issue_war != TIM_WAR_NONE || c->issue_split_lanes || c->issue_rotate || c->issue_types || c->lsu_separate ||
-        c->lsu_replay != TIM_REPLAY_NONE || core->mechs.every_cycle)
+        c->lsu_replay != TIM_REPLAY_NONE || core->mechs.every_cycle || core->mechs.touches || core->mechs.chooses != NULL)
         return &tim_cycle_any;
     if (c->issue_dependence == TIM_DEP_SCOREBOARD && c->lsu_local == 0 && c->fetch_policy == TIM_FETCH_LRR &&
         c->registers_collector == TIM_COLLECTOR_TICKED && c->fetch_l0_bytes == 0)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Address pre-computation: its machine and the trends of its specification, 14.2. The kernels are in locality_workloads.py."""
+import os
+import subprocess
+import sys
+
+import plot
+from experiment import HERE, Experiment, Result, harmonic, mean
+from locality_workloads import MAKERS, TYPES, side
+from workloads import Folder
+
+CORES = 5
+ACTIVE = 24
+LA_B = ['kernels.policy=la_b']
+LA_W = ['la_w.on=true', 'la_w.active=%d' % ACTIVE]
+VARIANTS = {'rr': [], 'bcs': ['kernels.policy=bcs'], 'la_b': LA_B, 'la_w': LA_W, 'la_bw': LA_B + LA_W}
+QUICK = ('hs', 'his', 'lud', 'tran', 'sift', 'nn', 'rows2', 'rows4', 'tran_multiple')
+STRUCTURAL = ('lsu', 'collector', 'unit', 'address')
+CONTROL = ('barrier', 'fetch', 'empty', 'ended', 'throttled', 'launch')
+RAW = ('load', 'result', 'war')
+
+
+class Local(Result):
+    def __init__(self, report):
+        super().__init__(report)
+        causes, self.gpu = report['sums']['causes'], report['sums']['gpu']
+        of = lambda names: sum(causes.get(n, 0) for n in names)
+        self.structural, self.control, self.raw = of(STRUCTURAL), of(CONTROL), of(RAW)
+        self.slots = sum(causes.values())
+        self.l1_misses, self.merges = self.core['l1_misses'], self.core['l1_merges']
+        self.miss_rate = self.l1_misses / max(self.loads, 1)
+        self.wait = self.core['shares_wait_cycles'] / max(self.core['shares_waits'], 1)
+        resident = self.histograms.get('shares_resident', {'sum': 0})
+        self.resident = resident['sum'] / max(self.core['blocks'], 1)
+
+
+class Machine(Experiment):
+    """@cores of the 15, with their share of the 6 channels."""
+
+    model = 'fermi'
+
+    def __init__(self, program, work, out, cores, size, jobs, known=()):
+        super().__init__(program, work, out, cores, size, jobs, known)
+        channels = max(1, round(cores * 6 / 15))
+        self.machine = ['core.count=%d' % cores, 'l2.slices=%d' % channels, 'dram.channels=%d' % channels, 'shares.on=true']
+        self.folder.cores = cores
+
+    def make_folder(self):
+        folder = Folder.__new__(Folder)
+        folder.path = self.work
+        command = [self.program, 'compile', os.path.join(HERE, 'locality.cl'), '-o', 'locality.lwo']
+        if subprocess.run(command, cwd=self.work).returncode != 0:
+            sys.exit('bench/papers: cannot compile: ' + ' '.join(command))
+        return folder
+
+    def make(self, name):
+        def made(folder, size):
+            folder.prefix = name + '_'
+            return MAKERS[name](folder, size)
+        return made
+
+    def result(self, report):
+        return Local(report)
+
+
+def speed(r, variant, over='rr'):
+    return r[over].cycles / r[variant].cycles
+
+
+def percent(x):
+    return '%+.0f %%' % (100 * (x - 1))
+
+
+def table(e, title, got, what, kept):
+    print('\n' + title)
+    rows = [[n] + [what(got[n], v) for v in VARIANTS] for n in got]
+    e.lay_out(['kernel'] + list(VARIANTS), rows)
+    e.keep(kept, ['kernel'] + list(VARIANTS), rows)
+
+
+def each_kernel(e, got):
+    """R1 to R5, R7 and R8."""
+    if 'rows2' in got:
+        r = got['rows2']
+        m = {v: r[v].l1_misses for v in r}
+        e.trend('loc R1 misses', m['la_b'] < .9 * m['rr'] and abs(m['la_b'] / m['bcs'] - 1) < .1, 'rows2, two sharers in a row: misses of la_b are as of bcs, and fewer than of rr: %s' % m)
+        e.trend('loc R1 speed', speed(r, 'la_b') > 1.02 and abs(speed(r, 'la_b', 'bcs') - 1) < .05, 'rows2: IPC the other way round: la_b x %.2f, bcs x %.2f' % (speed(r, 'la_b'), speed(r, 'bcs')))
+    if 'rows4' in got:
+        r = got['rows4']
+        e.trend('loc R2', r['la_b'].l1_misses < r['bcs'].l1_misses < r['rr'].l1_misses,
+                'rows4, four sharers in a row: misses of la_b below bcs below rr: ' + ', '.join('%s %d' % (v, r[v].l1_misses) for v in ('la_b', 'bcs', 'rr')))
+    if 'tran' in got:
+        r = got['tran']
+        e.trend('loc R3 misses', r['la_b'].l1_misses < .9 * r['bcs'].l1_misses and abs(r['bcs'].l1_misses / r['rr'].l1_misses - 1) < .1,
+                'tran, sharers in columns: misses of la_b clearly below bcs, which is as rr: ' + ', '.join('%s %d' % (v, r[v].l1_misses) for v in ('la_b', 'bcs', 'rr')))
+        e.trend('loc R3 speed', speed(r, 'la_b') > 1.1, 'tran: la_b is faster than rr by a tenth at least: x %.2f' % speed(r, 'la_b'))
+        if 'tran_multiple' in got:
+            many = got['tran_multiple']
+            e.trend('loc R4', speed(many, 'la_b') < speed(r, 'la_b'), 'with a multiple of the cores in a row of blocks the gain falls: x %.3f, of x %.3f' % (speed(many, 'la_b'), speed(r, 'la_b')))
+    if 'nn' in got:
+        r = got['nn']
+        e.trend('loc R5', abs(speed(r, 'la_b') - 1) < .005 and speed(r, 'bcs') < .98, 'nn, nothing is shared: la_b is as rr, bcs slower: x %.3f, x %.3f' % (speed(r, 'la_b'), speed(r, 'bcs')))
+        e.row('NN, BCS over RR', '-8 %', percent(speed(r, 'bcs')), '11')
+    for n in ('hs', 'srad'):
+        if n in got:
+            r = got[n]
+            e.trend('loc R6 la_b ' + n, speed(r, 'la_b', 'bcs') >= .99, '%s: la_b is not slower than bcs: x %.2f' % (n, speed(r, 'la_b', 'bcs')))
+            e.trend('loc R6 la_bw ' + n, speed(r, 'la_bw', 'la_b') > 1, '%s: la_bw is faster than la_b: x %.3f' % (n, speed(r, 'la_bw', 'la_b')))
+    for n in ('hs', 'lud'):
+        if n in got:
+            r = got[n]
+            e.trend('loc R7 ' + n, r['la_bw'].wait > r['la_b'].wait and r['la_bw'].control / r['la_bw'].slots > r['la_b'].control / r['la_b'].slots and abs(speed(r, 'la_bw', 'la_b') - 1) < .05,
+                    '%s, tiles and barriers: la_w waits longer at barriers (%.0f cycles, of %.0f), is idle more (%.1f %% of slots, of %.1f), and is as fast: x %.3f' %
+                    (n, r['la_bw'].wait, r['la_b'].wait, 100 * r['la_bw'].control / r['la_bw'].slots, 100 * r['la_b'].control / r['la_b'].slots, speed(r, 'la_bw', 'la_b')))
+    for n in ('rows2', 'rows4', 'tran'):
+        if n in got:
+            rr, la = got[n]['rr'], got[n]['la_b']
+            e.trend('loc R8 ' + n, la.raw + la.structural < rr.raw + rr.structural and (la.merges > rr.merges or la.l1_misses < rr.l1_misses),
+                    '%s: la_b stalls less for registers and room (%s of the slots of rr, of %s), and merges more or misses less (%d and %d, of %d and %d)' %
+                    (n, '%.2f' % ((la.raw + la.structural) / rr.slots), '%.2f' % ((rr.raw + rr.structural) / rr.slots), la.merges, la.l1_misses, rr.merges, rr.l1_misses))
+
+
+def averages(e, got):
+    """R14, and the source's figures."""
+    of = lambda *types: [n for n in got if TYPES.get(n) in types]
+    gain = lambda names, v, over: harmonic([speed(got[n], v, over) for n in names])
+    names = of('I', 'II', 'III')
+    if not (of('I') and of('II') and of('III')):
+        return
+    means = {v: gain(names, v, 'rr') for v in VARIANTS}
+    small = gain(of('I'), 'la_bw', 'bcs')
+    large = gain(of('II'), 'la_bw', 'bcs')
+    none = gain(of('III'), 'la_bw', 'rr')
+    e.trend('loc R14 order', means['la_bw'] > means['la_b'] > means['bcs'] > 1, 'mean IPC: la_bw over la_b over bcs over rr: ' + ', '.join('%s %.3f' % x for x in means.items()))
+    e.trend('loc R14 types', 1 < small < large and abs(none - 1) < .02, 'over bcs type I gains little, type II much: x %.2f, x %.2f; type III over rr nothing: x %.3f' % (small, large, none))
+    best = lambda v, over: max(speed(got[n], v, over) for n in names)
+    e.row('LA-BW over RR: mean; most', '+26 %; +59 %', '%s; %s' % (percent(means['la_bw']), percent(best('la_bw', 'rr'))), '11')
+    e.row('LA-BW over BCS: mean; most', '+10 %; +42 %', '%s; %s' % (percent(gain(names, 'la_bw', 'bcs')), percent(best('la_bw', 'bcs'))), '11')
+    e.row('LA-B over BCS, mean', '', percent(gain(names, 'la_b', 'bcs')), '11')
+    for kind, bw, b in (('I', '+3 %', '0'), ('II', '+26 %', '+24 %'), ('III', 'none', 'none')):
+        e.row('type %s: LA-BW over BCS; LA-B' % kind, bw + '; ' + b, '%s; %s' % (percent(gain(of(kind), 'la_bw', 'bcs')), percent(gain(of(kind), 'la_b', 'bcs'))), '11')
+    e.row('types I and II: LA-BW over LA-B', '+3 %', percent(gain(of('I', 'II'), 'la_bw', 'la_b')), '11')
+    points = {n: 100 * (got[n]['rr'].miss_rate - got[n]['la_bw'].miss_rate) for n in names}
+    most = max(points, key=points.get)
+    e.row('miss rate of L1, LA-BW below RR: most, points; relative', 'at most 15 %', '%.0f (%s); %.0f %%' % (points[most], most, points[most] / got[most]['rr'].miss_rate), '11')
+    e.row('miss rate of L1, type II, LA-B below BCS: points; relative', '10 %', '%.0f; %.0f %%' % (
+        100 * mean([got[n]['bcs'].miss_rate - got[n]['la_b'].miss_rate for n in of('II')]), 100 * mean([1 - got[n]['la_b'].miss_rate / max(got[n]['bcs'].miss_rate, 1e-9) for n in of('II')])), '11')
+    if 'gabor' in got:
+        e.row('Gabor, of no type: LA-BW over RR; BCS', '', '%s; %s' % (percent(speed(got['gabor'], 'la_bw')), percent(speed(got['gabor'], 'bcs'))), '10')
+
+
+def sweep(e, what, name, points, over):
+    """IPC over @over of keys by point."""
+    for keys in points.values():
+        e.start(name, keys)
+    base = e.get(name, over).cycles
+    return {p: base / e.get(name, keys).cycles for p, keys in points.items()}
+
+
+def show_sweep(e, title, kept, lines):
+    points = list(next(iter(lines.values())))
+    print('\n' + title)
+    rows = [[n] + ['%.3f' % x for x in values.values()] for n, values in lines.items()]
+    heading = ['kernel'] + [str(p) for p in points]
+    e.lay_out(heading, rows)
+    e.keep(kept, [h.replace(' ', '_') for h in heading], rows)
+    if e.out:
+        plot.lines(os.path.join(e.out, kept + '.svg'), title, 'x', [str(p) for p in points], {n: list(v.values()) for n, v in lines.items()})
+
+
+def ablations(e, got, options):
+    quick = options.quick
+    if 'tran' in got:
+        across = side(e.size)
+        needs = across - e.cores + 1
+        windows = (2, needs - 1, needs, 2 * across, 0) if quick else (2, needs // 2, needs - 1, needs, across, 2 * across, 0)
+        gains = sweep(e, 'window', 'tran', {w or 'all': LA_B + ['ap.window=%d' % w] for w in windows}, [])
+        show_sweep(e, 'tran: la_b over rr by ap.window', 'locality_window', {'tran': gains})
+        whole = gains['all'] - 1
+        e.trend('loc R10', gains[2] - 1 < .5 * whole, 'tran: with too small a window half of the gain goes: x %.3f with 2, x %.3f with %d, which reaches the partner, x %.3f with all' %
+                (gains[2], gains[needs], needs, gains['all']))
+    if quick:
+        return
+    names = [n for n in ('hs', 'srad', 'lud', 'sift') if n in got]
+    if names:
+        sizes = {kb: ['l1.bytes=%d' % (kb * 1024), 'l1.ways=%d' % (4 * kb // 16)] for kb in (16, 48)}
+        gain = {kb: {n: e.get(n, LA_B + keys).cycles / e.get(n, LA_B + LA_W + keys).cycles for n in names} for kb, keys in sizes.items()}
+        both = {kb: harmonic(list(g.values())) for kb, g in gain.items()}
+        e.trend('loc R9', abs(both[48] - 1) < abs(both[16] - 1) or both[48] < both[16], 'the gain of la_w over la_b shrinks with 48 KB of L1: x %.3f, of x %.3f with 16 KB' % (both[48], both[16]))
+        forms = {'4+4': ['ap.regions=4', 'ap.subregions=4'], '6+16': ['ap.regions=6'], '10+16': [], 'lines': ['ap.exact=true']}
+        vectors = {n: sweep(e, 'vectors', n, {f: LA_B + LA_W + keys for f, keys in forms.items()}, LA_B) for n in names}
+        show_sweep(e, 'la_bw over la_b by access vectors', 'locality_vectors', vectors)
+        means = {f: harmonic([vectors[n][f] for n in names]) for f in forms}
+        e.trend('loc R11', means['4+4'] <= means['10+16'] + .002 and abs(means['10+16'] - means['lines']) < .02,
+                'the gain grows with the vectors, and 10+16 is as the lines themselves: ' + ', '.join('%s x %.3f' % x for x in means.items()))
+        counts = (4, 8, 16, 24, 48)
+        active = {n: sweep(e, 'active', n, {a: LA_B + ['la_w.on=true', 'la_w.active=%d' % a] for a in counts}, LA_B) for n in names}
+        show_sweep(e, 'la_bw over la_b by la_w.active', 'locality_active', active)
+        means = {a: harmonic([active[n][a] for n in names]) for a in counts}
+        e.trend('loc R12', max(means, key=means.get) not in (4,) and means[16] >= .97 * max(means.values()), 'the size of the active group has an optimum or a plateau: ' +
+                ', '.join('%d x %.3f' % x for x in means.items()))
+    for n in ('hs', 'tran', 'nn'):
+        if n not in got:
+            continue
+        costs, flat = {}, {}
+        for cost in (0, 1, 2, 5, 10):
+            r = e.get(n, LA_B + ['ap.window=36', 'ap.dispatch_cost=%d' % cost])
+            decisions = r.gpu['la_b_overlap'] + r.gpu['la_b_least']
+            costs[cost] = cost * r.gpu['ap_decision_ops'] / max(decisions, 1)
+            flat[cost] = e.get(n, LA_B + ['ap.window=36']).cycles / r.cycles
+        near = [c for c in costs if costs[c] <= 1000]
+        e.trend('loc R13 ' + n, min(flat[c] for c in near) > .95, '%s: cycles of a decision, on average, and IPC: ' % n + ', '.join('%.0f x %.3f' % (costs[c], flat[c]) for c in costs))
+
+
+def experiment(e, options):
+    names = [n for n in MAKERS if (n in options.only if options.only else not options.quick or n in QUICK)]
+    got = e.all(names, VARIANTS)
+
+    table(e, 'IPC over that of rr', got, lambda r, v: '%.3f' % speed(r, v), 'locality')
+    table(e, 'hits of L1, %', got, lambda r, v: '%.1f' % (100 * r[v].hits), 'locality_hits')
+    table(e, 'lines that blocks on a core shared, predicted and observed', got, lambda r, v: '%d %d' % (r[v].core['shares_predicted'], r[v].core['shares_observed']), 'locality_shares')
+    table(e, 'slots without an issue, %: structural, idle or control, registers', got,
+          lambda r, v: ' '.join('%.0f' % (100 * x / r[v].slots) for x in (r[v].structural, r[v].control, r[v].raw)), 'locality_stalls')
+    print('\nwith la_bw: accesses of kernels with a slice; blocks chosen for what they share; evaluations; overlaps computed; warps: greedy, by locality; wait at a barrier')
+    rows = []
+    for n in got:
+        r, g = got[n]['la_bw'], got[n]['la_bw'].gpu
+        rejected = sum(v for k, v in g.items() if k.startswith('ap_rejected_'))
+        chosen = g['la_b_overlap'] + g['la_b_least']
+        issues = sum(r.core['la_w_' + k] for k in ('greedy', 'locality', 'oldest', 'first'))
+        rows.append([n, '%d of %d' % (g['ap_sites'] - rejected, g['ap_sites']), '%.0f %%' % (100 * g['la_b_overlap'] / max(chosen, 1)), g['ap_slice_evals'], g['ap_decision_ops'],
+                     '%.0f %%' % (100 * r.core['la_w_greedy'] / max(issues, 1)), '%.0f %%' % (100 * r.core['la_w_locality'] / max(issues, 1)), '%.0f' % r.wait])
+    e.lay_out(['kernel', 'slices', 'chosen', 'evaluations', 'overlaps', 'greedy', 'locality', 'wait'], rows)
+    if e.out:
+        plot.bars(os.path.join(e.out, 'locality.svg'), 'IPC over that of rr', 'x', list(got), {v: [speed(r, v) for r in got.values()] for v in VARIANTS})
+    print()
+    each_kernel(e, got)
+    averages(e, got)
+    ablations(e, got, options)
