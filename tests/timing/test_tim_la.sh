@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Address pre-computation from end to end: all block and warp schedulers leave the same memory (A31), both models count the
+# same, an object with slices counts as one without; what is predicted is what is observed; shell commands say why a block
+# is on its core. Series A without instructions: test_tim_blocks.c, mechanisms/test_tim_la_w.c.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+cat >columns.s <<'S'
+.kernel columns
+.param ptr.global in
+.param ptr.global out
+.param u32 bytes                    # of a row
+    v_s2r v0, %tid.x
+    v_s2r v1, %ctaid.x
+    v_s2r v2, %ctaid.y
+    v_shl_b32 v3, v1, 5
+    v_add_u32 v3, v3, v0            # row: 32 of a block
+    v_mul_u32 v4, v3, c[bytes]
+    v_shl_b32 v5, v2, 2             # column: one of a block
+    v_add_u32 v4, v4, v5
+    s_mov_b64 s4:5, c[in]
+    ld.global.b32 v6, [s4:5+v4]
+    v_add_u32 v6, v6, v2
+    s_mov_b64 s6:7, c[out]
+    st.global.b32 [s6:7+v4], v6
+    bar.sync 0
+    exit
+.end
+.kernel chosen
+.param ptr.global in
+.param ptr.global out
+    v_s2r v0, %tid.x
+    v_s2r v1, %ctaid.x
+    v_shl_b32 v7, v0, 2
+    v_shl_b32 v1, v1, 5
+    v_add_u32 v0, v0, v1
+    v_shl_b32 v0, v0, 2
+    s_mov_b64 s4:5, c[in]
+    s_mov_b64 s6:7, c[out]
+    st.shared.b32 [v7], v0
+    ld.shared.b32 v2, [v7]
+    ld.global.b32 v3, [s4:5+v2]
+    st.global.b32 [s6:7+v2], v3
+    exit
+.end
+S
+cat >columns.yaml <<'Y'
+program: {source: columns.s}
+buffers:
+  in: {type: u32, count: 13312, init: {ramp: {start: 0, step: 3}}}
+  out: {type: u32, count: 13312}
+steps:
+  - launch: {entry: columns, grid: [6, 64], block: [32], args: [in, out, 256]}
+Y
+sed 's/entry: columns, grid: \[6, 64\], block: \[32\], args: \[in, out, 256\]/entry: chosen, grid: [40], block: [32], shared: 128, args: [in, out]/' columns.yaml >chosen.yaml
+run() { # launch file, options
+    file=$1
+    shift
+    "$lanewise" run "$file" -q --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
+}
+counts() { # of a report
+    python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["cycles"], r["counts_hash"])' "$1"
+}
+for file in columns.yaml chosen.yaml; do
+    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: no functional run"
+    for mechanism in shares bcs,shares la_b,shares la_w,shares la_bw,shares; do
+        for more in "" "--timing-set ap.window=3 --timing-set ap.dispatch_cost=2" "--timing-set ap.exact=true --timing-set ap.skip_uniform=false"; do
+            # shellcheck disable=SC2086
+            run $file --mechanism $mechanism $more 2>/dev/null || { fail "$file, $mechanism $more: no run"; continue; }
+            grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: other contents of memory"
+            counts r.json >fast
+            cp r.json "$(echo $mechanism | tr , -).json"
+            # shellcheck disable=SC2086
+            run $file --mechanism $mechanism $more --timing-reference || fail "$file, $mechanism $more: no run"
+            counts r.json | cmp - fast || fail "$file, $mechanism $more: the reference counts otherwise"
+        done
+    done
+    run $file --mechanism shares && cp r.json rr.json
+    for mechanism in bcs la_b la_bw; do
+        run $file --mechanism $mechanism,shares && cp r.json $mechanism.json
+    done
+    python3 - $file <<'P' || fail "$file: what is predicted, observed, or counted is wrong"
+import json, sys
+r = {n: json.load(open(n + '.json')) for n in ('rr', 'bcs', 'la_b', 'la_bw')}
+gpu = {n: x['sums']['gpu'] for n, x in r.items()}
+if sys.argv[1] == 'chosen.yaml': # A28
+    assert gpu['la_bw']['ap_fallback'] == 1 and gpu['la_bw']['ap_rejected_loaded'] == 2 and gpu['la_bw']['la_b_overlap'] == 0
+    assert r['la_b']['cycles'] == r['rr']['cycles'], 'not as round robin'
+else:
+    for n, x in r.items():
+        s = x['shares']
+        assert s['predicted'] == s['observed'] and s['only_predicted'] == s['only_observed'] == 0, (n, s)
+    assert r['la_b']['shares']['observed'] > 3 * max(1, r['bcs']['shares']['observed'])
+    assert gpu['la_b']['la_b_overlap'] > gpu['la_b']['la_b_least'] > 0
+    assert gpu['la_b']['ap_sites'] == 2 and gpu['la_b']['ap_arrays'] == 2 and gpu['bcs']['bcs_pairs'] == 192
+    assert r['la_b']['sums']['cores']['l1_misses'] < r['rr']['sums']['cores']['l1_misses']
+P
+done
+"$lanewise" compile --slices columns.s -o columns.lwo || fail "compile --slices"
+sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
+run columns.yaml --mechanism la_bw && counts r.json >made
+run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices of the object's section count otherwise"
+run columns.yaml --mechanism la_w,pools && fail "la_w goes with pools"
+grep -q 'la_w.on does not go with pools' err || fail "la_w with pools: another message"
+
+printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
+"$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err || { cat err; fail "no session"; }
+for words in 'block scheduler la_b' '2 of 2 accesses have a slice, 2 arrays' 'blocks are chosen from, 2 arrays' 'its block is here as it sha' \
+    '15 bytes more for each block' '768 bytes of access vectors and 1152 of the locality table, 1920 in all' 'of 8 warps are active' 'predicted,' ; do
+    grep -qF "$words" out || { cat out; fail "the shell does not say: $words"; }
+done
+[ $failures = 0 ]
