@@ -47,7 +47,7 @@ static void set_state(struct mech_core *m, unsigned warp, enum state state)
     tim_mechs_wait(&m->mechs, warp, state == OUT);
 }
 
-/** A cycle of a core with one scheduler and @count warps, of which those at @ready could issue: "0 1". Returns who issues; -1: nobody. */
+/** A cycle of a core with one scheduler and @count warps, of which those at @ready could issue: "0 1". Returns which issues; -1: none. */
 static int cycle(struct mech_core *m, unsigned count, uint64_t could)
 {
     uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{could}}, left = 0;
@@ -311,7 +311,7 @@ static void a27_without_locality_the_oldest_goes(void **state)
     assert_string_equal(active(m, 4), "2 3");
     set_state(m, 2, MISS);
     set_state(m, 3, MISS);
-    assert_int_equal(cycle(m, 4, 0), -1); /* one of them leaves a cycle, and nobody is ready */
+    assert_int_equal(cycle(m, 4, 0), -1); /* one of them leaves a cycle, and none is ready */
     assert_int_equal(cycle(m, 4, 0), -1);
     assert_string_equal(active(m, 4), "");
     set_state(m, 0, READY);
@@ -340,7 +340,7 @@ static void a29_what_it_costs(void **state)
 
 /* ---- lines that blocks share ------------------------------------------------------------------------- */
 
-static unsigned first_place(const void *context, unsigned warp)
+static unsigned warp_is_block(const void *context, unsigned warp)
 {
     (void)context;
     return warp;
@@ -357,7 +357,7 @@ static void pairs_are_counted_when_both_are_over(void **state)
     };
 
     (void)state;
-    m->mechs.core.block_of = first_place;
+    m->mechs.core.block_of = warp_is_block;
     tim_mechs_reside(&m->mechs, &block[0], true);
     tim_mechs_reside(&m->mechs, &block[1], true);
     tim_mechs_touch(&m->mechs, 0, 0);
