@@ -628,7 +628,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     for (unsigned c = 0; c < machine->core_count; c++)
         out->stale += e->stats[c].count[TIM_CORE_l1_stale];
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
-    out->joined = out->ignored = 0;
+    out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
@@ -673,7 +673,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
 {
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
-    unsigned joined = 0, ignored = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
+    unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
     uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0};
 
     (void)state;

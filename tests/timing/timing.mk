@@ -78,8 +78,8 @@ tests_timing_test_tim_oom_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc,--wrap=callo
 check_PROGRAMS += tests/timing/prop_tim
 tests_timing_prop_tim_SOURCES = tests/timing/prop_tim.c tests/emu/history/random_kernels.c tests/emu/history/random_kernels.h tests/emu/history/history_fixture.h
 tests_timing_prop_tim_LDADD = liblanewise.a $(TEST_LIBS)
-TESTS += tests/timing/test_tim_la.sh tests/timing/test_machine_sources.sh tests/timing/test_fidelity.sh tests/timing/test_papers.sh tests/timing/test_tim_commands.sh tests/timing/test_tim_order.sh tests/timing/test_tim_micro.sh tests/timing/test_tim_suspend.sh tests/timing/test_tim_dtbl.sh tests/timing/test_tim_streams.sh
-EXTRA_DIST += tests/timing/test_tim_la.sh tests/timing/machine_sources.tsv tests/timing/test_machine_sources.sh tests/timing/test_fidelity.sh tests/timing/test_papers.sh tests/timing/test_tim_commands.sh tests/timing/test_tim_order.sh tests/timing/test_tim_micro.sh tests/timing/test_tim_suspend.sh tests/timing/test_tim_dtbl.sh tests/timing/test_tim_streams.sh
+TESTS += tests/timing/test_tim_la.sh tests/timing/test_machine_sources.sh tests/timing/test_fidelity.sh tests/timing/test_papers.sh tests/timing/test_tim_commands.sh tests/timing/test_tim_order.sh tests/timing/test_tim_micro.sh tests/timing/test_tim_suspend.sh tests/timing/test_lat_barriers.sh tests/timing/test_tim_dtbl.sh tests/timing/test_tim_laperm.sh tests/timing/test_tim_streams.sh
+EXTRA_DIST += tests/timing/test_tim_la.sh tests/timing/machine_sources.tsv tests/timing/test_machine_sources.sh tests/timing/test_fidelity.sh tests/timing/test_papers.sh tests/timing/test_tim_commands.sh tests/timing/test_tim_order.sh tests/timing/test_tim_micro.sh tests/timing/test_tim_suspend.sh tests/timing/test_lat_barriers.sh tests/timing/test_tim_dtbl.sh tests/timing/test_tim_laperm.sh tests/timing/test_tim_streams.sh
 TESTS += tests/timing/test_tim_constant.sh
 EXTRA_DIST += tests/timing/test_tim_constant.sh
 TESTS += tests/timing/test_tim_coherent.sh
