@@ -40,7 +40,7 @@ done
 for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features; do
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
-for t in "$src"/tests/clients/behaviours_*.sh; do # each behaviour of a debugger fails without what it shows
+for t in "$src"/tests/clients/behaviours_*.sh; do # each client's behaviours
     step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
 [ ! -x tests/debug/prop_reverse ] || step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"

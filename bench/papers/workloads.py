@@ -258,7 +258,7 @@ def matrix(kind, n, r):
         elif kind == 'banded':
             length = 1 + below(r, 163)
             rows.append([min(max(t - length // 2 + i, 0), n - 1) for i in range(length)])
-        else:                  # power: few rows are long
+        else:                  # power: row lengths follow a power law, so few rows are long
             length = min(int(34 / (1 - r.random()) ** .65), 512)
             rows.append([int(n * r.random() ** 3) for _ in range(length)])
     return rows

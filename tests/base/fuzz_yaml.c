@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(doc == NULL, "a document beside a failure");
         check_message(&err);
     }
-    /* Not with names of files in it: a fuzzer must not read what it happens to name. */
+    /* Text that contains "file" is not loaded: the fuzzer must not open files of random names. */
     if (memmem(data, size, "file", 4) == NULL)
         load(data, size);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The YAML reader: the tree, its lines, and what it refuses. */
+/* Tests the YAML reader: the tree of nodes, their line numbers, and the inputs that it refuses. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -164,7 +164,7 @@ for hostile in hostile*.lwo; do
         -b -c 'break pieces.cl:10' -c continue -c locals -c 'watch p' >hostile.out 2>&1
     [ $? -lt 128 ] || fail "$hostile: $(tail -n 2 hostile.out)"
 done
-# nvcc writes no variables: a line names the compiler that does.
+# nvcc writes no debug information of variables; the message names the compiler that writes it.
 if command -v nvcc >/dev/null; then
     echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu
     "$lanewise" debug nvcc.cu --compiler nvcc --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 -b -c locals >nvcc.out 2>&1

@@ -5,7 +5,7 @@
 # fails.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# runs PAGE [--update]: in a folder of its own
+# runs PAGE [--update]: runs the commands of the page in an empty folder
 runs() {
     rm -rf "$work/run"
     mkdir "$work/run"

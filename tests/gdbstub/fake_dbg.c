@@ -437,7 +437,7 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
                      ? 0
                      : point_hit(dbg, w + 1, &lanes);
             if (id != 0) {
-                if ((lanes >> dbg->warps[w].lane & 1) == 0) /* as the core: a lane in focus that hits stays it */
+                if ((lanes >> dbg->warps[w].lane & 1) == 0) /* as the core: a lane in focus that hits stays in focus */
                     dbg->warps[w].lane = lw_lowest(lanes);
                 stop_at(dbg, stop, DBG_STOP_BREAKPOINT, w + 1);
                 stop->point = id;
@@ -520,7 +520,7 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
 }
 
 /* The warp in focus alone goes back. */
-/* The fake keeps steps, not a history: there is no way back from its end. */
+/* The fake keeps steps, not a history: it cannot step back from its end. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
 {
     (void)dbg, (void)out;
@@ -750,7 +750,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out)
 {
     (void)dbg, (void)id, (void)lane, (void)out;
-    return false; /* as where the source tells nothing */
+    return false; /* as for a function without debug information */
 }
 
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,

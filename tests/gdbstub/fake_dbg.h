@@ -28,7 +28,7 @@ struct fake_options {
     bool endless; /* the last instruction jumps to the first */
 };
 struct dbg *fake_dbg_create(const struct fake_options *options);
-/** What the stub asked for last: "continue", "step 1", "step 1 locked", "range 1". */
+/** The stub's last request to run: "continue", "step 1", "step 1 locked", "range 1". */
 const char *fake_dbg_trace(const struct dbg *dbg);
 /** v register @r of a lane, for checks. */
 uint32_t fake_dbg_vector(const struct dbg *dbg, dbg_thread_id id, unsigned r, unsigned lane);

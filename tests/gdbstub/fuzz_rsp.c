@@ -30,7 +30,7 @@ static enum lw_status say(const struct lw_call *call, struct lw_error *err)
 
 enum { MAX_RUNS = 4 };
 
-/* What `run` made: the connection frees none of it. */
+/* The machines that `run` created; the connection frees none of them. */
 struct runs {
     struct dbg *dbg[MAX_RUNS];
     unsigned count;

@@ -167,7 +167,8 @@ static void an_interrupt_between_two_steps_stops_the_second(void **state)
     }
 }
 
-/* gdb has asked for the threads, and for other things behind that: editors interrupt what stands. */
+/* gdb has asked for the threads and sent further packets: editors send an interrupt although the machine is
+ * stopped. */
 static void an_interrupt_at_a_stop_that_is_shown_is_for_nobody(void **state)
 {
     struct fixture *fix = *state;
@@ -196,7 +197,7 @@ static void nothing_is_answered_after_a_kill(void **state)
 static bool ask_yes(void *context)
 {
     ++*(unsigned *)context;
-    return *(unsigned *)context > 2; /* the first question comes before the run */
+    return *(unsigned *)context > 2; /* the stub calls poll once before the run */
 }
 
 static void the_poll_function_stops_an_endless_run(void **state)

@@ -328,7 +328,8 @@ static void target_registers_without_a_meaning_cannot_be_written(void **state)
 {
     struct fixture *fix = *state;
 
-    /* its text says so, and why gdb cannot call functions: that is what writes it */
+    /* the error says that the register does not exist and that gdb cannot call functions, because calls write
+     * it */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
                   "E. rax belongs to the target architecture; the machine has no such register. Functions of the "
                   "program cannot be called");
@@ -475,7 +476,7 @@ static void a_thread_is_chosen_for_viewing_and_for_running(void **state)
     assert_string_equal(fix_ask(fix, "Hc-1"), "OK");
     assert_string_equal(fix_ask(fix, "qC"), "QC2");
     assert_string_equal(fix_ask(fix, "Hg9"), "E01");
-    /* What gdb asks then is not the other warp's. */
+    /* After the refused Hg9, reads do not go to another warp. */
     assert_string_equal(ask_reg(fix, "tid"), "000000000000000000000000");
     assert_string_equal(fix_ask(fix, "m20000000000,4"), "E01");
     assert_string_equal(fix_ask(fix, "mf000000000000000,4"), "E01");
@@ -667,7 +668,7 @@ static void one_true_condition_of_several_stops(void **state)
     char packet[128];
     unsigned lane = number_of(fix, "lane");
 
-    /* as gdb 13 writes it, and as its manual does */
+    /* the packet as gdb 13 sends it, and as its manual describes it */
     for (unsigned i = 0; i < 2; i++) {
         snprintf(packet, sizeof packet, "Z0,100000010,1;X7,26%04x22091327%sX7,26%04x22031327",
                  lane, i == 0 ? "" : ";", lane);
@@ -713,7 +714,7 @@ static void points_are_gone_with_the_connection(void **state)
     assert_int_equal(rsp_ended(rsp), RSP_DETACHED);
     rsp_destroy(rsp);
     assert_int_equal(fake_dbg_stoppoint_count(dbg), 0);
-    /* Another client finds the machine as it was. */
+    /* The next client finds the machine unchanged. */
     assert_int_equal(rsp_create(&config, &out.sink, &rsp, &err), LW_OK);
     lw_buffer_clear(&out);
     rsp_packet(rsp, "?", 1);
@@ -737,7 +738,7 @@ static void resume_packets_become_the_right_calls(void **state)
         {"vCont;r100000000,100000020:1;c", "range 1"},
         {"vCont;r100000000,100000030:1", "range 1 locked"},
         {"vCont;S05:1;c", "step 1"},
-        {"vCont;s:99;s:3;c", "step 3"}, /* a thread that is gone is left out */
+        {"vCont;s:99;s:3;c", "step 3"}, /* a thread that has ended is ignored */
         {"vCont;s", "step 3 locked"},
         {"vCont;c", "continue"},
     };
@@ -776,7 +777,7 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
-    fix_ask(fix, "vCont;s:2;c"); /* with leave for others it says what there is */
+    fix_ask(fix, "vCont;s:2;c"); /* other warps may run: the console says that this warp has ended */
     EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine is, and nothing has run\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
@@ -803,7 +804,7 @@ static void a_fault_is_reported_in_words_and_as_a_signal(void **state)
     (void)state;
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T0bthread:1;");
     assert_string_equal(fix->console.text, "fault: lanes 0x80: address 0xdeadbeef\n");
-    EXPECT_BEGINS(fix_ask(fix, "?"), "T0bthread:1;"); /* also to a client that comes back */
+    EXPECT_BEGINS(fix_ask(fix, "?"), "T0bthread:1;"); /* a client that reconnects gets the same reply */
     assert_string_equal(fix_ask(fix, "vCont;C0b:1;c"), "X0b"); /* delivered */
     assert_int_equal(rsp_ended(fix->rsp), RSP_KILLED);
     fix_destroy(fix);

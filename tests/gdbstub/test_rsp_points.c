@@ -94,7 +94,7 @@ static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
     assert_string_equal(fix_ask(fix, packet), "OK");
 }
 
-/* False, or no code at all; this session keeps no history, so gdb is told of each hit. */
+/* The condition is false or missing. This session keeps no history, so the stub reports each hit to gdb. */
 static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
 {
     static const char *const packets[] = {"qGpuWatchIf:200000001004,4,2;2;0,0,220027", "qGpuWatchIf:200000001004,4,2;1",
@@ -374,7 +374,7 @@ static void run_restarts_and_forgets_points(void **state)
     dbg_destroy(owner.dbg[1]);
 }
 
-/* What was seen of the warps of one run says nothing of those of the next. */
+/* The stub must forget the warps of the previous run. */
 static void a_run_begins_without_the_ended_warp_of_the_one_before(void **state)
 {
     struct owner owner;
@@ -452,7 +452,8 @@ static void attach_after_a_kill_restarts(void **state)
     dbg_destroy(owner.dbg[0]);
 }
 
-/* As gdbserver --multi: the machine is left as it stands, without the breakpoints, and the link is there. */
+/* As with gdbserver --multi, detach removes the breakpoints, leaves the machine stopped and keeps the
+ * connection. */
 static void detach_of_an_extended_client_keeps_its_link(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -504,7 +505,7 @@ static void detaching_after_a_kill_is_a_kill(void **state)
     fix_destroy(fix);
 }
 
-/* ---- what a test may take away ------------------------------------------------------------- */
+/* ---- features that a test may switch off ------------------------------------------------------------- */
 
 static void every_feature_has_a_name_of_its_own(void **state)
 {

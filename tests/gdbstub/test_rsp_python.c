@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Python file and lldb ask of the stub, over the fake core. */
+/* Tests the packets of the Python file and of lldb, with the fake core. */
 #include "tests/gdbstub/rsp_fixture.h"
 
-/* The text that a reply holds as hex digits; freed with the test's process. */
+/* Decode the text that a reply holds as hex digits. The result is never freed. */
 static char *text_of(const char *hex)
 {
     size_t size = strlen(hex) / 2;
@@ -31,7 +31,7 @@ static void instructions_come_in_blocks_up_to_the_end_of_the_program(void **stat
 {
     char *text = text_of(fix_ask(*state, "qGpuDis:1000000e0,40"));
 
-    /* A `*` as it stands would be a count of repetitions to the client. */
+    /* The client would read a plain `*` as a repeat count. */
     assert_string_equal(text, "16 insn * 14\n16 insn * 15\n");
     free(text);
     assert_memory_equal(fix_ask(*state, "qGpuDis:0,10"), "E.", 2);
@@ -74,7 +74,7 @@ static void a_question_is_answered_for_its_thread_and_leaves_the_view(void **sta
     assert_string_equal(fix_ask(fix, "qGpuAsk:1;6c616e65732033"), "E.3: no operand");
     assert_memory_equal(fix_ask(fix, "qGpuAsk:99;6c616e6573"), "E.", 2);
     assert_int_equal(dbg_focus_get(dbg, DBG_FOCUS_VIEW), 1);
-    /* What runs the machine has packets of its own. */
+    /* qGpuAsk refuses commands that run the machine: other packets do that. */
     assert_memory_equal(fix_ask(fix, "qGpuAsk:1;636f6e74696e7565"), "E.", 2);
     assert_string_equal(fix_ask(fix, "qGpuAsk:1;6"), "E01");
     assert_memory_equal(fix_ask(fix, "qGpuFocus:1;6c616e6573"), "E.", 2);
@@ -105,7 +105,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     assert_non_null(strstr(text, "lane 3"));
     free(text);
     assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
-    /* Where the run goes on the focus is elsewhere. */
+    /* gdb sends Z2 when the run continues; the focus has moved to another lane by then. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
     assert_string_equal(fix_ask(fix, "Hg1"), "OK");
     assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
@@ -241,7 +241,7 @@ static void a_line_of_lldbs_cache_has_what_is_after_a_hole(void **state)
     char line[513];
 
     assert_string_equal(fix_ask(fix, "m200000010000,100"), "E01");
-    assert_string_equal(fix_ask(fix, "m200000010004,fc"), "2a000000"); /* gdb asks for what it wants */
+    assert_string_equal(fix_ask(fix, "m200000010004,fc"), "2a000000"); /* gdb reads exactly the bytes that it needs */
     be_lldb(fix);
     memset(line, '0', sizeof line - 1);
     line[512] = '\0';

@@ -101,7 +101,7 @@ static int server_enter(struct server *server, bool endless, bool once)
     return client(server);
 }
 
-/* Sends a packet, or the one byte of Ctrl-C, and reads until @want stands in what came. */
+/* Send a packet, or the byte of Ctrl-C, and read until the received bytes contain @want. */
 static void talk(int fd, const char *payload, const char *want)
 {
     char got[4096], bytes[256];
@@ -243,7 +243,7 @@ static void only_the_loopback_interface_listens(void **state)
     server_leave(&server, fd, "k", "+");
 }
 
-/* What a server says to its first words, until it closes. */
+/* Check that the server refuses the client and closes the connection. */
 static void refused(int fd)
 {
     static const char hello[] = "+$qSupported#37";
@@ -281,7 +281,7 @@ static void a_second_client_is_refused_with_a_message(void **state)
     server_leave(&server, first, "vKill;1", "$OK#9a");
 }
 
-/* A server whose clients lose their place soon, with its first client. */
+/* Start a server that soon gives up a silent client, and connect the first client. */
 static int server_enter_hasty(struct server *server, struct lw_sink *terminal)
 {
     struct fake_options options = {.warps = 2, .fault_at = -1, .endless = true};
@@ -357,7 +357,7 @@ static void a_second_connection_replaces_a_silent_one(void **state)
     usleep(800000);
     talk(first, "?", "T05thread:1;");
     refused(second);
-    /* Its program runs, and nobody is there any more. */
+    /* The first client's program runs, and the client no longer answers. */
     talk(first, "vCont;c", "+");
     usleep(400000);
     second = client(&server);
@@ -373,7 +373,7 @@ static void a_request_to_end_the_process_ends_the_server(void **state)
     int stop[2];
 
     (void)state;
-    for (int round = 0; round < 3; round++) { /* without a client, with one, with one whose program runs */
+    for (int round = 0; round < 3; round++) { /* round 0: no client; 1: a client; 2: a client whose program runs */
         int fd = -1;
 
         memset(&server, 0, sizeof server);

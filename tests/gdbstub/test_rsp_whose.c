@@ -11,14 +11,14 @@ struct client {
     struct fix *f;
     struct fixture wire;
     uint64_t seed;
-    dbg_thread_id general; /* of the last Hg, or stop */
+    dbg_thread_id general; /* thread of the last Hg or stop reply */
     struct known {
         bool read;
         uint64_t pc, retired;
         unsigned lane;
-    } known[2 * WARPS + 2]; /* what it has read of threads since it resumed */
+    } known[2 * WARPS + 2]; /* the values that the client has read since it last resumed */
     unsigned pc_reg, vector_reg;
-    unsigned steps, moved, gone, writes; /* what was checked */
+    unsigned steps, moved, gone, writes; /* number of checks of each kind */
     char log[4096];
 };
 
@@ -91,7 +91,7 @@ static void row_of(struct client *c, dbg_thread_id id, uint32_t row[WIDTH])
     int reg = dbg_reg_find(c->f->dbg, "v1");
 
     memset(row, 0, 4 * WIDTH);
-    (void)!dbg_reg_read(c->f->dbg, id, (unsigned)reg, row, 4 * WIDTH, NULL); /* one that is gone has none */
+    (void)!dbg_reg_read(c->f->dbg, id, (unsigned)reg, row, 4 * WIDTH, NULL); /* an ended warp has no registers */
 }
 
 static void all_rows(struct client *c, uint32_t rows[2 * WARPS + 2][WIDTH])
@@ -303,7 +303,7 @@ static void command(struct client *c)
         ask(c, "qRcmd,676f746f207374617274");
 }
 
-/* What the Python file asks for: a thread that is there. */
+/* Ask for the focus as the Python file does: it must be a live thread. */
 static void ask_focus(struct client *c)
 {
     const char *reply = ask(c, "qGpuShown:0");
@@ -390,7 +390,7 @@ static void packets_are_answered_for_the_thread_that_they_name(void **state)
         one(seed, sums);
     }
     for (unsigned i = 0; i < LW_COUNT_OF(sums); i++)
-        assert_true(sums[i] > SEEDS / 2); /* it has checked what it is for */
+        assert_true(sums[i] > SEEDS / 2); /* each kind of check was done often enough */
 }
 
 int main(void)

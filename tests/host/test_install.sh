@@ -32,7 +32,7 @@ done
 lib=$(dirname "$(find "$tmp" -name liblanewise.so.0)")
 [ -e "$lib/liblanewise.so" ] || fail "no liblanewise.so to link with"
 
-# What it shows is what the header says.
+# The library exports exactly the functions of the header.
 nm -D --defined-only "$lib/liblanewise.so.0" | sed -n 's/.* T //p' | sort >"$tmp/shown"
 sed -n 's/^LANEWISE_API .*\(lanewise_[a-z_]*\)(.*/\1/p' "$root/include/lanewise.h" | sort >"$tmp/said"
 [ -s "$tmp/said" ] || fail "no function in lanewise.h"
@@ -51,8 +51,8 @@ for standard in c99 gnu11; do
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
         $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
 done
-# Without the system's list of libraries a program of its own path starts, as docs/howto/use-from-c-or-python.md says.
-# shellcheck disable=SC2046
+# A program linked with -rpath starts without ldconfig, as docs/howto/use-from-c-or-python.md says. shellcheck
+# disable=SC2046
 $cc "$root/share/doc/lanewise/examples/saxpy.c" $(pkg --cflags --libs lanewise) -Wl,-rpath,"$lib" -o "$tmp/own" &&
     env -u LD_LIBRARY_PATH ldd "$tmp/own" | grep -q "liblanewise.so.0 => $lib/" || fail "-rpath does not find the library"
 case $(pkg --variable=libdir lanewise) in */lib | */lib/*) ;; *) fail "lanewise.pc has no libdir" ;; esac

@@ -214,7 +214,7 @@ static void refuses(void **state)
     lanewise_destroy(NULL);
 }
 
-/* NULL for whatever must be given is refused, by name where there is a machine to keep the sentence. */
+/* NULL for a required argument is refused; if there is a machine, its error names the argument. */
 static void misses(void **state)
 {
     struct fixture f = make("check", "memory");
@@ -432,7 +432,7 @@ static void finds(void **state)
     assert_int_equal(later.now.address, out + size);
     said(f.gpu, lanewise_finding_get(f.gpu, 1, &finding, sizeof finding), "there are 1");
 
-    /* the same place again is no news, and what was written can be read */
+    /* a second launch reports no new finding, and the written data can be read */
     assert_int_equal(lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), LANEWISE_OK);
     assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
@@ -491,7 +491,7 @@ static void finds(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* Of races alone the log is evaluated before the host gets the result. */
+/* With the check for races alone, the log is evaluated before the host gets the result. */
 static void finds_races(void **state)
 {
     static const char clash[] = ".kernel clash\n.param ptr.global out\n"
@@ -606,7 +606,7 @@ static void counts(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* A machine stops where its limits are, and says where all lanes are. */
+/* A machine stops at its limits and reports the pc of all lanes. */
 static void limits(void **state)
 {
     struct fixture f = {.gpu = lanewise_create()};
@@ -633,7 +633,7 @@ static void limits(void **state)
     lanewise_report_free(text);
     lanewise_destroy(f.gpu);
 
-    f = make("timeout", "0.05"); /* spin waits for what is never written */
+    f = make("timeout", "0.05"); /* spin waits for a value that is never written */
     const uint32_t one[3] = {1, 1, 1};
     assert_int_equal(lanewise_alloc(f.gpu, 128, "flag", &out), LANEWISE_OK);
     const void *argument = &out;

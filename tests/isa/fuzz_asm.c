@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the assembler with text. What is accepted must disassemble to text that gives
- * an equal object, and survive writing and reading.
- * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ * Fuzzes the assembler with text. Each accepted program must disassemble to text that gives an equal object,
+ * and an object file must preserve it. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it
+ * replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the decoder with words and the object reader with files (input that starts as an
- * ELF file does). What is accepted must encode to the same word, print as text that
- * assembles to the same word, and survive writing and reading.
- * libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ * Fuzzes the decoder with words and the object reader with files (input that starts as an ELF file does). Each
+ * accepted word must encode to itself and print as text that assembles to it. Each accepted object must stay
+ * equal when it is written and read. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it
+ * replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>

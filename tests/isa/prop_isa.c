@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Properties of every row with random fields: decode undoes encode, encode undoes decode
- * on random words, and the assembler reads back what the disassembler prints. The seed
- * is printed; LW_SEED repeats a run.
+ * Tests every row of the instruction table with random fields: decode inverts encode, encode inverts decode on
+ * random words, and the assembler accepts the text of the disassembler. The seed is printed; LW_SEED repeats a
+ * run.
  */
 #include <setjmp.h>
 #include <stdarg.h>

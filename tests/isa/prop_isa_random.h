@@ -36,8 +36,8 @@ static inline uint64_t prop_seed(void)
     return getenv("LW_SEED") != NULL ? (uint64_t)time(NULL) * 2654435761u + 1 : 1;
 }
 
-/** How many programs: LW_RANDOM_COUNT or @usual, a part of them with LW_RANDOM_DIVISOR, one if
- *  LW_SEED is a number, which repeats it. Says so. */
+/** Return the number of programs and print it: LW_RANDOM_COUNT or @usual, divided by LW_RANDOM_DIVISOR; one, if
+ *  LW_SEED is a number. */
 static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
 {
     const char *count_text = getenv("LW_RANDOM_COUNT"), *divide = getenv("LW_RANDOM_DIVISOR");

@@ -17,7 +17,7 @@ static const char form[] =
 static const struct {
     const char *code, *variable; /* NULL: none is known */
 } cases[] = {
-    /* a variable and what is added to it */
+    /* a variable plus an offset */
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", "s" },
     { "mov.u64 %rd2,t; add.s64 %rd3,%rd9,%rd2; ld.shared.u32 %r9,[%rd3+-4];", "t" },
     { "mov.u64 %rd2,t; sub.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", "t" },
@@ -27,7 +27,7 @@ static const struct {
     { "mov.u64 %rd2,g; add.s64 %rd3,%rd2,%rd9; ld.global.u32 %r9,[%rd3];", "g" },
     { "mov.u64 %rd2,c; add.s64 %rd3,%rd2,%rd9; ld.const.u32 %r9,[%rd3];", "c" },
     { "mov.u64 %rd2,g; add.s64 %rd3,%rd2,%rd9; atom.global.add.u32 %r9,[%rd3],1;", "g" },
-    /* a pointer that runs, and comes together with itself */
+    /* a pointer that a loop increments, or that merges with itself */
     { "mov.u64 %rd2,s; L: ld.shared.u32 %r9,[%rd2]; add.s64 %rd2,%rd2,4; setp.lt.u32 %p2,%r9,9; @%p2 bra L;", "s" },
     { "mov.u64 %rd3,s; selp.b64 %rd2,%rd3,%rd3,%p1; add.s64 %rd2,%rd2,%rd9; ld.shared.u32 %r9,[%rd2];", "s" },
     /* the distance of two places in one variable is a number */
@@ -45,7 +45,7 @@ static const struct {
     { "mov.u64 %rd2,s; mov.u64 %rd3,t; sub.s64 %rd4,%rd3,%rd2; add.s64 %rd5,%rd2,%rd4; ld.shared.u32 %r9,[%rd5];", NULL },
     { "mov.u64 %rd2,s; and.b64 %rd3,%rd2,-4; ld.shared.u32 %r9,[%rd3];", NULL },
     { "mov.u64 %rd2,s; sub.s64 %rd3,%rd9,%rd2; ld.shared.u32 %r9,[%rd3];", NULL },
-    /* through memory, and memory without a size of its own */
+    /* a pointer that was loaded from memory, and memory of unknown size */
     { "mov.u64 %rd2,s; st.global.u64 [%rd1],%rd2; ld.global.u64 %rd3,[%rd1]; ld.shared.u32 %r9,[%rd3];", NULL },
     { "mov.u64 %rd2,d; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", NULL },
     { "add.s64 %rd3,%rd1,%rd9; ld.global.u32 %r9,[%rd3];", NULL },

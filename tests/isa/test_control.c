@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control fields: what the translator fills in passes the lint, and the lint sees every
- * wait and every stall that is missing. prop_ptx lints its random programs, too. */
+/* Tests the control fields: those of the translator pass the lint, and the lint finds every missing wait and
+ * stall. prop_ptx lints its random programs, too. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -122,7 +122,7 @@ static void each_stall_that_is_too_short_is_found(void **state)
         found += isa_control_check(object, &err) == LW_EFORMAT;
         change(object, i, &insn.control);
     }
-    /* at the end of a line it keeps what the next one may not even read */
+    /* a shortened stall at the end of a line may not be found: the next line may not read the register */
     assert_true(tried >= 5 && found + 3 >= tried);
     isa_object_destroy(object);
 }
@@ -174,7 +174,7 @@ static void findings_name_the_location_and_the_register(void **state)
     }
 }
 
-/** What the lint says of instructions with a kernel around them; "": nothing. */
+/** Lint @insns in a kernel; return the lint's message, "" if there is none. */
 static const char *lint_of(const char *insns, struct lw_error *err)
 {
     struct isa_object *object;
@@ -190,7 +190,8 @@ static const char *lint_of(const char *insns, struct lw_error *err)
     return fine ? "" : err->text;
 }
 
-/* Huerta et al., MICRO 2025, listing 2: the user of a sum comes S cycles after it; nop is where the clock is read. */
+/* Huerta et al., MICRO 2025, listing 2: the instruction that reads a sum issues S cycles after it; nop stands
+ * for the read of the clock. */
 static void a_stall_count_below_the_latency_is_found(void **state)
 {
     (void)state;
@@ -336,7 +337,7 @@ static void the_filler_gives_what_the_lint_wants(void **state)
     }
 }
 
-/* What is disassembled is assembled as it was, whether fields were filled in or not. */
+/* Assembling the disassembly gives the same control fields, whether they were filled in or not. */
 static void text_of_an_object_gives_the_same_fields(void **state)
 {
     (void)state;

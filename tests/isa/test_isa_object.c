@@ -336,8 +336,8 @@ static int64_t read_sleb(const uint8_t **p)
     return (int64_t)value;
 }
 
-/* A line-number machine after the standard (DWARF 4, 6.2.5), to read what was written. */
-/* A row that is left out says a column alone. */
+/* A line-number machine after the standard (DWARF 4, 6.2.5); it reads the section that the writer wrote. */
+/* A row that the writer omits differs from its predecessor in the column only. */
 static void assert_goes_on(const struct isa_object *object, unsigned row)
 {
     const struct isa_line *here = &object->lines[row], *before = here - 1;
@@ -350,7 +350,7 @@ static void assert_goes_on(const struct isa_object *object, unsigned row)
                      isa_object_function_at(object, before->insn));
 }
 
-/* Of two rows for one instruction the first may be left out and the second not. */
+/* If an instruction has two rows, the writer may omit the first but not the second. */
 static bool is_left_out_here(const struct isa_object *object, unsigned row, int64_t line)
 {
     return row + 1 < object->line_count &&
@@ -358,7 +358,7 @@ static bool is_left_out_here(const struct isa_object *object, unsigned row, int6
            object->lines[row].line != line;
 }
 
-/** A jump after @index goes there. */
+/** Return whether an instruction after @index jumps to @index. */
 static bool is_come_back_to(const struct isa_object *object, uint32_t index)
 {
     for (uint32_t i = index; i < object->text_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch files in a folder of their own, with small kernels, for tests of what they do. */
+/* Runs launch files with small kernels in a temporary folder. */
 #ifndef LAUNCH_FIXTURE_H
 #define LAUNCH_FIXTURE_H
 
@@ -17,7 +17,7 @@
 
 #define PROGRAM "program: {source: k.s}\n"
 
-/* ---- fixture: a folder of its own, small kernels in it ------------------------------- */
+/* ---- fixture: a temporary folder with small kernels ------------------------------- */
 
 static const char kernels[] =
     /* values of each size, pointers of both kinds */
@@ -82,7 +82,7 @@ static inline enum lw_status load(const char *text, struct lnc_file **file, stru
     return lnc_file_load("l.yaml", config, file, err);
 }
 
-/* A launch file on a machine, with what it prints. */
+/* A launch file, its machine and its output. */
 struct run {
     struct emu_config config;
     struct lnc_file *file;

@@ -38,8 +38,7 @@ printf '.kernel twice\n.param ptr.global out\n.param u32 n\n    v_s2r v0, %%tid.
 four='--grid 4 --block 256'
 arguments='--arg a=2.5 --arg x=f32[1024]:ramp --arg y=f32[1024]:constant=3 --arg n=1000'
 
-# ---- what runs, and what is shown of it
-# shellcheck disable=SC2086
+# ---- commands that run, and their output shellcheck disable=SC2086
 {
 expect 0 '^y f32\[1024\]: 999 changed: 3 5.5 8 10.5 13 15.5 18 20.5 ...$' run saxpy.cl $four $arguments
 grep -q '^x f32\[1024\]: unchanged$' out || fail "what is not changed is not said to be so"
@@ -188,7 +187,7 @@ argument '1, x, x, x' "argument 4 'n' (uint) of kernel 'saxpy': give a value of 
 argument '1, x, {local: 16}, 1' "argument 3 'y' (float \*) of kernel 'saxpy': {local: ...} does not fit: the parameter is not a pointer to __local memory"
 argument '1, x, x' "args: kernel 'saxpy' takes 4 arguments: 'a' (float), 'x' (const float \*), 'y' (float \*), 'n' (uint); found 3"
 
-# ---- what is missing, or wrong: one sentence each
+# ---- missing and wrong arguments: an error of one sentence each
 echo '__kernel void see(__read_only image2d_t im, sampler_t s, __global float4 *o) { o[0] = read_imagef(im, s, (int2)(0, 0)); }
 __kernel void other(__global int *o) { o[0] = 1; }' >image.cl
 refuse '^lanewise: image.cl:1: .*images are not supported yet' run image.cl --entry see --grid 1 --block 1

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launch files: what they say is done, and what is wrong in them is reported with its location. */
+/* Tests launch files: their steps are executed, and errors in them are reported with the line. */
 #include <math.h>
 
 #include "tests/launch/launch_fixture.h"
@@ -219,7 +219,7 @@ static void an_object_gives_what_its_source_gives(void **state)
 
 /* ---- buffers ------------------------------------------------------------------------- */
 
-/* Independent of the code under test: from the published constants. */
+/* This generator uses the published constants and shares no code with the tested one. */
 static uint64_t splitmix(uint64_t *s)
 {
     uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
@@ -457,7 +457,7 @@ static void a_read_only_buffer_is_one_for_kernels(void **state)
     close_run(&r);
 }
 
-/* What CUDA's host does with cudaMemcpyToSymbol. */
+/* A CUDA host program does this with cudaMemcpyToSymbol. */
 static void a_buffer_may_be_a_variable_of_the_program(void **state)
 {
     static const char text[] =
@@ -668,7 +668,7 @@ static void a_number_becomes_what_its_parameter_is(void **state)
     assert_true(d == -3.0);
     assert_int_equal(lw_get32(bank + p[2].offset), (uint32_t)-4);
     assert_int_equal(bank[p[3].offset], 200);
-    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* not known: as it is written */
+    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a type that is not known: the value as written */
     memcpy(&f, bank + p[5].offset, sizeof f);
     assert_true(f == 2.5f);
     close_run(&r);

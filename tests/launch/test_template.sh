@@ -35,7 +35,8 @@ diff want got || fail "the launch file of k.cl"
 grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
 cp out k.yaml
 expect 0 'ok: nothing to check, 2 launches' run k.yaml
-# Two dimensions: a square whose rows the guessed integers count, so that nothing is out of bounds.
+# Two dimensions: the template guesses a square and sets the integers to its side, so no access is out of
+# bounds.
 cat >plane.cl <<'END'
 void put(__global float *c, uint n, float v) { c[get_global_id(1) * n + get_global_id(0)] = v; }
 __kernel void multiply(__global const float *a, __global const float *b, __global float *c, uint n)
@@ -117,10 +118,10 @@ grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its 
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: nothing' run ptx.yaml
-# Another compiler may give other parameters: it is named in the file.
+# The file names the compiler, because another compiler may give other parameters.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
-# As nvcc writes it: pointers and sizes look alike, but for what is done with them; an extern array.
+# PTX of nvcc: only their uses distinguish pointers from sizes; it has an extern array.
 cat >n.ptx <<'END'
 .version 7.0
 .target sm_70

@@ -2,7 +2,8 @@
 # Under the name of each clang that is here: tests/lib/compile_once.c.
 EXTRA_PROGRAMS += tests/lib/compile_once
 tests_lib_compile_once_SOURCES = tests/lib/compile_once.c
-# Without sanitizers: they want to be the first that is loaded, and the program loads an object into its compiler.
+# Built without sanitizers: a sanitizer must be loaded first, and this program loads an object into the
+# compiler.
 tests_lib_compile_once_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(WERROR)
 tests_lib_compile_once_LDFLAGS =
 check_DATA += tests/lib/once.stamp
@@ -12,7 +13,7 @@ tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
 	    ! command -v $$c >/dev/null || ln -sf ../compile_once$(EXEEXT) tests/lib/once/$$c; \
 	done
 	@touch $@
-# What the programs of tests/program/expected print, which kernels/prepare copies for each test.
+# The output of the programs in tests/program/expected; kernels/prepare copies it for each test.
 check_DATA += tests/lib/prepared/done
 tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/program/expected/*.c)
 	@rm -rf tests/lib/prepared

@@ -5,7 +5,7 @@
 set -u
 cd "${srcdir:-.}" || exit 99
 
-# check FILE: what is wrong with it
+# check FILE: prints the errors of the file
 check() {
     LC_ALL=C awk -F ' *[|] *' '
         /^\| / && $2 != "term" {
@@ -31,8 +31,8 @@ glossary=docs/reference/glossary.md
 bad=0
 check $glossary || bad=1
 
-# Words of older versions: a reader of old scripts and code finds them in the last column of the term that has replaced them.
-# replaced FILE: what tests/lint/lint_glossary.tsv says and FILE lacks
+# A term's last column lists the words of older versions that it has replaced. replaced FILE: prints the rows of
+# tests/lint/lint_glossary.tsv that FILE lacks
 replaced() {
     LC_ALL=C awk '
         FNR == NR { if (/^\| /) { split($0, cell, / *[|] */); former[cell[2]] = ", " cell[4] ", " } next }

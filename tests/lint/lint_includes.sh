@@ -40,7 +40,7 @@ public() { # sets $headers to the public headers of a directory: the first inclu
     *) headers=$1.h ;;
     esac
 }
-# Our sources: not what is compiled for guests, nor what is written by the build.
+# Lists our sources, without the sources of guest programs and the generated files.
 sources() { # directory...
     find "$@" -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.inc' \) 2>/dev/null |
         grep -vE '^ptx/compiler/(cuda|overrides)/|^host/examples/'

@@ -8,7 +8,7 @@ cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_names.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
 exec perl -w - <<'PERL'
 use strict;
-# What others define: ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, targets of PTX.
+# Names that others define: ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, targets of PTX.
 my %is_outside = map { $_ => 1 } qw(ET_DYN st_nlink st_blksize minimum_instruction_length low_pc DW_TAG_LLVM_annotation
     DW_AT_address_class DW_AT_ DW_OP_piece zero_ext helper_cuda __NVCC__ sm_90f);
 my (%is_known, @comments, $bad);

@@ -10,7 +10,7 @@ exec perl -w - <<'PERL'
 use strict;
 my $list = 'tests/lint/lint_public.tsv';
 my (%declared, %users, %reason, $bad);
-sub text_of { # of a file, without comments and strings
+sub text_of { # returns a file's text without comments and strings
     my ($path) = @_;
     open my $in, '<', $path or die "$path: $!\n";
     my $text = do { local $/; <$in> } // '';

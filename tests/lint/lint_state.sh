@@ -19,7 +19,7 @@ for (split /\n/, `find "$top/emu" -name "*.h"`) { $path{s,.*/,,r} = $_ }
 my $listing = text_of("$top/emu/bytes/emu_state.def");
 while (<STDIN>) {
     my ($macro, $name, $header) = split;
-    # the structure without comments, without what stands in inner braces; its members are the last words
+    # remove comments and inner braces from the structure; the last word of each declaration is a member
     my $text = text_of($path{$header} // "$top/emu/$header") =~ /^struct \Q$name\E \{\n(.*?)^\}/ms ? $1 : "";
     $text =~ s{/\*.*?\*/}{ }gs;
     $text =~ s/\n/ /g;

@@ -85,7 +85,7 @@ names 1 '/* EMU_B_* */ enum { EMU_A_ONE };'
 names 1 '/* emu_old */ /* emu_old */ const char *s = "/* emu_old2 */";'
 names 1 'int x; // emu_old'
 
-# The lint of vectors wants a source that is not the emulator.
+# The lint of vectors requires a source other than the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do
     for name in a b; do

@@ -97,7 +97,7 @@ sub read_c {
 my @files = grep { -f } map { chomp; $_ } `find base isa ptx emu timing check launch debug gdbstub shell cmd host tests bench kernels docs scripts -type f`;
 push @files, grep { -f } ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'demo.sh', 'test.sh', 'configure.ac', 'Makefile.am');
 for my $path (sort @files) {
-    # The tables of words themselves, and what is generated from strings that are counted where they are.
+    # Skip the tables of words, and pages generated from strings that are counted in their source.
     next if $path =~ m,^tests/lint_(?:words|glossary)|^tests/(?:golden|corpus|vectors)/|^docs/(?:reference/)?(?:glossary|isa)\.md$,;
     next if $path !~ /\.(?:c|h|def|cl|cu|inc|md|1|sh|py|mk|ac|am|yaml|awk)$/;
     open my $source, '<', $path or die "$path: $!\n";

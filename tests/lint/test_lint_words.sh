@@ -8,7 +8,7 @@ lint="sh tests/lint/lint_words.sh"
 srcdir=.
 export srcdir
 
-# says STATUS PATTERN ARGUMENT...: what the lint prints
+# says STATUS PATTERN ARGUMENT...: the lint ends with STATUS and prints PATTERN
 says() {
     want=$1 pattern=$2
     shift 2
@@ -52,7 +52,7 @@ for add in 'emu/emu.h|int emu_tapped;|headers emu' 'emu/emu_run.c|/* behind */|c
     cmp -s before tests/lint/lint_words.counts || fail "a refused renewal writes the counts"
 done
 
-# a use of what a header or another directory has is nothing new
+# a use of a name that a header or another directory declares is not counted
 mkdir launch
 for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
     echo "$use" >launch/lnc_priv.h

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lanes of a block run one by one, in any order: barriers, and who goes next. */
+/* Runs the lanes of a block one by one in a random order, with barriers. */
 #include <stdlib.h>
 
 #include "tests/model/ref_lane.h"
@@ -14,7 +14,7 @@ struct block {
         unsigned count;
         bool *here;          /* [threads] */
     } bar[BARRIERS];
-    /* what a lane waits at: 0 nothing, 1 + i barrier i, -1 warpsync with mask */
+    /* what each lane waits for: 0: nothing; 1 + i: barrier i; -1: warpsync with mask */
     int *waits;
     uint64_t *mask;          /* lanes of the warp that must meet */
     const char **why;
@@ -25,7 +25,7 @@ static uint32_t x_of(const struct ref_lane *t, const struct isa_insn *i)
     return i->xkind == ISA_X_VECTOR ? ((i->x & 255) == 255 ? 0 : t->v[i->x & 255]) : i->x;
 }
 
-/* Positions of a partial last group of 32 that were never launched arrive with its first. */
+/* In a partial last group of 32, positions without a thread arrive together with the group's first thread. */
 static unsigned arrivals(const struct block *b, unsigned id)
 {
     unsigned n = 0, rest = b->threads % 32, first = b->threads - rest;

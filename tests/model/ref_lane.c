@@ -183,7 +183,7 @@ static void atomic(struct ref_lane *t, const struct isa_insn *i, bool result)
 
 enum result { UNKNOWN, DONE };
 
-/* What a row's texts say, read once: most of the time went into reading them. */
+/* The parsed texts of a row, cached because parsing them for each instruction is slow. */
 struct row {
     bool known, is_half, bf16, packed;
     int a, x, c;
@@ -579,7 +579,7 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
     const unsigned flags = isa_op_info((enum isa_op)i->op)->flags;
     bool on = i->guard_scalar ? ref_sp(t, i->guard, i->guard_neg)
                               : ref_p(t, i->guard, i->guard_neg);
-    /* exec: effects reach its lanes only; the scalar unit and, but for exit, flow ignore it */
+    /* only lanes in exec have effects; scalar instructions ignore exec, and so does control flow except exit */
     if (!(flags & (ISA_F_SCALAR | ISA_F_CONTROL)) || i->op == ISA_EXIT)
         on = on && (u64)t->s[ISA_S_EXEC + t->lane / 32] >> t->lane % 32 & 1;
     if (!on)

@@ -20,8 +20,8 @@ struct ref_lane {
     const uint32_t *block, *grid; /* sizes */
     uint8_t *shared, *local, *global;
     uint64_t shared_bytes, local_bytes, global_bytes, global_base;
-    uint8_t nowhere[16]; /* what such an access touches */
-    const char *fault; /* what an access outside of them says; NULL: none */
+    uint8_t nowhere[16]; /* the bytes that an access outside all buffers reads and writes */
+    const char *fault; /* the error of an access outside all buffers; NULL: none */
     uint32_t pc;
     bool exited;
     unsigned long steps;
@@ -29,20 +29,20 @@ struct ref_lane {
 
 /** What became of a step. */
 enum ref_step {
-    REF_UNKNOWN,  /* the reference does not know it, or memory ends: *why says what */
+    REF_UNKNOWN,  /* the reference does not implement the instruction, or an access is out of bounds; *why says which */
     REF_NEXT,     /* lane->pc is where it continues */
     REF_EXITED,
     REF_ARRIVES     /* bar.sync, bar.arrive or warpsync at lane->pc - 1, with its guard on */
 };
-/** One instruction of a lane, flow and calls included (code starts at ISA_CODE_BASE). Barrier
- *  registers do not exist: taking one gives 0. */
+/** Execute one instruction of a lane, control flow and calls included; code starts at ISA_CODE_BASE. The
+ *  reference has no barrier registers: reading one gives 0. */
 enum ref_step ref_step(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
                        const char **why);
 
 /** How a block of lanes ended. */
 enum ref_end { REF_ENDS, REF_STUCK, REF_LIMIT, REF_FAULT };
-/** All lanes of a block (thread t is lane[t]), each by itself, in a random fair order: what a
- *  program with barriers, locks and calls means on a MIMD machine. */
+/** Execute all lanes of a block (thread t is lane[t]) one by one in a random fair order, as a MIMD machine
+ *  executes a program with barriers, locks and calls. */
 enum ref_end ref_block(struct ref_lane *lane, unsigned threads, const struct isa_insn *code,
                        uint32_t count, uint64_t seed, unsigned long limit, const char **why);
 

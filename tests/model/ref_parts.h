@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the reference share: bits of floats, operands, pieces of arithmetic. */
+/* Functions that the files of the reference share: bits of floats, operands, arithmetic. */
 #ifndef REF_PARTS_H
 #define REF_PARTS_H
 
@@ -90,7 +90,7 @@ static inline bool ref_compare_i(unsigned cmp, s64 a, s64 b, bool is_signed)
     default: return false;
     }
 }
-/** Bits of @a from position @b 7:0 on, as many as @b 15:8 says, of a value of @width bits. */
+/** Extract a bit field from @a, a value of @width bits: bits 7:0 of @b are its position, bits 15:8 its length. */
 static inline u64 ref_field(u64 a, u32 b, int width, bool sign)
 {
     unsigned pos = b & 255, length = b >> 8 & 255, last = pos + length - 1;

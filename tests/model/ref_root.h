@@ -3,7 +3,7 @@
 #ifndef REF_ROOT_H
 #define REF_ROOT_H
 
-/** 1 / sqrt(x), rounded once to nearest; IEEE's value for what is no positive number. */
+/** 1 / sqrt(x), rounded once to nearest; for zero, negative numbers and NaN the result of IEEE 754. */
 double ref_rsq_d(double x);
 
 #endif

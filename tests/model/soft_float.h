@@ -14,8 +14,8 @@ typedef __int128 soft_wide;
 
 struct soft_format {
     const char *name;
-    int precision, emin, emax, width; /* of the significand; exponents of its first bit; bits */
-    uint64_t nan;                     /* the canonical one */
+    int precision, emin, emax, width; /* bits of the significand; least and greatest exponent; bits of the format */
+    uint64_t nan;                     /* the canonical NaN */
 };
 static const struct soft_format soft_f16 = {"f16", 11, -14, 15, 16, 0x7fff};
 static const struct soft_format soft_bf16 = {"bf16", 8, -126, 127, 16, 0x7fff};
@@ -83,7 +83,7 @@ static inline uint64_t soft_round(const struct soft_format *f, struct soft_numbe
     soft_wide m = n.m < 0 ? -n.m : n.m, kept, rest;
     if (m == 0)
         return sign;
-    m = m << 1 | sticky; /* one bit more holds what was lost */
+    m = m << 1 | sticky; /* an extra bit stands for the lost bits */
     n.e--;
     int e = n.e + soft_top_bit(m);
     int unit = (e < f->emin ? f->emin : e) - (f->precision - 1), cut = unit - n.e;

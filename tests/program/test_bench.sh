@@ -23,7 +23,7 @@ bench 0 --repeats 1 --no-reference --json alone.json
 ! command -v python3 >/dev/null || python3 -c 'import json; d = json.load(open("alone.json")); assert len(d["cases"]) == 8 and d["cases"][0]["ratio"] is None' ||
     fail "the JSON"
 
-# a kernel that gives something else, in every case: each is found
+# every case with a wrong kernel: each error is found
 mkdir wrong
 cp "$src"/bench/run "$src"/bench/*.yaml "$src"/bench/*.c "$src"/bench/*.h "$src"/bench/*.sh wrong
 sed 's/c\[i\] = a\[i\] + b\[i\]/c[i] = i == n - 1 ? 0 : a[i] + b[i]/; s/= sum;/= row == 7 \&\& column == 7 ? sum + 0.25f : sum;/
@@ -38,7 +38,7 @@ wrong/run --small --repeats 1 --no-reference >out 2>err
 [ "$(sed -n 's/^bench.run: \([a-z_]*\): the result of ours is wrong: element .* is .*, expected .*; [0-9]* of [0-9]* differ$/\1/p' err | tr '\n' ' ')" = "$all " ] ||
     fail "not every wrong result of ours is found: $(cat err)"
 
-# a reference that takes 1, 3 and 2 seconds and whose results are ours, but for one
+# a reference that takes 1, 3 and 2 seconds and whose results equal ours except one
 cat >reference <<'END'
 #!/bin/sh
 while read -r line; do

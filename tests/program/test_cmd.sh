@@ -34,7 +34,7 @@ top:
     bra top
 .end
 END
-# launch FILE N WANT: add over N of 100 elements, of which WANT[0] must be the first
+# launch FILE N WANT: writes a launch file that adds N of 100 elements and expects the results WANT
 launch() {
     cat >"$1" <<END
 program: {source: k.s}
@@ -266,7 +266,7 @@ for c in run debug gdb; do refuse 'option "-DN=1" is for the compiler of .cl and
 refuse '--define: more than 256 options for the compiler' run good.yaml $(yes -- -DN | head -n 257)
 refuse 'option "-X" needs an operand' run good.yaml -X
 
-# ---- files of other tools, by what they hold
+# ---- files of other tools are recognised by their contents
 printf '\177ELF\002\001\001\063\007\0\0\0\0\0\0\0\002\0\276\0\001\0\0\0' >gpu.cubin
 printf '\120\355\125\272\001\0\020\0\0\0\0\0\0\0\0\0\0\0\0\0' >gpu.fatbin
 printf '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\001\0\076\0\001\0\0\0' >host.o
@@ -314,7 +314,7 @@ refuse '99999x.*is no address' run --gdb 99999x good.yaml
 refuse '99999x.*is no address' run good.yaml --gdb 99999x
 refuse 'none.yaml: cannot be read' run --gdb none.yaml
 
-# ---- the demo says what it is before it installs or builds anything
+# ---- demo.sh prints its purpose before it installs or builds anything
 text=$("$src/demo.sh" --help) && [ "$(echo "$text" | head -n 1)" = 'Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then' ] &&
     [ "$(echo "$text" | tail -n 1)" = 'The build lies in build/. Exit status 0: the result is right.' ] ||
     { cases=$((cases + 1)); fail "demo.sh --help says: $text"; }
@@ -332,7 +332,7 @@ for c in run debug compile asm dis; do
             { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know --$o of $c"; }
     done
 done
-# and every key of launch files, as the first line of a template says, and of lists of suppressions
+# the manual page also names every key of launch files and of suppression files
 sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/reference/lanewise.1" | sed 's/\\-/-/g' >keys.man
 cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
 [ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }
@@ -388,7 +388,7 @@ END
     [ "$reply" = variable-bounds ] || fail "completion of explain variable gives '$reply'"
 fi
 
-# --seed N gives what the launch file gives with seeds N higher, at the start and in steps.
+# --seed N gives the same data as a launch file whose seeds are N higher, at the start and in steps.
 printf '.kernel none\n exit\n.end\n' >none.s
 random() { # SEED OTHER
     printf 'program: {source: none.s}\nbuffers: {a: {type: f32, count: 9, init: {random: %s}}, b: {type: s32, count: 9}}\nsteps:\n' "$1"
@@ -402,7 +402,7 @@ expect 0 ok run seven.yaml --dump a=seven.a --dump b=seven.b
 cmp -s plus.a seven.a && cmp -s plus.b seven.b && ! cmp -s plus.a five.a && ! cmp -s plus.b five.b ||
     fail "--seed 2 is not two higher"
 
-# What --dump writes a check reads as the same, as text and as bytes.
+# A check accepts the file that --dump wrote, as text and as bytes.
 for name in a.txt a.bin a.raw a; do
     expect 0 ok run five.yaml --dump a=dumped.$name
     { sed '$d' five.yaml; echo "  - check: {buffer: a, file: dumped.$name}"; } >reads.yaml
@@ -444,7 +444,7 @@ if command -v clang-19 >/dev/null || command -v clang-14 >/dev/null; then
     [ "$(wc -c <both)" = 262 ] || fail "standard output that is a file is begun anew"
     refuse '--stats and --dump: both write standard output' run --dump a=- --stats - out.yaml
     expect 2 '--dump a=- and --gdb' run --dump a=- --gdb out.yaml
-    # sizes of grids: the sentence has what was found, and the limit
+    # sizes of grids: the message names the value and the limit
     sed 's/grid: 2/grid: 4000000000/' out.yaml >grid.yaml
     refuse 'grid.yaml:4: grid: expected an integer from 1 to 2147483647, found "4000000000"' run grid.yaml
     sed 's/grid: 2/grid: [2000000, 2000000]/' out.yaml >grid.yaml

@@ -91,7 +91,7 @@ ended() { # ended STATUS SIGNAL ARGUMENT...
     [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
 }
 
-# every report has what was found, and says that a signal ended the run
+# every report contains the findings and says that a signal ended the run
 for number in SIGINT SIGTERM; do
     rm -f r.* cov prof st.json dump.bin
     ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
@@ -135,7 +135,7 @@ expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
 SAYS="waiting for it" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
 grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
 
-# a second one does not wait for what the host is doing
+# a second signal ends the program immediately, whatever the host is doing
 cat >host.yaml <<END
 program: {source: clean.cl}
 buffers: {a: {type: i32, count: 4000000}, b: {type: i32, count: 4000000}}
@@ -203,7 +203,7 @@ expect 1 'failed: 1 of 1' run --max-instructions 100000 --timeout 1000 short.yam
 count=$("$lanewise" run --stats - short.yaml 2>/dev/null | sed -n 's/.*"warp_instructions": \([0-9]*\),/\1/p')
 expect 1 'failed: 1 of 1' run --max-instructions "$count" short.yaml
 expect 4 '^limit: ' run --max-instructions $((count - 1)) short.yaml
-# of the launch file, which options go before
+# limits of the launch file; options override them
 { cat short.yaml; echo 'limits: {instructions: 50, seconds: 100}'; } >limits.yaml
 expect 4 '^limit: 50 warp instructions' run limits.yaml
 expect 1 'failed: 1 of 1' run --max-instructions 100000 limits.yaml

@@ -68,10 +68,9 @@ if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nv
     expect 0 "cuda_reduction.yaml with nvcc -G" "$lanewise" run debug.yaml --compiler nvcc
     rm -f debug.yaml
 fi
-# As debuggers want them: -O0 with all variables in memory and calls of functions, at other
-# widths and policies.
+# Builds for debuggers: -O0 keeps all variables in memory and does not inline; other warp widths and policies.
 turn=0
-turns= # yes: each launch by one of the two
+turns= # yes: each launch is built by one of the two compilers only
 [ "${LW_LONG:-}" = 1 ] || ! command -v clang-14 >/dev/null || ! command -v clang-19 >/dev/null || turns=yes
 for launch in *.yaml; do
     grep -q 'source: [a-z_]*\.c[lu]' $launch || continue
@@ -100,7 +99,7 @@ for launch in *.yaml; do
 done
 rm -f debug.launch
 
-# What is not supported is refused by name, at the source's line.
+# The error of an unsupported feature gives its name and its line in the source.
 cat >call.cl <<'END'
 uint sq(uint x);
 __kernel void k(__global uint *a)
@@ -112,7 +111,7 @@ for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || continue
     expect 2 "a call with $clang" "$lanewise" compile call.cl -o x.lwo --clang $clang
     grep -q 'call.cl:4: call to sq' "$work/out" || fail "the call is not refused by name with $clang"
-    # What is printed is what C prints; statistics on standard output have it to themselves.
+    # printf prints what C's printf prints. With statistics on standard output nothing else is written there.
     "$lanewise" run hello.yaml --quiet --clang $clang >text 2>err || fail "hello with $clang"
     cmp -s text hello.expected.txt || fail "hello prints something else with $clang"
     "$lanewise" run hello.yaml --quiet --stats - --clang $clang >text 2>err
@@ -142,7 +141,7 @@ grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait below lanes 7-3
 grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until changes of 7 places from lock' \
     "$work/out" || fail "the lanes that wait are not named"
 
-# Recursion has the stack that it is given; what does not fit there is a fault that says so.
+# Recursion uses the stack of the given size; deeper recursion is a fault whose message says so.
 cat >deep.cl <<'END'
 uint down(uint n, uint k)
 {

@@ -23,9 +23,9 @@ fi
 observes=' spinlock hello launch_bfs cuda_launch enqueue '
 # A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
 locks=' spinlock '
-# Kernels whose source allows any block size.
+# Kernels that run with any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
-# Their grids stay as they are: the work is shared out by loops.
+# The grids of these kernels stay unchanged, because loops distribute the work over any number of blocks.
 any_grid=' saxpy reduction scan histogram bitonic '
 # They exchange values among 32 lanes, as CUDA fixes it: narrower warps are refused.
 of_32=' cuda_reduction cuda_histogram '

@@ -235,7 +235,7 @@ static unsigned trips(const struct node *n, const struct thread *t)
 
 static enum flow run_list(const struct program *p, int at, struct thread *t);
 
-/* A function works on copies and gives them all back. */
+/* A function computes on copies of all variables and returns all copies. */
 static void run_function(const struct program *p, int function, unsigned depth, struct thread *t)
 {
     struct thread inner = *t;
@@ -814,7 +814,7 @@ static void count_saves(const struct isa_object *object, struct hits *hits)
     hits->saving_around_calls += around;
 }
 
-/* What the scalar unit has to do, but for the pointers of the prologue. */
+/* Count the scalar instructions, without the pointers of the prologue. */
 static void count_scalar(const struct isa_object *object, struct hits *hits)
 {
     bool any = false;

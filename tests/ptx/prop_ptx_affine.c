@@ -22,7 +22,7 @@
 enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, SLOTS = 90, ROUNDS = 16, LOOP_ROUNDS = 4,
        MUTABLE = 4, DIMS = 4, ROW = 16 };
 
-/* What the text says of a register. */
+/* The class that the text gives a register. */
 struct class {
     bool known, varying, assumed, some[DIMS];
     uint64_t stride[DIMS];
@@ -310,7 +310,7 @@ static void make_program(struct program *p)
     lw_put(s, "ret;\n}\n");
 }
 
-/* ---- what the text says ------------------------------------------------------------ */
+/* ---- the classes in the text ------------------------------------------------------------ */
 
 static struct class class_of(const char *graph, const char *reg)
 {
@@ -349,7 +349,7 @@ static struct class class_of(const char *graph, const char *reg)
     return c;
 }
 
-/* ---- what the threads did ---------------------------------------------------------- */
+/* ---- the values of the threads ---------------------------------------------------------- */
 
 struct shape {
     uint32_t block[3];
@@ -391,7 +391,7 @@ static bool agrees(const struct class *c, const struct shape *s, unsigned a, uns
             open++;
             which = d;
             if (by != 1)
-                open++; /* it does not give the stride */
+                open++; /* the pair does not determine the stride */
         }
     }
     if (open == 1) {

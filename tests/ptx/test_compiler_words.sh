@@ -73,7 +73,7 @@ says "nvcc in a launch file" '^lanewise: nvcc.yaml:1: m.cl: nvcc does not compil
 printf 'program:\n  sources: [m.cl,\n    nope.cl]\n' >nope.yaml
 sed 1d k.yaml >>nope.yaml
 says "a source that is not there" '^lanewise: nope.yaml:3: nope.cl: No such file' run nope.yaml
-# What a header has is the header's.
+# An error in a header gives the header's name and line.
 printf 'int gone(int x);\n\nint wrap(int x)\n{\n    return gone(x);\n}\n' >wrap.h
 printf '#include "wrap.h"\n__kernel void w(__global int *p) { p[0] = wrap(p[0]); }\n' >w.cl
 says "a call in a header" 'wrap.h:5: call to gone: .*(line [0-9]* of the PTX of w.cl)$' \
@@ -98,7 +98,7 @@ printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >so
 says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; Thrust is not supported" compile sort.cu
 printf '#include <nosuch/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
 says "a header that is not here" "'nosuch/sort.h' file not found$" compile sort.cu
-# Files that are linked share what is extern, by clang and by nvcc.
+# Linked files share extern variables and functions, with clang and with nvcc.
 printf 'extern __device__ int shared_by; __global__ void k(int *p) { p[0] = shared_by; }\n' >a.cu
 printf '__device__ int shared_by = 5;\n' >b.cu
 { command -v "${LANEWISE_NVCC:-nvcc}" || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && nvcc=nvcc || nvcc=
@@ -109,7 +109,7 @@ for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}
         bad=1
     }
 done
-# Options of the command line follow those of the launch file; their folders are those of who types them.
+# Options of the command line follow those of the launch file; their paths are relative to the current folder.
 mkdir -p there include
 echo '#define MORE 5' >include/more.h
 cat >there/n.cl <<'END'
@@ -145,7 +145,7 @@ runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
     runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
 says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, and m.ptx needs none: leave it out$' \
     run -D N=7 ptx.yaml
-# Warnings are there for who asks for them, of the source alone; they may be errors.
+# -W options show warnings about the user's source only; -Werror makes them errors.
 cat >maybe.cl <<'END'
 __kernel void k(__global int *p)
 {
@@ -186,7 +186,7 @@ if [ -n "$nvcc" ]; then
     [ ! -s err ] || { echo "FAIL: nvcc warns"; bad=1; }
     says "nvcc's warnings as errors" 'unused.cu' compile unused.cu --compiler nvcc -X -Werror -X all-warnings -o maybe.lwo
 fi
-# What clang warns of by itself is shown once, of the user's source, and changes nothing else.
+# clang's default warnings about the user's source are shown once and have no other effect.
 cat >warns.cl <<'END'
 __kernel void k(__global int *p)
 {
@@ -215,7 +215,7 @@ for source in warns.cl warns.cu; do
     [ ! -s err ] || { echo "FAIL: --quiet: $source: warnings:"; cat err; bad=1; }
     says "--quiet, -Werror: $source" 'error: implicit conversion' run --quiet warns.yaml -X -Werror
 done
-# Who is stopped while a compiler runs leaves neither it nor its folder.
+# If the program is stopped while a compiler runs, the compiler ends and its folder is removed.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
 chmod +x slow

@@ -150,7 +150,7 @@ END
     [ "$(sed -n 's/^\$[0-9]* = //p' out | tr '\n' ' ')" = "7 253 '\\375' -3 '\\375' " ] || fail "gdb: values of the frames"
 fi
 
-# what a program could not do with a kernel is refused by its name, and the others run
+# a kernel with an unsupported feature is refused by name, and the other kernels run
 cat >pointer.ptx <<'END'
 .version 7.0
 .target sm_70, texmode_independent

@@ -311,7 +311,7 @@ static void loops_load_what_lies_in_memory_before_they_begin(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Many values, each used four times in a place of its own. */
+/* Many values; each is used four times, far from the uses of the others. */
 static void uses_that_follow_each_other_share_a_load(void **state)
 {
     struct lw_buffer text;

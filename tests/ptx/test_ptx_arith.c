@@ -19,7 +19,7 @@
 #include "tests/model/soft_float.h"
 
 enum { THREADS = 512 };
-/* What a case computes with and what it gives back. */
+/* The input values of a case, and its results. */
 struct in {
     uint32_t a, b, c, d;
     uint64_t p, q;

@@ -227,7 +227,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ -n "$all" ] || break
 done
 [ $tried != 0 ] || { echo "no clang of the list is installed"; exit 77; }
-# What is refused is refused by name.
+# The error of a refused function gives its name.
 cat >"$work/image.cl" <<'END'
 __kernel void k(read_only image2d_t i, __global float4 *p)
 {

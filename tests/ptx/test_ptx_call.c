@@ -281,8 +281,8 @@ static uint32_t want_preserved(uint32_t t, unsigned k)
     return sum;
 }
 
-/* More values than registers, live across a call in a loop that lanes leave apart; the same in
- * a function, which must give the kernel's back. */
+/* More values than registers are live across a call in a loop that lanes leave at different times. The same in
+ * a function, which must restore the kernel's registers. */
 static void what_lives_across_a_call_is_preserved(void **state)
 {
     struct lw_buffer text;
@@ -487,7 +487,7 @@ static uint32_t want_reconvergence(uint32_t t, unsigned k)
 {
     (void)t;
     (void)k;
-    return UINT32_MAX; /* every lane of the warp was there */
+    return UINT32_MAX; /* every lane of the warp executed the call */
 }
 
 static void lanes_reconverge_after_calls_at_which_they_diverge(void **state)
@@ -747,8 +747,7 @@ static uint32_t want_own(uint32_t t, unsigned k)
     return t + 1 + (t ^ 1) * 2;
 }
 
-/* A kernel's own shared memory, of static and of dynamic size, is none of its functions', nor of what
- * they call. */
+/* A kernel's static and dynamic shared memory is separate from that of the functions it calls. */
 static void shared_memory_of_kernels_and_functions_lies_apart(void **state)
 {
 #define KEEPS(name, size, before, after)                                                     \
@@ -875,7 +874,7 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
     }
 }
 
-/* What no kernel reaches is not translated, whatever it holds. */
+/* A function that no kernel reaches is not translated, whatever it contains. */
 static void functions_that_nobody_calls_are_left_out(void **state)
 {
     static const char text[] = HEAD ".func other() { suld.b.2d.v4.b32.trap {a}, [b, {c}]; }\n"
@@ -897,8 +896,8 @@ static uint32_t want_depot(uint32_t t, unsigned k)
     return k == 0 ? t + 12 : t * 3;
 }
 
-/* What debuggable code writes for its variables: a generic address of the depot, plus a number.
- * Accesses that go there are local ones; where the address is not that simple they stay as they are. */
+/* Code for debuggers accesses its variables by a generic address of the depot plus a constant. Such accesses
+ * become local ones; accesses with any other address stay generic. */
 static void variables_of_debuggable_code_are_local_accesses(void **state)
 {
     static const char text[] = HEAD

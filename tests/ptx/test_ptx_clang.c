@@ -68,7 +68,7 @@ static const char sized[] = "#define SIDE 8\n"
                             "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void d(global int *p)\n"
                             "{ *p = 1; }\n";
 
-/* Of sized[]: clang's PTX does not say them, its debug information does. */
+/* Sizes of sized[]: clang's PTX lacks them, and its debug information has them. */
 static void expect_blocks(const char *ptx)
 {
     static const uint32_t wanted[][4] = {{16, 8, 1, 128}, {0, 0, 0, 0}, {64, 1, 1, 64}, {0, 0, 0, 0}};
@@ -206,7 +206,7 @@ static void an_error_in_the_source_has_its_line_and_the_next_ones(void **state)
     expect_text(err.text, "k.cl:4:12");
 }
 
-/* What the sentence has no room for: all of it, in the compiler's own lines. */
+/* A message too long for one sentence: it is shown complete, in the compiler's lines. */
 static void all_output_of_a_failed_compiler_is_passed_on(void **state)
 {
     const struct fixture *f = *state;

@@ -173,7 +173,7 @@ static void names_that_nvcc_declares_are_there_without_an_include(void **state)
     for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
         if (!installed(versions[i]))
             continue;
-        /* The standard's own headers after ours change nothing. */
+        /* The standard headers, included after ours, change nothing. */
         snprintf(text, sizeof text, "%s%s", i % 2 != 0 ? includes : "", no_include);
         ptx = compile(*state, text, i == 0 ? "-std=c++11" : NULL, versions[i]);
         for (size_t p = 0; parts[p] != NULL; p++)
@@ -429,7 +429,7 @@ static void what_there_is_not_is_refused_by_name(void **state)
     expect_text(err.text, "CUB is not supported; with nvcc it may work: --compiler nvcc");
 }
 
-/* A call of what the machine has not is its kernel's, not the file's. */
+/* A call of an unsupported function makes only its kernel fail, not the file. */
 static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state)
 {
     static const char text[] = "__global__ void good(float *p) { *p = 1; }\n"

@@ -202,7 +202,7 @@ static void types_that_nothing_needs_are_left_out(void **state)
     assert_true(find(object->debug, ISA_TAG_STRUCTURE, "record") >= 0);
     assert_true(find(object->debug, ISA_TAG_ENUMERATOR, "GREEN") >= 0);
     isa_object_destroy(object);
-    object = from_corpus("debug_clang14.ptx"); /* optimised: c is there, without a place */
+    object = from_corpus("debug_clang14.ptx"); /* optimised: c is listed without a location */
     unsigned count;
 
     assert_null(place_of(object, ISA_TAG_VARIABLE, "c", &count));
@@ -421,8 +421,8 @@ static void inlined_calls_of_lines_are_scopes(void **state)
     isa_object_destroy(object);
 }
 
-/* Change each byte of the sections' text in turn: never a crash, never a refusal, and what
- * is kept obeys the rules of objects. */
+/* Change each byte of the sections' text in turn. The text is still accepted, nothing crashes, and the debug
+ * information that is kept obeys the rules of objects. */
 static void broken_sections_are_dropped(void **state)
 {
     size_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flow graphs whose loops, post-dominators, divergence and barriers are known. */
+/* Tests the analysis of flow graphs whose loops, post-dominators, divergence and barriers are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -244,7 +244,7 @@ static void too_many_jumps_into_loops_are_refused_by_name(void **state)
     lw_buffer_fini(&text);
 }
 
-/* What the graph says of a register. */
+/* The class that the analysis gives a register. */
 static void expect_class(const struct lw_buffer *out, const char *line)
 {
     char text[80];
@@ -461,7 +461,7 @@ static void regions_with_lanes_that_could_wait_for_each_other_are_left_out(void 
 
     (void)state;
     assert_int_equal(left_out(nest, LW_COUNT_OF(nest), outer, 3, &which), 0);
-    /* regions 0 and 1 have each other's end inside: the smaller goes; 2 is after both */
+    /* regions 0 and 1 overlap without nesting: the smaller one is dropped; region 2 follows both */
     assert_int_equal(left_out(two, LW_COUNT_OF(two), joins, 3, &which), 1);
     assert_int_equal(which, 2);
     /* 0 has the end of 1, that of 2, that of 0; region 3 only leads there */

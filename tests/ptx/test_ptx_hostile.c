@@ -333,7 +333,7 @@ static void operands_of_the_wrong_kind(void **state)
         GIVES("", "setp.eq.u32 %p1|%p1, %r0, %r0; selp.u32 %r1, 1, 2, %p1;", 2, 0),
         GIVES("", "ld.global.v2.u32 {_, _}, [%rd0+-4294967296];", 0, 0),
         GIVES("", "mov.pred %p1, 1; not.pred %p1, %p1; @%p1 bra L; mov.u32 %r1, 3; L:", 3, 0),
-        /* a function that calls itself by a pointer with a prototype, so many times as lanes say */
+        /* a function that calls itself through a pointer with a prototype; each lane sets its own depth */
         GIVES(".func (.param .b32 r) f(.param .b32 n, .param .b64 g) {\n"
               ".reg .b32 %a<4>; .reg .b64 %g; .reg .pred %q;\n"
               "ld.param.b32 %a1, [n]; ld.param.b64 %g, [g]; mov.u32 %a2, 0; setp.eq.u32 %q, %a1, 0; @%q bra E;\n"

@@ -101,7 +101,7 @@ static void long_sides_and_each_single_reason_keep_their_branch(void **state)
     branches(KERNEL("@%p1 bra J;\nld.u32 %r3,[%rd3];\n")); /* generic: for debuggers */
     branches(KERNEL("@%p1 bra J;\nsetp.lt.u32 %p1,%r2,3; selp.u32 %r3,1,2,%p1;\n"));
     branches(KERNEL("@%p1 bra J;\n@%p1 add.u32 %r3,%r3,1;\n"));
-    /* uniform branches are cheap, and spare what they jump over */
+    /* a uniform branch is cheap and skips instructions, so it stays a branch */
     branches(KERNEL("setp.lt.u32 %p3,%r1,3;\n@%p3 bra J;\nadd.u32 %r3,%r2,1;\n"));
 }
 

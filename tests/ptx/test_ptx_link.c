@@ -463,8 +463,8 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
     gives(texts, 2, want, 2);
 }
 
-/* What is refused in a kernel, or in what it calls or names, is its own: the others translate, and the
- * object, also from a file, says why this one is missing. */
+/* If a kernel, or a function or variable that it uses, is refused, the other kernels are translated. The
+ * object, also when read from a file, gives the reason. */
 static void refusals_are_of_the_kernels_that_have_them(void **state)
 {
 #define GOOD ".entry good() { call fine; ret; }\n"

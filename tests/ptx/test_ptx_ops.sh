@@ -27,7 +27,7 @@ for what in ops half lib fun edges; do
         done
     done
 done
-# Two files of OpenCL C, of which one calls what the other defines.
+# Two files of OpenCL C; one calls a function that the other defines.
 cat >one.cl <<'E'
 extern constant int table[2];
 int twice(int);
@@ -52,7 +52,8 @@ for clang in clang-14 clang-19; do
     head -n 5 out
     failures=$((failures + 1))
 done
-# What others store to a variable of the block is seen after a barrier (clang 14 keeps what it has read).
+# After a barrier, a thread reads what other threads stored to a variable of the block; clang 14 keeps the old
+# value in a register.
 cat >near.cl <<'E'
 kernel void near(global const int *in, global int *out)
 {
@@ -147,7 +148,7 @@ kernel void k(volatile global int *cell, global int *out)
 E
 want=$(awk 'BEGIN { s[0] = 35; s[4] = 47; s[5] = 39
     for (i = 0; i < 32; i++) printf "%s%d", i ? ", " : "", 65 + i + s[i] }')
-# A clang 14 whose name does not say so.
+# A clang 14 whose file name does not contain the version.
 printf '#!/bin/sh\nexec clang-14 "$@"\n' >unnumbered
 command -v clang-14 >/dev/null && chmod +x unnumbered
 for run in cu:clang-14 cu:clang-15 cu:clang-16 cu:clang-19 cl:clang-15 cl:./unnumbered; do

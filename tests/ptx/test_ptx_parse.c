@@ -323,7 +323,7 @@ static void refusals_name_line_construct_and_reason(void **state)
     }
 }
 
-/* What one kernel has and we have not keeps only that kernel from running. */
+/* An unsupported feature in one kernel prevents only that kernel from running. */
 /* Lines of the compiler's source: of the file that .loc names, and where it was inlined. */
 static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
 {
@@ -409,7 +409,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
             assert_null(strchr(cases[i].names, object->refusals[k].name[0]));
             assert_non_null(strstr(object->refusals[k].message, "'stacksave' is not supported"));
         }
-        /* and what is left is an object */
+        /* the object with the other kernels is valid */
         assert_int_equal(isa_object_write(object, &bytes, &size, &err), LW_OK);
         if (isa_object_read("t.lwo", bytes, size, &again, &err) != LW_OK)
             fail_msg("case %u: %s", i, err.text);

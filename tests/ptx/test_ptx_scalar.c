@@ -99,7 +99,7 @@ static void soft_barriers_end_scalar_writes(void **state)
                      "W: atom.global.cas.b32 %r9,[%rd1],0,1; setp.ne.u32 %p2,%r9,0; @%p2 bra W;\n"
                      COUNT("B", "%r6", "%p6") USE("%r6") STORE),
               "vvsssSv|vvvbvb/vvvbvvx");
-    /* the divergent branch comes in front of the loop that makes them soft */
+    /* the divergent branch precedes the loop that makes the values divergent */
     is_shaped(KERNEL("setp.lt.u32 %p3,%r2,7; @%p3 bra E;\nadd.u32 %r2,%r2,1;\n"
                      "W: atom.global.cas.b32 %r9,[%rd1],0,1; setp.ne.u32 %p2,%r9,0; @%p2 bra W;\n"
                      "E:\n" COUNT("B", "%r6", "%p6") USE("%r6") STORE),
@@ -151,7 +151,7 @@ static void lanes_that_exit_leave_the_others_together(void **state)
 static void loads_are_scalar_where_nobody_stores(void **state)
 {
     (void)state;
-    /* constants and what the language says is read only; not other memory */
+    /* loads of constants and of memory that the language declares read-only, not of other memory */
     is_shaped(KERNEL("mul.wide.u32 %rd2,%r1,4; mov.u64 %rd3,table; add.s64 %rd4,%rd3,%rd2;\n"
                      "ld.const.u32 %r5,[%rd4]; setp.lt.u32 %p1,%r5,%r1; @%p1 bra E;\n"
                      "add.u32 %r2,%r2,1;\nE:\n" STORE), "svsssssssSvvx");

@@ -287,7 +287,7 @@ static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
     free(dump);
 }
 
-/* What a text says in its notes can at most be left out. */
+/* Wrong notes in a text have at most the effect that they are ignored. */
 static void hostile_notes_change_no_instruction(void **state)
 {
     static const char *const junk[] = {

@@ -132,7 +132,7 @@ struct terminal {
     char state[64]; /* folder of the history */
 };
 
-/* The shell on kernel NAME in a child with a terminal of its own. */
+/* Start the shell on kernel NAME in a child process with a new terminal. */
 static void terminal_open(struct terminal *t, const char *name, const char *state_home)
 {
     struct winsize window = {.ws_row = 24, .ws_col = 200};
@@ -197,7 +197,7 @@ static void expect(struct terminal *t, const char *wanted)
     fail_msg("\"%s\" did not come; there is: %s", wanted, t->text);
 }
 
-/* It waits: for some polls of readline's nothing more comes. */
+/* The shell waits for input: it prints nothing during several of readline's polls. */
 static void expect_silence(struct terminal *t)
 {
     struct pollfd wait = {.fd = t->fd, .events = POLLIN};
@@ -220,7 +220,7 @@ static int terminal_close(struct terminal *t)
 
     while (poll(&wait, 1, 20000) > 0 && read(t->fd, rest, sizeof rest) > 0)
         ;
-    /* It closes the terminal a little before it is gone. */
+    /* The process closes its terminal shortly before it ends. */
     for (unsigned i = 0; i < 200 && waitpid(t->child, &status, WNOHANG) == 0; i++) {
         usleep(100000);
         if (i == 199) {

@@ -15,7 +15,7 @@ cp "$srcdir"/tests/shell/golden/saxpy.s "$srcdir"/tests/shell/golden/saxpy.yaml 
     "$srcdir"/tests/shell/golden/calls.s "$srcdir"/tests/shell/golden/calls.yaml \
     "$srcdir"/tests/clients/behaviours/results.cl "$srcdir"/tests/clients/behaviours/results.yaml "$work"/
 cd "$work" || exit 99
-# What examples name: a script, memory, a checkpoint, three points, a mark.
+# Create the objects that the examples name: a script, memory, a checkpoint, three points, a mark.
 echo 'echo from a script' >commands.lws
 "$program" debug saxpy.yaml --batch -c 'dump memory.bin 0x200000000000 64' -c 'save state.lwc' \
     >prepare.out 2>&1 || { cat prepare.out; exit 1; }

@@ -13,7 +13,7 @@ cp "$src"/tests/shell/golden/saxpy.* "$src"/tests/shell/golden/wild.* \
     "$src"/tests/shell/golden/stuck.* "$src"/tests/kernels/names.cu "$work"/
 cd "$work" || exit 99
 failed=0
-# session STATUS LAUNCH ARGUMENTS...: runs it, keeps what it says in out.
+# session STATUS LAUNCH ARGUMENTS...: runs a session and writes its output to `out`.
 session() {
     wanted=$1
     shift
@@ -28,7 +28,7 @@ session() {
 says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 
-# What a command says is there when it has ended: the next one may be killed.
+# Each command's output is written when the command ends, because the next command may be killed.
 mkfifo lines
 "$program" debug saxpy.yaml -c 'log said' -c 'print 40 + 1' -c 'source lines' >out 2>&1 &
 session=$!
@@ -44,7 +44,7 @@ exec 3>&-
 says '^40 + 1 = 41$'
 grep -q '^40 + 1 = 41$' said || { echo "the log of a killed session lacks a command"; failed=1; }
 
-# The session that docs/howto/debug-in-the-shell.md begins with, but for blanks and prompts.
+# The first session of docs/howto/debug-in-the-shell.md, compared without blanks and prompts.
 mkdir doc
 cp "$src"/kernels/saxpy.cl "$src"/kernels/saxpy.yaml doc/
 sed -i '/- check/d' doc/saxpy.yaml
@@ -85,18 +85,18 @@ says 'not with --log'
 session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
 says '^still at 0x100000030'
 
-# Logs hold what was said; -x and -c run as they come.
+# Logs hold the session's output; -x and -c are executed in the order of the command line.
 echo 'echo from the script' >one.lws
 session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'echo behind' \
     -c 'log off' -c 'echo unheard'
 [ "$(tr '\n' ' ' <said.txt)" = 'before from the script behind ' ] ||
     { echo "the log holds:"; cat said.txt; failed=1; }
-# A log that cannot be written says so at its end, also at the end of the session.
+# If a log cannot be written, an error is printed when the log or the session ends.
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
 says '^lanewise: the log could not be written whole: No space left'
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
 says '^lanewise: the log could not be written whole: No space left'
-# What is no script is none, and no part of it runs.
+# A file that is no script is refused, and no line of it is executed.
 printf 'echo heard\0\necho unheard\n' >zero.lws
 session 2 saxpy.yaml --batch -x zero.lws
 says '^lanewise: zero.lws: is no script: a byte of it is 0$'
@@ -211,7 +211,7 @@ says '^v\[2\] = 9$'
 says '^v.s3 = 14$'
 says '^type = float4$'
 says '^t\.z = 12$'
-session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # registers alone: v is no suggestion
+session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # v alone is not suggested
 says '^lanewise: nothing here is called "v": there are registers'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'

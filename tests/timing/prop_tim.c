@@ -225,7 +225,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
         c->unit[u] = (struct tim_unit_config){between(r, u == ISA_UNIT_INT || u == ISA_UNIT_MEM, 3),
                                               power(r, 4, 32), between(r, 1, 20)};
-    if (rnd_below(r, 2)) { /* of the kinds whose cycles have functions of their own */
+    if (rnd_below(r, 2)) { /* only kinds of cores that have a specialised cycle function */
         c->issue_width = 1;
         c->issue_policy = rnd_below(r, 4);
         c->issue_policy += c->issue_policy == TIM_SCHED_SWL;
@@ -478,7 +478,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
 
         if (end - in > 7 && memcmp(in, ".kernel", 7) == 0)
             begins = true;
-        if (is_insn && begins && rnd_below(r, 2)) /* all lanes live, as scalar writers want it */
+        if (is_insn && begins && rnd_below(r, 2)) /* all lanes live, because a scalar write requires that */
             scalar_loads(r, &out->sink);
         begins &= !is_insn;
         if (is_insn && rnd_below(r, 24) == 0)
@@ -510,19 +510,19 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
     }
 }
 
-/** Where to stop: after instruction @at, or after @point if that is earlier. */
+/** Stop after instruction @at, or after @point if that comes first. */
 static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uint64_t at)
 {
     return engine->ops->instructions(engine) < point && at > point ? point : at;
 }
 
-/** Cores look at all warps in the window of the trace, and only there. */
+/** Cores visit all warps in each cycle of the trace's window, and only there. */
 static void check_model(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
 
     if (e->trace != NULL && e->now != 0 && e->now - 1 == tim_trace_end(e->trace))
-        return; /* of a trace that is full this was the last one */
+        return; /* the trace is full: this was its last cycle */
     for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
         if (e->core[c]->tracing != traced ||
             e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))

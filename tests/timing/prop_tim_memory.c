@@ -81,7 +81,7 @@ static struct tim_config random_config(uint64_t *seed)
 struct traffic {
     uint64_t seed;
     unsigned pattern;  /* 0: random lines, 1: streams, 2: few lines */
-    unsigned rate;     /* per cent of cycles in which a core wants to send */
+    unsigned rate;     /* per cent of cycles in which a core tries to send */
     unsigned receive;  /* per cent of cycles in which it takes an answer */
     unsigned wait;     /* rounds of silence */
     uint64_t position[MOST_CORES];
@@ -114,7 +114,7 @@ static struct tim_packet random_packet(struct traffic *t, const struct tim_confi
 
 struct side {
     struct tim_memory *memory;
-    bool lazy;     /* ticked only when it says so */
+    bool lazy;     /* ticked only in cycles that it asks for */
     uint64_t due;
 };
 

@@ -5,7 +5,7 @@
  */
 #include "tests/timing/tim_modern.h"
 
-/** One core of it, whose fetches are never late. */
+/** One core of this machine, with fetches that never stall issue. */
 static struct run *ampere_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -20,7 +20,7 @@ static struct run *ampere_new(void)
     return r;
 }
 
-/** Two warps take different ways, both on schedulers of their own, and begin after a barrier: a kernel of both. */
+/** A kernel whose two warps execute different code after a barrier, each on its own scheduler. */
 static const char *const two_ways = "v_s2r v0, %%tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%sexit {wt=0x3f}\nfirst:\nnop {st=15,y}\nnop {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%s";
@@ -60,7 +60,7 @@ static void m34_m35_a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles(voi
 
 /* ---- stall counts and barriers -------------------------------------------------------------------------- */
 
-/** Cycles from a load with @field, whose line is in L1, to its user. */
+/** Cycles from a load with @field that hits L1 to the instruction that reads its result. */
 static uint64_t user_of_load(const char *field)
 {
     struct run *r = ampere_new();

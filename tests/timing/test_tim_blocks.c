@@ -75,7 +75,7 @@ static struct tim_launch *launch_shape(struct rig *r, char name, char kernel, un
     struct emu_grid *grid;
 
     fix_check(emu_grid_launch(r->fix->machine, &launch, &grid, &err), &err);
-    if (by != 0) { /* as if it had been launched there */
+    if (by != 0) { /* as if the block had been launched there */
         grid->parent.grid = r->grid[(unsigned)by]->sequence;
         grid->depth = r->grid[(unsigned)by]->depth + 1;
         grid->group = group;
@@ -123,7 +123,7 @@ static void ticks(struct rig *r, unsigned count)
         tick(r);
 }
 
-/** Block @linear of @name ends in the cycle that comes next. */
+/** Block @linear of @name ends in the next cycle. */
 static void end(struct rig *r, const struct emu_grid *grid, uint64_t linear)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cache tags: hits, LRU, sectors, written bytes, lines under way; and a random walk against a
- * model that keeps every byte by itself. */
+/* Tests cache tags: hits, LRU, sectors, written bytes, pending lines. A random walk is compared with a model
+ * that keeps each byte separately. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
 {
     struct tim_cache_result look, out;
 
-    memset(&look, 0, sizeof look); /* what an answer does not set is left as it was */
+    memset(&look, 0, sizeof look); /* fields that the answer does not set keep their values */
     memset(&out, 0, sizeof out);
     tim_cache_lookup(c, line, mask, &look);
     tim_cache_read(c, line, mask, waiter, (uint16_t)(waiter + 100), &out);
@@ -44,7 +44,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
     return out;
 }
 
-/** A line with all its bytes, brought by waiter 0. */
+/** Fill a whole line on behalf of waiter 0. */
 static void bring(struct tim_cache *c, uint64_t line)
 {
     uint32_t waiter[256];

@@ -131,7 +131,8 @@ static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state
     assert_int_equal(line[1].line, 0x1000);
 }
 
-/* The constant cache gives one word in a pass, to all lanes that read it. Computed by hand from the addresses. */
+/* The constant cache delivers one word in each pass, to all lanes that read this word. Computed by hand from
+ * the addresses. */
 static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
 {
     static const struct {
@@ -366,7 +367,8 @@ static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa
     }
 }
 
-/** What emu says of regular addresses spares a look at each lane, and changes nothing. */
+/** For regular addresses emu gives base and stride, so the model skips the lanes' addresses; the result is the
+ *  same. */
 static void pieces_are_coalesced_as_their_lanes(void **state)
 {
     static struct tim_line one[TIM_LINES_MOST], other[TIM_LINES_MOST];
@@ -446,7 +448,7 @@ static void passes_over_the_banks_are_those_of_the_table(void **state)
         /* stores share a word as loads do; wide lanes go by halves and quarters */
         {at_0, 4, 1, EMU_ACCESS_STORE, 32, 4, 32},   {at_8, 8, 2, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_16, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},  {at_0, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},
-        /* atomics on one word go one by one; on words of their own they do not wait */
+        /* atomics on one word are serialised; atomics on different words do not wait */
         {at_0, 4, 32, EMU_ACCESS_ATOMIC, 32, 4, 32}, {at_4, 4, 1, EMU_ACCESS_ATOMIC, 32, 4, 32},
         {at_pairs, 4, 2, EMU_ACCESS_REDUCE, 32, 4, 32},
         /* 16 banks, banks of 8 bytes, a warp of 64 */

@@ -76,7 +76,7 @@ def run(load, machine, *keys, more=(), launches=1, status=0):
         out, report = [int(line) for line in f], json.load(r)
     return out, report['counts_hash'], report['sums']['cores'], done.stdout + done.stderr
 plain = 'ld.global.u32 %r5, [%a0];'
-# what stands for %s, and is it stale?
+# the value of %s, and whether it is stale
 ways = {
     'plain': (plain, True),
     'at all levels': ('ld.global.ca.u32 %r5, [%a0];', True),
@@ -119,7 +119,7 @@ for machine, store in (('fermi', 'evict'), ('fermi', 'update'), ('volta', 'evict
         if machine == 'volta' and stale:
             out, _, cores, _ = run(load, machine, *keys)
             expect(name + ': coherent', out[64] == 42 and cores['l1_stale'] == cores['l1_invalidations'] == 0, out[64])
-# of a line where L1 is updated by an own store the other words stay as old as they are; else the line has gone
+# if a core's own store updates its L1, the line's other words stay old; otherwise the store evicts the line
 for store, value in (('evict', 42), ('update', 0)):
     out, _, _, _ = run('st.global.u32 [%a0+8], 7; ' + plain, 'fermi', 'l1.coherent=off', 'l1.store=' + store)
     expect(f'own store beside it, {store}', out[64] == value and out[2] == 7, out[:3])
@@ -144,7 +144,7 @@ sys.exit(failures != 0)
 END
 python3 coherent.py "$lanewise" || failures=1
 
-# A run in which nothing can be stale says so, if --check names stale.
+# With --check stale, a run in which no line can be stale says so.
 cat >u.cl <<'END'
 __kernel void u(__global int *out) { out[get_global_id(0)] = 1; }
 END

@@ -24,7 +24,7 @@ session() {
     timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
     cmp -s out said || fail "debug $*: the naive model says something else"
 }
-# says WHAT: the text on standard input, whole lines without cycles' numbers, is in `said`
+# says WHAT: `said` contains the lines on standard input, with the numbers of cycles removed
 says() {
     sed 's/^cycle [0-9][0-9]*/cycle N/' said >lines
     cat >want
@@ -93,7 +93,7 @@ next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
 END
 
-# Without an instruction: a line that is under way, one that comes, a branch.
+# Warps without an instruction to issue: the line is pending, the line arrives, a branch.
 cat >far.s <<'END'
 .kernel far
 .param ptr.global x
@@ -124,7 +124,7 @@ next: 0x100000030: v_mov_b32 v0, 2
 for 2 more cycles
 END
 
-# At a barrier: who is there, and what the others do.
+# At a barrier: which warps have arrived, and what the others do.
 cat >bars.s <<'END'
 .kernel bars
 .param ptr.global x
@@ -176,7 +176,7 @@ for: warp 0, warp slot 0: waits at a barrier
 for: warp 1, warp slot 1: sleeps
 END
 
-# ---- the cycle as a value; who has none -----------------------------------------------------------
+# ---- the cycle as a value; engines without cycles -----------------------------------------------------------
 session 'print clock;print $cycle;cycle 7;print cycle;print clock64;status;break 4 if cycle > 290;continue;print cycle > 290;continue;print cycle > 290' \
     --timing fermi field.yaml
 says "the cycle" <<'END'

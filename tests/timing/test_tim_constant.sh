@@ -126,7 +126,7 @@ for source in ('table.ptx', 'table.cl', 'table.cu'):
             lines = words * 4 // line
             expect(name + ': misses', lines < big[2]['constant_misses'] <= lines + 2, big[2]['constant_misses'])
             expect(name + ': evictions', big[2]['constant_evictions'] == 0, big[2]['constant_evictions'])
-            # 256 bytes are too few for it: of a walk with LRU no line is there in the next round.
+            # The data do not fit in 256 bytes: with LRU every access of the next round misses.
             expect(name + ': misses of 256 bytes', rounds * lines < small[2]['constant_misses'] , small[2]['constant_misses'])
             expect(name + ': evictions of 256 bytes', (rounds * lines - 4) <= small[2]['constant_evictions'],
                    small[2]['constant_evictions'])

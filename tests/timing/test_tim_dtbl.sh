@@ -67,7 +67,7 @@ done
 gpu() { # name
     python3 -c 'import json, sys; print(json.load(open("r.json"))["sums"]["gpu"][sys.argv[1]])' "$1"
 }
-# D-9: groups that launch groups of their own kernel: one entry, 62 groups of a block
+# D-9: groups launch groups of their own kernel: one entry, 62 groups of one block each
 run amr.yaml --mechanism dtbl
 [ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] || fail "D-9: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
 # D-2: blocks of 64 threads do not join a kernel of 32, but each other's
@@ -82,7 +82,7 @@ cp r.json ideal.json
 # CT-5: the same of kernels
 run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] || fail "CT-5"
 
-# D-7: what a launch costs its warp
+# D-7: the cycles that a launch costs its warp
 cat >cost.s <<'S'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel child

@@ -114,7 +114,7 @@ static void each_event_has_its_key(void **state)
     assert_true(pj_of(&one, config) == before);
 }
 
-/* Of one kilobyte through all of memory, by hand. */
+/* The energy of one kilobyte through all levels of memory, computed by hand. */
 static void memory_is_charged_by_what_moves(void **state)
 {
     struct tim_config *config = *state;
@@ -151,7 +151,7 @@ static void power_is_drawn_while_time_passes(void **state)
     assert_true(fabs(energy.joules - 36e-6) < 1e-15);
 }
 
-/* What the chip does scales; DRAM and constant power do not. */
+/* energy.scale scales the energy of the chip, not that of DRAM, nor the constant power. */
 static void a_smaller_process_scales_the_chip(void **state)
 {
     struct tim_config *config = *state;

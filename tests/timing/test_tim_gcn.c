@@ -129,7 +129,7 @@ static void ten_wavefronts_of_a_simd_rotate(void **state)
     (void)state;
     lw_buffer_init(&body);
     for (unsigned i = 0; i < 20; i++)
-        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* few registers: all 40 are there */
+        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* few registers: all 40 warps are resident */
     r = forty_warps(body.text);
     lw_buffer_fini(&body);
     base = run_engine(r)->code[0]->base;
@@ -168,7 +168,8 @@ static void a_jump_takes_20_cycles(void **state)
 
 /* ---- types ------------------------------------------------------------------------------------------ */
 
-/* Warps 0, 4, 8... of SIMD 0 wait at a barrier, each before an instruction of its own. Of 32 lanes: a block has 1,024. */
+/* Warps 0, 4, 8... of SIMD 0 wait at a barrier, each before a different instruction. Warps have 32 lanes,
+ * because a block has at most 1,024 threads. */
 static struct run *after_a_barrier(const char *const *insn, unsigned count)
 {
     struct run *r = gcn();
@@ -188,7 +189,7 @@ static struct run *after_a_barrier(const char *const *insn, unsigned count)
     return r;
 }
 
-/** Cycle, after the first of them, in which warp 4 @i issues what is after its barrier. */
+/** The cycle in which warp 4 @i issues the instruction after its barrier, counted from the first such issue. */
 static uint64_t way(const struct run *r, unsigned count, unsigned i)
 {
     uint64_t first = UINT64_MAX, mine = 0;
@@ -334,7 +335,8 @@ static void stores_are_counted_until_they_are_answered(void **state)
     run_free(r);
 }
 
-/* Shared memory: 4 + 56 after its issue. With a scalar load among them only 0 says what is over. */
+/* Shared memory answers 4 + 56 cycles after issue. If a scalar load is pending, only a count of 0 shows that a
+ * load is complete. */
 static void lgkmcnt_is_0_where_scalar_loads_and_shared_memory_mix(void **state)
 {
     struct run *r;
@@ -437,7 +439,7 @@ static void lds_passes_over_32_banks(void **state)
     }
 }
 
-/* Vector and shared memory have queues of their own: 64 lines do not hold LDS up. */
+/* Vector and shared memory have separate queues: a load of 64 lines does not delay LDS. */
 static void vector_memory_does_not_hold_lds_up(void **state)
 {
     static const char *const body = "v_s2r v1, %tid.x\nv_shl_b32 v1, v1, 6\nv_add_u32 v2, v1, v1\nld.global.b32 v3, [s4:5+v1]\n"
@@ -458,7 +460,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
 
 /* ---- shared caches ------------------------------------------------------------------------------------- */
 
-/** Two CUs, a block each, which loads a word by the scalar unit after `nanosleep` of its own; misses of both. */
+/** Two CUs execute one block each. Each block loads a word with the scalar unit after its own `nanosleep`.
+ *  Return the misses of both. */
 static void two_cus(unsigned shared, const char *wait, uint64_t misses[2], uint64_t hits[2])
 {
     struct run *r = gcn();

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The sample kernels on the timing model: memory as the functional machine leaves it, replays of
-# its schedule, the same counts twice (tests/timing/tim_kernels.c). One machine each, drawn by the seed;
-# LW_TIMING=all: every machine, scheduler and engine; LW_TIMING=K/N: of these part K of N, K from 0.
-# With N = 8 a part has each kernel on each machine, with a scheduler and an engine of its own.
+# The sample kernels on the timing model: memory as the functional machine leaves it, replays of its schedule,
+# the same counts twice (tests/timing/tim_kernels.c). One machine each, drawn by the seed; LW_TIMING=all: every
+# machine, scheduler and engine; LW_TIMING=K/N: of these part K of N, K from 0. With N = 8 each part runs every
+# kernel on every machine; the parts differ in scheduler and engine.
 set -u
 src=${srcdir:-.}
 src=$(cd "$src" && pwd)

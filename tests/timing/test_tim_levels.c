@@ -6,7 +6,8 @@
  */
 #include "tests/timing/tim_modern.h"
 
-/** A core as published, with a fetch a cycle into buffers of three, and all of it that decides when instructions come. */
+/** A core as published: one fetch in each cycle into buffers of three instructions, with all keys that affect
+ *  fetch. */
 static struct run *levels_new(unsigned prefetch)
 {
     struct run *r = modern_window(true);
@@ -127,7 +128,7 @@ static void perfect_fetch_needs_no_cache(void **state)
         assert_int_equal(at[i], 8 * i);
 }
 
-/* Of a line that is not the next the stream buffer has nothing, even where it has the line. */
+/* The stream buffer serves only its next line: a request for a later line misses, even if the buffer holds it. */
 static void a_jump_empties_the_stream_buffer(void **state)
 {
     struct run *r = levels_new(4);
@@ -159,13 +160,13 @@ static void a_jump_empties_the_stream_buffer(void **state)
 static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **state)
 {
     (void)state;
-    for (unsigned link = 2; link <= 8; link++) { /* the third line comes in cycles 18 to 30 */
+    for (unsigned link = 2; link <= 8; link++) { /* the third line arrives between cycles 18 and 30 */
         struct run *r = levels_new(8);
         struct lw_buffer body;
         char text[500];
 
         lw_buffer_init(&body);
-        lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0,st=2}\n"); /* buffers are full before it is there */
+        lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0,st=2}\n"); /* the buffers are full before the line arrives */
         for (unsigned i = 1; i < A_LINE; i++)
             lw_put(&body.sink, "nop {st=1}\n");
         lw_put(&body.sink, "ld.shared.b32 v42, [v41] {wr=1,wt=1,st=0}\n"); /* no exit before all are done */
@@ -230,8 +231,8 @@ static void m36_three_entries_are_enough_for_a_greedy_warp(void **state)
 
 /* ---- operands in constant space ---------------------------------------------------------------------------- */
 
-/* The line of c[out] is in L1, as a load brought it. */
-static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
+/* A load has brought the line of c[out] into L1. */
+static void an_operand_that_is_missed_comes_over_the_link(void **state)
 {
     struct run *r = levels_new(8);
 
@@ -243,7 +244,7 @@ static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
     assert_int_equal(modern_cycle(r, 0, 5) - modern_cycle(r, 0, 4), 1);
     assert_int_equal(total(r, TIM_CORE_operand_misses), 1);
     assert_int_equal(total(r, TIM_CORE_operand_hits), 1);
-    assert_int_equal(total(r, TIM_CORE_constant_misses), 1); /* that of the load: it is another cache */
+    assert_int_equal(total(r, TIM_CORE_constant_misses), 1); /* the load's miss: loads use another cache */
     run_free(r);
 }
 
@@ -278,7 +279,8 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigne
 static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
 {
     (void)state;
-    /* W1 misses in cycle 100, W0 begins in 104, and W1 could issue from 179 on, and W0 keeps the slot to its exit. */
+    /* W1 misses in cycle 100 and W0 begins in 104. W1 could issue from cycle 179 on, but W0 keeps the slot
+     * until its exit. */
     two_warps_are(99, 39, 4, 4, "W1 0-100, W0 104-209, W1 210-215");
     two_warps_are(99, 39, 1, 1, "W1 0-100, W0 101-206, W1 207-212");
     two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */

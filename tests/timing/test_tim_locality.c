@@ -37,7 +37,7 @@ static void each_class_by_hand(void **state)
 }
 
 enum { LINES = 40, STEPS = 4000 };
-/* What a model needs of the past: all of it. */
+/* The whole history of accesses, from which the model computes its results. */
 struct past {
     unsigned line, what; /* 0 access, 1 merge, 2 eviction */
     uint64_t warp, lanes;
@@ -49,7 +49,7 @@ struct order {
     unsigned line[LINES], count;
 };
 
-/* Takes a line out. True: it was there. */
+/* Remove a line. True: the list contained it. */
 static bool take(struct order *order, unsigned line)
 {
     for (unsigned i = 0; i < order->count; i++)
@@ -60,7 +60,7 @@ static bool take(struct order *order, unsigned line)
     return false;
 }
 
-/* Makes a line the youngest of at most @size. True: it was there. */
+/* Make a line the youngest of at most @size lines. True: the list contained it. */
 static bool use(struct order *order, unsigned line, unsigned size)
 {
     bool was = take(order, line);

@@ -195,7 +195,7 @@ static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
     assert_int_equal(tim_clock_edge(&clock, 42), 42);
 }
 
-/** Products for divisions: as 128-bit division says, also past where they are exact. */
+/** Division by multiplication gives the results of 128-bit division, also beyond the range where it is exact. */
 static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
 {
     uint64_t seed = 7;
@@ -245,7 +245,7 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
     on_each(rows);
 }
 
-/** A refresh closes a row; a read that comes during it waits for its end, one cycle less for each cycle later. */
+/** A refresh closes the row. A read that arrives during the refresh waits for its end. */
 static void refresh(rig_create_fn create)
 {
     const uint64_t closed = 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100;
@@ -293,7 +293,7 @@ static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, c
 
     c.dram_policy = policy;
     c.dram_row_cap = cap;
-    c.dram_tRP = 400; /* all are there before the bank opens */
+    c.dram_tRP = 400; /* all requests arrive before the bank opens its row */
     c.dram_tRCD = 1;
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
@@ -481,8 +481,8 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
     on_each(limits);
 }
 
-/** Three lines of one row that come an edge after the other, one of which may be under way: what each
- *  finds, and how long it takes. */
+/** Three lines of one row arrive in consecutive cycles; one of them may be pending. The row-buffer result and
+ *  the latency of each. */
 static void depths(rig_create_fn create)
 {
     enum { FILL = 12 + 4 + 100 /* after the row */ };
@@ -628,7 +628,7 @@ static void through(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 5);
     assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
     rig_close(&r);
-    /* no L2 at all: each goes to DRAM */
+    /* no L2: each access goes to DRAM */
     c.l2_bytes = 0;
     rig_open(&r, create, &c);
     read_latency(&r, 0x1000, 128);
@@ -681,7 +681,7 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Cores that all want one slice are served in turn; one that waits blocks what follows it. */
+/** Cores that send to one slice are served in turn; a waiting packet blocks the packets behind it. */
 static void turns(rig_create_fn create)
 {
     struct tim_config c = rig_config();

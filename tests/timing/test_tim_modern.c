@@ -42,7 +42,7 @@ static void four_warps_are(const char *second, unsigned policy, const char *expe
     char text[400];
 
     lw_buffer_init(&body);
-    lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0}\n"); /* keeps the exits out of the way */
+    lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0}\n"); /* delays the exits past the measurement */
     for (unsigned i = 1; i < 32; i++)
         lw_printf(&body.sink, "v_mov_b32 v%u, 0 {%s}\n", i, i == 1 ? second : "st=1");
     lw_put(&body.sink, "exit {wt=1}\n");
@@ -119,7 +119,7 @@ static void a_barrier_is_seen_two_cycles_after_issue(void **state)
     assert_int_equal(user_after("wr=0,st=1,y", true), late);
 }
 
-/* Of two loads on one barrier the first is over when the second has been issued, and is not counted: */
+/* Two loads use one barrier. The first is complete when the second issues, and is not counted: */
 static void a_barrier_is_seen_without_what_the_last_instruction_added(void **state)
 {
     static const char *const body = "ld.shared.b32 v3, [v7] {wr=0,st=2}\n"
@@ -177,7 +177,7 @@ static void depbar_holds_until_the_barrier_is_low_enough(void **state)
     assert_int_equal(held(4, 63, ""), depbar + 4);
 }
 
-/* What issues before the fourth cycle is not held; the hold ends with the first issue. */
+/* An instruction that issues before the fourth cycle is not held. The hold ends with the first issue. */
 static void depbar_holds_only_what_its_stall_count_leaves(void **state)
 {
     (void)state;

@@ -53,7 +53,7 @@ static void pipes_are(const char *setup, const char *operands[4], unsigned scala
     issues_are(r, text, 3, 8, expected);
     run_free(r);
 }
-static const char *const last = "v_mov_b32 v21, v22"; /* when it issues, v20 and v22 are there */
+static const char *const last = "v_mov_b32 v21, v22"; /* v20 and v22 are ready when it issues */
 
 static void a_lane_executes_uniform_instructions(void **state)
 {
@@ -118,7 +118,8 @@ static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
     }
 }
 
-/* ---- who is executed how --------------------------------------------------------------------------------- */
+/* ---- which unit executes an instruction
+ * --------------------------------------------------------------------------------- */
 
 /** Instructions of @text that one lane executes, and that the affine unit does. */
 static void executed_is(const char *text, unsigned scalar, unsigned affine)
@@ -154,7 +155,7 @@ static void what_lanes_decide_takes_all_lanes(void **state)
     executed_is("shfl.idx v1, _, v2, 0, 31", 0, 0);
 }
 
-/* Sources that are uniform are so in any of the lanes; what is written in some of them is not. */
+/* A uniform source is uniform for any subset of the lanes; a register written in a subset is not uniform. */
 static void divergent_lanes_execute_uniform_sources_once(void **state)
 {
     (void)state;
@@ -440,7 +441,7 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     assert_int_equal(rows->most, 2);
     assert_int_equal(saved->most, 10);
     assert_int_equal(tim_histogram_count(rows), 3); /* the block comes, two loads */
-    /* of each cycle after the block came, until the cycle in which it goes */
+    /* for each cycle from the block's launch to its end */
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));
     uint64_t first = run_cycle(r, ISA_LD_GLOBAL, 0, 0), second = run_cycle(r, ISA_LD_GLOBAL, 0, 1);

@@ -74,7 +74,7 @@ static void put_reads(struct lw_buffer *body, unsigned n, unsigned sources, unsi
     }
 }
 
-/** Bubbles that instructions make for those that come after them. */
+/** Stall cycles that instructions cause for later instructions. */
 static uint64_t bubbles(const struct lw_buffer *body)
 {
     struct run *r = modern_window(false);
@@ -270,7 +270,7 @@ static void m24_a_load_waits_for_a_write_port_and_a_fixed_result_does_not(void *
         assert_true(same == alone || same == alone + 1);
         late += same != alone;
     }
-    assert_int_equal(late, 1); /* where both end in one cycle */
+    assert_int_equal(late, 1); /* both instructions end in one cycle */
 }
 
 static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
@@ -314,8 +314,8 @@ static void m40_reads_of_loads_give_way_to_windows(void **state)
 
 /* ---- greedy fetch ------------------------------------------------------------------------------------------ */
 
-/* In rotation each warp gets a fetch in its slot. A greedy fetch fills the buffer of the youngest, three instructions and one for
- * that which issues meanwhile, before it turns to the next. */
+/* With fetch in rotation each warp fetches in its own slot. A greedy fetch fills the buffer of the youngest,
+ * three instructions and one for that which issues meanwhile, before it turns to the next. */
 static void fetches_follow_the_warp_that_issues(void **state)
 {
     static const char *const expected[] = {"W0 0-1, W1 1-2, W2 2-3", "W2 0-1, W1 4-5, W0 8-9"};

@@ -105,7 +105,7 @@ expect 0 'cycles on fermi$' run --timing good.yaml
 expect 0 'cycles on fermi.yaml$' run --timing=fermi.yaml good.yaml
 expect 0 '^ok' run --timing rogers stack.yaml
 
-# What is open at the end of a run that is shorter than the window ends there.
+# If the run is shorter than the window, intervals that are open at its end are closed there.
 expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-trace t.json --timing-window 0:100000
 python3 - <<'END' || fail "a span ends behind the run"
 import json
@@ -175,7 +175,7 @@ assert len(r['kernels']) == 2 and all(k['name'] == 'add' and k['blocks'] == 8 fo
 assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['ended'] <= r['cycles']
 assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
 assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
-# Kernels one after the other: what is counted in one is its own, in whole cycles.
+# Consecutive kernels: each kernel's counters cover its own work, in whole cycles.
 for k in r['kernels']:
     assert k['queued'] <= k['dispatched'] < k['started'] <= k['begun'] <= k['ended'], k
     gpu = k['sums']['gpu']
@@ -210,7 +210,7 @@ for x in spans:
 for v in tracks.values():
     v.sort()
     assert all(a[1] <= b[0] for a, b in zip(v, v[1:]))
-# A request goes through the crossbar to its slice, to a bank of DRAM if it misses, and back.
+# A request passes the crossbar to its L2 slice, on a miss goes to a bank of DRAM, and returns.
 process = {e['pid']: e['args']['name'] if e['pid'] >= c['core']['count'] else 'core' for e in t['traceEvents'] if e['ph'] == 'M' and e['name'] == 'process_name'}
 flows = {}
 for e in t['traceEvents']:
@@ -279,7 +279,7 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# The table of runs in docs/howto/measure-cycles.md is the script next to it, and prints what the page says.
+# The script in docs/howto/measure-cycles.md prints the page's table of runs.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise
@@ -391,7 +391,7 @@ done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
 refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
-expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # what the machine has; options go before the file
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # the values of the machine; options override the file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: asks for warps of 8 lanes, and the GPU model fermi has 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
@@ -529,7 +529,7 @@ END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
 expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
-# A condition that is false lets all of them continue; what is watched is of a warp on another core.
+# If the condition is false, all warps continue; the watched register belongs to a warp on another core.
 expect 0 'every launch has ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
 expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue

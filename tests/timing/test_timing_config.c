@@ -370,7 +370,7 @@ static void the_functional_machine_gets_width_and_reconvergence(void **state)
     tim_config_destroy(config);
 }
 
-/* Tables have room for the most that can be under way, which no kernel comes near. */
+/* Tables have room for the greatest possible number of pending entries, which no kernel reaches. */
 static void making_a_large_machine_touches_what_it_needs(void **state)
 {
     struct tim_config *config = load("volta");

@@ -252,7 +252,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
             config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             return "";
         config->core_group = 4;
-        config->dwr_timeout = 2000; /* of spins on what a partner holds */
+        config->dwr_timeout = 2000; /* number of spins on a lock that a partner holds */
     }
     if (tim_mechanisms[which] == &tim_vws) {
         static const unsigned slices[] = {2, 4, 8};

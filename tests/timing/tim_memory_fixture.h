@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of the memory side: a machine of one of each, a clock, and packets that come and go. */
+/* For tests of the memory side: a machine with one unit of each kind, a clock, and functions that send and
+ * receive packets. */
 #ifndef TIM_MEMORY_FIXTURE_H
 #define TIM_MEMORY_FIXTURE_H
 

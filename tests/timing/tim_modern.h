@@ -51,7 +51,7 @@ static inline void modern_memory(struct tim_config *c)
     c->constant_latency = 18;
 }
 
-/** A kernel of @body; its parameter is `out`, 4096 bytes of shared memory are there. */
+/** A kernel with @body, the parameter `out` and 4096 bytes of shared memory. */
 static inline void modern_run(struct run *r, const char *body, unsigned threads)
 {
     struct lw_buffer text;
@@ -74,8 +74,8 @@ static inline uint64_t modern_cycle(const struct run *r, unsigned warp, unsigned
     return 0;
 }
 
-/** Who issues instructions @first to @end - 1 of each warp, in half-open intervals of cycles from the first of these on:
- *  "W3 0-2, W2 2-4". */
+/** The cycles in which each warp issues instructions @first to @end - 1, as half-open intervals relative to the
+ *  first such issue: "W3 0-2, W2 2-4". */
 static inline const char *modern_intervals_from(const struct run *r, unsigned first, unsigned end, char *text, size_t size)
 {
     uint64_t base = run_engine(r)->code[0]->base, start = UINT64_MAX, from = 0, next = 0;

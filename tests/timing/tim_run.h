@@ -140,8 +140,8 @@ static inline bool run_on_event(struct emu_observer *observer, const struct emu_
     return false;
 }
 
-/** A plain machine: one core and scheduler, no limits that matter, fetches that are never late.
- *  An instruction's result is there 3 cycles after its issue: one to collect, one in the pipe. */
+/** A plain machine: one core, one scheduler, no limits that matter, no fetch stalls. An instruction's result is
+ *  ready 3 cycles after its issue: one to collect, one in the pipe. */
 static inline struct run *run_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -216,8 +216,8 @@ static inline void run_text(struct run *r, const char *text, unsigned blocks, un
     run_go(r);
 }
 
-/** Cycle of the @nth issue (from 0) of @op by @warp of block 0, counted from the first such issue
- *  by anybody; fails when there is none. */
+/** Cycle of the @nth issue (from 0) of @op by @warp of block 0, counted from the first such issue by any warp;
+ *  the test fails if there is none. */
 static inline uint64_t run_cycle(const struct run *r, enum isa_op op, unsigned warp, unsigned nth)
 {
     uint64_t first = UINT64_MAX;

@@ -310,7 +310,7 @@ class Session:
             self.places[int(number)] = int(block), int(warp)
 
     def wrong_thread(self, seen):
-        """Registers that a client shows of a thread are those of the warp that its number names."""
+        """The registers that a client shows for thread N are those of the warp with number N."""
         if seen.thread is None:
             return None
         number, block, warp = seen.thread

@@ -22,7 +22,7 @@
 #include "tests/emu/exec/prop_exec_gen.h"
 
 enum {
-    WORDS = 48 * 1024 + 1000, /* of global data; its last page lacks a little */
+    WORDS = 48 * 1024 + 1000, /* words of global data; the last page is not full */
     TID = 0, GID = 1,      /* v0, v1: the thread in its block and grid */
     LINES = 4,             /* v2..v5, and pairs v8:9 to v14:15 */
     WIDES = 4, FIRST_LINE = 2, FIRST_WIDE = 8,
@@ -269,7 +269,7 @@ static void make(struct gen *g, uint32_t grid, uint32_t block)
     }
     for (unsigned n = prop_below(&g->r, 3); n-- > 0;)
         access(g, true);
-    for (unsigned k = 0, n = 1 + prop_below(&g->r, 3); k < n; k++) { /* what is in registers at last */
+    for (unsigned k = 0, n = 1 + prop_below(&g->r, 3); k < n; k++) { /* store the final values of registers */
         i = emit(g, ISA_ST_GLOBAL);
         isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_SU32);
@@ -309,7 +309,7 @@ struct task {
     struct isa_object object;
     const uint8_t *before;
     size_t bytes;
-    uint64_t offset[3]; /* of the three buffers in the data */
+    uint64_t offset[3]; /* offsets of the three buffers in the data */
     uint32_t grid, block, width;
     uint64_t stop[4];   /* counts at which it is stopped */
 };
@@ -503,7 +503,7 @@ static void exec_is_whole_beside_registers_that_are_cleared(void **state)
                                "exit\n.end\n";
 
     (void)state;
-    for (unsigned k = 0; k < 2; k++) { /* as one vector; and not, for what it has */
+    for (unsigned k = 0; k < 2; k++) { /* k = 0: the block as one vector; k = 1: its warps one by one */
         char whole[600];
         struct emu_config config;
         struct emu_machine *machine;

@@ -46,7 +46,7 @@ for launch in *.yaml; do
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
     diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
-    # of lanes that spin, the finding is where the first line says, not wherever in their loop they have stopped
+    # lanes spin: the finding has the pc of the report's first line, wherever in the loop the lanes have stopped
     case $kind in value | livelock)
         spins=$(sed -n '/ spins* with /{s/.* at pc \(0x[0-9a-f]*\).*/\1/p;q;}' "$name.hang")
         if [ -n "$spins" ]; then
@@ -65,7 +65,7 @@ done
 [ $count -ge 16 ] || fail "only $count kernels"
 [ $spun -ge 6 ] || fail "only $spun kernels with a spin"
 
-# What computes for long without a store is none, however small the window: it runs to its end.
+# A kernel that computes for long without a store is no hang: it ends, however small the window is.
 cat >"$work/long.cl" <<'END'
 kernel void lcg(global uint *out, uint n)
 {
@@ -177,7 +177,7 @@ for level in -O2 -O0; do
     hangs livelock "never$level"
     hangs livelock "misses$level"
 done
-# A state that comes again only after 2,048 rounds, in local memory and, after the default window, in a register.
+# The state repeats only after 2,048 rounds: with -O0 it is in local memory, with -O2 in a register.
 for level in -O2 -O0; do
     launch "bytes$level" $level bytes out
     hangs livelock "bytes$level"

@@ -138,7 +138,7 @@ static void each_kernel_of_a_program_has_its_own_order(void **state)
         if (got[k].worst != want[k].worst || got[k].everything != want[k].everything)
             fail_msg("%s: order %d, everything %d", object->functions[k].name, got[k].worst,
                      got[k].everything);
-        if (got[k].worst == ISA_ORDER_GRID) /* of h, wherever it is reached from */
+        if (got[k].worst == ISA_ORDER_GRID) /* the instruction is in h, from whichever function h is called */
             assert_int_equal(got[k].insn, object->functions[5].first);
     }
     free(got);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that observe the order of threads, fault, hang or print run on one, two and three host threads: text,
-# reports, hashes, counts and exit status are equal. Kernels whose results depend on the order of blocks must not
-# run on several threads; the others must.
+# Runs kernels on one, two and three host threads: kernels that observe the order of threads, fault, hang or
+# print. Text, reports, hashes, counts and exit status are equal. Kernels whose results depend on the order of
+# blocks must not run on several threads; the others must.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -18,7 +18,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# one NAME THREADS OUT: everything that a run says, but for times and the number of threads
+# one NAME THREADS OUT: runs a launch file and writes its output to OUT, without times and the number of threads
 one() {
     "$lanewise" run "$work/$1.yaml" --threads "$2" --quiet --hash --stats "$work/stats" \
         >"$3" 2>"$work/err"
@@ -84,7 +84,7 @@ same assert5 block-order-free 3 stops
 same barrier order-free 4 stops
 same spin order-free 4 stops
 
-# What is known of these runs.
+# The expected results of the faulting runs.
 "$lanewise" run "$work/fault7.yaml" --threads 3 >"$work/out" 2>"$work/err"
 grep -q 'block (7,0,0), warp 1, lanes 0xe0000000' "$work/err" || fail "fault7 is not that of block 7"
 for b in 0 1 2 3 4 5 6; do
@@ -98,7 +98,7 @@ grep -q 'barrier 0: 32 of 64' "$work/err" || fail "barrier: the verdict does not
 grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,0)' "$work/err" ||
     fail "assert5: the assertion of block 5 is not named"
 
-# The disassembly says it, too, and can be read back.
+# The disassembly names the reason for a fixed order, too, and the assembler accepts the disassembly.
 "$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "dis"
 grep -q '^# kernel k: fixed order: red.global.add.u32 .* together with another operation' "$work/dis.s" ||
     fail "dis does not name the instruction that observes order"

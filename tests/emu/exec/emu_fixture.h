@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A kernel in assembly run on a machine of its own, for tests of the machine's rules. The
- * kernel's thread t finds tid.x in v0 and the address of word t of `out` in v8:9.
+ * Runs a kernel in assembly on a new machine, for tests of the machine's rules. The kernel's thread t finds
+ * tid.x in v0 and the address of word t of `out` in v8:9.
  */
 #ifndef EMU_FIXTURE_H
 #define EMU_FIXTURE_H
@@ -124,7 +124,7 @@ static inline void fix_expect_fault(struct fix *f, enum emu_fault_kind kind, uin
     lw_buffer_fini(&text);
 }
 
-/** All threads store what @expected says. */
+/** Fail unless the kernel has ended and the first @count words of `out` equal @expected. */
 static inline void fix_expect_words(struct fix *f, const uint32_t *expected, unsigned count)
 {
     if (f->stop.kind != EMU_STOP_IDLE)

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/** Each instruction has the handlers that its layers ask for, and no slice ends before it; else @why, if it is
- *  empty, says where. */
+/** Check that each instruction has the handlers of its layers and that no slice ends before the instruction.
+ *  Otherwise @why, if it is empty, gets the place. */
 static inline void layers_check(const struct emu_core *core, char *why, size_t why_size)
 {
     for (unsigned k = 0; k < core->code_count && why[0] == '\0'; k++) {

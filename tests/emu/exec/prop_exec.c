@@ -423,7 +423,7 @@ struct trial {
     uint32_t block[3];
     size_t bytes;
     uint8_t *before, *after, *want, *params;
-    uint64_t wanted_at; /* `want` is of the program as it is and a buffer here; 0: of neither */
+    uint64_t wanted_at; /* `want` is valid for a buffer at this address; 0: for none */
     char why[700];
 };
 
@@ -438,7 +438,7 @@ static void encode_trial(struct trial *t)
             fail_msg("instruction %u: %s", i, err.text);
 }
 
-/** What lanes by themselves make of it; false, and why, where the reference stops. */
+/** Run each lane on the reference. False: the reference stops; *why says the reason. */
 static bool run_reference(struct trial *t, uint64_t base, const char **why)
 {
     uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
@@ -485,7 +485,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
 }
 
-/** Replace what is not needed for the difference by nop. */
+/** Replace by nop each instruction without which the difference still appears. */
 static void shrink(struct trial *t, const struct setup *setup)
 {
     const char *stops;
@@ -616,7 +616,7 @@ static void one_program(uint64_t seed)
 /* A row that the reference does not know is in no random program. */
 static void the_reference_knows_every_row_but_these(void **state)
 {
-    /* approximations, whose every result tests/emu/exec/test_math.c holds; what reads the machine, not registers */
+    /* approximations, which tests/emu/exec/test_math.c tests; instructions that read the machine's state */
     static const char *const others[] = {"v_ex2_", "v_lg2_", "v_sin_", "v_cos_", "v_tanh_", "v_rsq_f16", "v_s2r", "s_s2r", "v_writelane"};
 
     (void)state;

@@ -201,7 +201,7 @@ static inline void memory(struct gen *g)
     } else {
         isa_mod_set(i, ISA_MOD_SIZE, prop_below(&g->r, ISA_SIZE_V2B64 + 1));
     }
-    if (prop_below(&g->r, 4) == 0) { /* lanes stay in their slots: what they read does not change */
+    if (prop_below(&g->r, 4) == 0) { /* no lane sees another's slot: scope and order are free */
         static const enum isa_mod mods[] = {ISA_MOD_MORDER, ISA_MOD_SCOPE};
         for (unsigned k = 0; k < LW_COUNT_OF(mods); k++)
             if (isa_mod_applies(mods[k], info))
@@ -361,7 +361,7 @@ static inline void linear_step(struct gen *g)
     }
 }
 
-/** Compute, use the values as data, and address the own slot by what is left of them. */
+/** Compute values, use them as data, and derive the address of the lane's own slot from them. */
 static inline void linear(struct gen *g)
 {
     struct isa_insn *i;
@@ -435,7 +435,7 @@ static inline void linear(struct gen *g)
     isa_mod_set(i, ISA_MOD_AMODE, shared ? ISA_AMODE_32 : ISA_AMODE_PAIR);
     i->a = (uint8_t)(shared ? t : w);
     unsigned data = isa_mem_regs(i), reg = prop_below(&g->r, DATA_REGS - data) & ~(data - 1);
-    if (is_store) /* what is stored may be linear too */
+    if (is_store) /* a stored value may be linear, too */
         i->x = (data == 1 && prop_below(&g->r, 2) ? LINEAR + prop_below(&g->r, 10) : reg) | k << 8;
     else
         i->d = (uint8_t)reg, i->x = k << 8;

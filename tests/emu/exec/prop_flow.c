@@ -113,7 +113,7 @@ static void run(struct trial *t, const struct setup *setup)
     emu_machine_destroy(machine);
 }
 
-/** What the lanes by themselves make of it, in the order of @seed. */
+/** Run the lanes one by one on the reference, in an order chosen by @seed. */
 static enum ref_end reference(struct trial *t, uint64_t seed, uint8_t *memory)
 {
     const struct gen *g = t->g;
@@ -263,7 +263,7 @@ static void random_flow_ends_where_single_lanes_end(void **state)
     printf("%u ran, %u runs, %u have no reference; %u wait, %u soft, %u scalar; %u runs hang on a "
            "stack\n", tally.ran, tally.runs, tally.skipped, tally.waits, tally.soft, tally.scalars,
            tally.hangs);
-    if (count >= 100) { /* the generator still makes what is to be tested */
+    if (count >= 100) { /* the generated programs include enough of each case */
         assert_true(tally.ran * 2 > count);
         assert_true(tally.waits * 10 > tally.ran);
         assert_true(tally.hangs > 0);

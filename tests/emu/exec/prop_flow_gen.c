@@ -275,7 +275,7 @@ static void give_up(struct gen *g)
     case 0:
         emit(g, ISA_EXIT);
         return;
-    case 1: /* by the function's end, or by a return of its own */
+    case 1: /* the lanes return at the function's end or by another return */
         g->apart[g->f] = true;
         leave(g, 0, g->end);
         return;
@@ -372,7 +372,7 @@ static void lock(struct gen *g)
     unsigned k = prop_below(&g->r, 3);
 
     spin(g, LOCKS + k, true);
-    load(g, T1, COUNTERS + 4 + k, ISA_MORDER_WEAK); /* only the lock keeps the others out */
+    load(g, T1, COUNTERS + 4 + k, ISA_MORDER_WEAK); /* a weak load: only the lock excludes the other lanes */
     alu(g, ISA_V_ADD_U32, T1, T1, ISA_X_IMM, 1);
     store(g, T1, COUNTERS + 4 + k);
     struct isa_insn *i = memory(g, ISA_ATOM_GLOBAL, LOCKS + k);
@@ -587,7 +587,7 @@ static void sequence(struct gen *g, unsigned depth, bool top)
             i->xkind = ISA_X_IMM;
             i->x = 1;
             g->scalars = true;
-            if (prop_below(&g->r, 2)) { /* nor is there another split: exec may leave lanes out */
+            if (prop_below(&g->r, 2)) { /* there is no other split, so exec may exclude lanes */
                 exec(g, prop_below(&g->r, 4) ? (uint32_t)prop_next(&g->r) : 0);
                 for (unsigned k = 1 + prop_below(&g->r, 3); k > 0; k--)
                     alu(g, prop_below(&g->r, 2) ? ISA_V_ADD_U32 : ISA_V_XOR_B32, ACC, ACC,

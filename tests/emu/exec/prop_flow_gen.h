@@ -25,7 +25,7 @@ struct gen {
     unsigned calls;
     uint32_t first[FUNCTIONS], size[FUNCTIONS];
     unsigned functions, width, threads;
-    /* what the program is made of */
+    /* which constructs the program contains */
     bool spin, bars, recursive, saves, around, soft;
     bool waits, irregular, scalars, overflow;
     bool apart[FUNCTIONS], syncs[FUNCTIONS];
@@ -36,7 +36,8 @@ struct gen {
     bool sync_seen, convergent;
 };
 
-/** Write a program into @g, whose r is set and the rest 0; the kernel is function 0. False: it has no room. */
+/** Write a program into @g; on entry g->r is set and all other members are 0. The kernel is function 0. False:
+ *  the program is too long. */
 bool flow_generate(struct gen *g);
 
 #endif

@@ -110,7 +110,7 @@ static void lanes_that_call_different_functions_reconverge_after(void **state)
         expected, true);
 }
 
-/* Lanes come into one function from two places; they may run it together and return apart. */
+/* Lanes call one function from two places. They may execute it together; each returns to its own place. */
 static void lanes_return_to_where_each_came_from(void **state)
 {
     uint32_t expected[THREADS];
@@ -128,7 +128,7 @@ static void lanes_return_to_where_each_came_from(void **state)
         expected, true);
 }
 
-/* The guard keeps half of the lanes from the call, or not to return yet. */
+/* Guards on call and on ret: half of the lanes do not call, or do not return yet. */
 static void guards_choose_which_lanes_call_and_return(void **state)
 {
     uint32_t expected[THREADS];

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Handlers jump to the next handler, so the host's stack does not grow with the number of instructions. Kernels
-# with many instructions whose handlers have arrays of lanes run with a stack of 256 KiB.
+# Handlers jump to the next handler, so the host's stack does not grow with the number of instructions. The
+# kernels here have many instructions whose handlers keep arrays of lanes on the stack; they run with a stack of
+# 256 KiB.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >chain.cu <<'END'
 extern "C" __device__ __attribute__((noinline)) int leaf(int x) { return x * 3 + 1; }

@@ -172,7 +172,7 @@ static void wide_sources_convert_exactly(void **state)
                 one(to, from, corner(&s, from));
 }
 
-/* ---- what the lane loops compute with ---------------------------------------------------- */
+/* ---- functions that the lane loops use ---------------------------------------------------- */
 
 static uint32_t bits_of(float x)
 {

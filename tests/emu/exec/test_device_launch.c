@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches by the device: order, waiting, groups, limits, faults, residency. Expected results come from C code
- * in this file or from a closed form.
+ * Tests launches by the device: order, waiting, groups, limits, faults, residency. Expected results come from C
+ * code in this file or from a closed form.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
@@ -42,7 +42,7 @@ static const struct emu_grid *end_of_stream(const struct emu_machine *machine, c
     return last;
 }
 
-/** What is listed of launches is what looking at all of them finds. */
+/** Compare the machine's lists of launches with a search through all launches. */
 static void check_lists(const struct emu_machine *machine)
 {
     const struct emu_grid *listed = machine->first_start, *last = NULL;
@@ -77,7 +77,7 @@ static void on_machine_event(struct emu_machine_listener *listener, const struct
 {
     struct launch_log *log = (struct launch_log *)(void *)listener;
 
-    if (life->kind == EMU_MACHINE_LAUNCH && log->count < 40) /* it looks at each stream for each launch */
+    if (life->kind == EMU_MACHINE_LAUNCH && log->count < 40) /* at most 40 times: check_lists is quadratic */
         check_lists(log->machine);
     if (life->kind != EMU_MACHINE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
         return;
@@ -158,7 +158,7 @@ static void children_are_launched_in_the_order_of_lanes(void **state)
     fix_free(f);
 }
 
-/** Each child multiplies and adds: only one order gives the result. */
+/** Each child multiplies and adds, so only one order gives the expected result. */
 static void a_stream_keeps_its_order(void **state)
 {
     uint32_t want[2] = {1, 0};
@@ -359,7 +359,7 @@ static void many_small_launches_all_run_once(void **state)
            "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
 }
 
-/** More blocks wait than a core has slots: those that come later wait for a slot. */
+/** More blocks wait for their children than a core has slots; later blocks wait for a free slot. */
 static void any_number_of_blocks_may_wait(void **state)
 {
     enum { BLOCKS = 5000 };

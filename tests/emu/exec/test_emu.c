@@ -25,7 +25,7 @@ static struct fix *run_text(const char *text, unsigned width, uint32_t grid, uin
     return f;
 }
 
-/** Block 0 of a grid of one block, on a core of its own with @ops. */
+/** Create a grid of one block on a new core with @ops, and start block 0. */
 static struct fix *open_on_core(const char *text, uint32_t block, const struct emu_core_ops *ops,
                                 void *context, struct emu_core **core, unsigned *slot)
 {
@@ -109,7 +109,7 @@ static void rules_of_exec_and_scalars_are_guest_faults(void **state)
     char text[2000];
 
     (void)state;
-    /* lanes 3..7 fall through; rr: after lane 0 comes the split with the higher lowest lane */
+    /* lanes 3..7 fall through; the policy rr then selects the split whose lowest lane is higher */
     strcat(strcpy(text, split), "s_mov_b64 exec, 1\nexit\nlow: exit\n.end\n");
     expect_fault(text, 8, 8, EMU_FAULT_EXEC_WRITE, 0xf8);
     strcat(strcpy(text, split), "s_add_u32 s0, s0, 1\nexit\nlow: exit\n.end\n");
@@ -338,7 +338,7 @@ static void spinning_without_progress_is_a_live_lock(void **state)
                              8, 2, 8);
     (void)state;
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
-    assert_int_equal(r->stop.hang.kind, EMU_HANG_VALUE); /* what they wait for is never written */
+    assert_int_equal(r->stop.hang.kind, EMU_HANG_VALUE); /* no lane writes the value that the lanes wait for */
     fix_free(r);
 }
 
@@ -671,7 +671,7 @@ static void a_warp_is_stepped_by_its_state(void **state)
 struct skipper {
     unsigned faults;
     uint64_t lanes;
-    unsigned patience; /* faults to skip before it wants to stop; 0: all */
+    unsigned patience; /* number of faults to skip before the run stops; 0: skip all */
 };
 static bool skip_and_give_7(void *context, const struct emu_fault *fault, uint32_t *read_value)
 {

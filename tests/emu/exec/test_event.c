@@ -67,7 +67,7 @@ static bool step_of(struct hand *h, unsigned slot, unsigned warp, unsigned lane,
     return true;
 }
 
-/** One step of what the policy selects in the warp. False: nothing there is ready. */
+/** Execute one instruction of the split that the policy selects. False: no split of the warp is ready. */
 static bool step(struct hand *h, unsigned slot, unsigned warp, struct emu_event *ev)
 {
     struct emu_split_view view[64];
@@ -212,7 +212,7 @@ static void convergence_operations_have_group_lanes_and_cause(void **state)
 static void the_cause_is_reported_for_what_leaves_and_what_ends(void **state)
 {
     static const struct {
-        const char *text; /* what lanes 2..7 do, while 0 and 1 wait at b3 */
+        const char *text; /* the code of lanes 2..7 while lanes 0 and 1 wait at b3 */
         enum isa_op op;
         enum emu_conv_op does;
         enum emu_release why;

@@ -52,7 +52,7 @@ static struct fix *load(unsigned quantum, const char *reconv)
     return f;
 }
 
-/** One run with breakpoints where @points has a bit: what they reported. */
+/** Run with a breakpoint at each instruction whose bit is set in @points; @seen gets the reports. */
 static void run(struct fix *f, uint64_t points, bool watched, uint64_t cut, struct arrivals *seen)
 {
     const struct emu_engine_ops *ops = f->engine->ops;

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 
-# same WHAT STATUS: what was printed is on standard input
+# same WHAT STATUS: compares the output of the last run with standard input
 same() {
     cat >"$work/want"
     cmp -s "$work/want" "$work/out" || {

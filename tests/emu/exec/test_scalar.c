@@ -2,7 +2,7 @@
 /* exec, the scalar unit and both styles of control flow: their results, and each guest fault of their rules. */
 #include "tests/emu/exec/emu_fixture.h"
 
-/* Lanes 0..2 branch away under b0; the others fall through into what is tested. */
+/* Lanes 0..2 branch to join under b0; the others fall through to the instruction under test. */
 #define SPLIT                                                                              \
     "v_setp_u32.lt p0, v0, 3\nv_mov_b32 v4, 1\nbssy b0, join\n@p0 bra join, b0\n"
 #define JOIN "join: bsync b0\n" FIX_STORE("v4") "exit\n.end\n"
@@ -189,7 +189,7 @@ static void the_same_instructions_run_where_exec_covers_the_live_lanes(void **st
 
 static void a_branch_that_active_lanes_agree_on_takes_the_others_along(void **state)
 {
-    /* p0 holds in lanes 0..5, exec has 0..3: all go; then in 4..7 only: none goes */
+    /* exec is lanes 0..3: p0 is true in 0..5, so all of exec branch; p1 is true in 4..7, so none branches */
     struct fix *f = fix_run(FIX_HEAD "v_setp_u32.lt p0, v0, 6\nv_setp_u32.ge p1, v0, 4\n"
                                      "v_mov_b32 v4, 1\ns_mov_b64 exec, 0xf\n"
                                      "@p0 bra there\n"

@@ -519,7 +519,7 @@ static void a_debugger_sees_text_at_once_but_the_hash_takes_block_order(void **s
     close_run(&live);
 }
 
-/* Block 1 prints 65,535 bytes as often as the parameter's word says, then lets block 0 print. */
+/* Block 1 prints 65,535 bytes, repeated by the count in the parameter, and then lets block 0 print. */
 static const char much[] =
     MESSAGE("line", "%65533d\\n.") MESSAGE("first", "block 0\\n")
     ".kernel k\n.param ptr.global out\n" BUFFER
@@ -565,7 +565,7 @@ static void text_beyond_the_buffer_is_printed_immediately(void **state)
     (void)state;
     print_much(3, 0);
     print_much(FITS, 0);
-    /* One more does not fit: what was stored is printed, and that one after it. */
+    /* One message more does not fit: the stored text is printed first, and the new message after it. */
     print_much(FITS + 1, (FITS + 1) * (size_t)65535);
     /* Then there is room again. */
     print_much(FITS + 3, (FITS + 1) * (size_t)65535);

@@ -221,8 +221,8 @@ static void a_corrupted_descriptor_does_no_harm(void **state)
     }
 }
 
-/* Lanes of one texture are fetched together, lanes of two textures one by one: of two that are
- * alike both give the same. */
+/* Lanes that fetch from one texture are handled together, lanes of two textures one by one. With two equal
+ * textures both ways give equal values. */
 static void lanes_together_read_what_each_reads_alone(void **state)
 {
     uint64_t seed = 7;

@@ -4,7 +4,7 @@
 # debuggers; errors in launch files; a watchpoint on a texel.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# Components of texel 2, one a thread; 1000 marks what is not there.
+# Each thread stores one component of texel 2; 1000 stands for a component that the texture lacks.
 cat >types.cu <<'END'
 texture<float, 1, cudaReadModeElementType> t_float;
 texture<float2, 1> t_float2;

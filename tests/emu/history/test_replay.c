@@ -40,7 +40,7 @@ static void open_recorded(struct fix *fix, struct emu_log **log, uint64_t seed, 
     lw_buffer_fini(&text);
 }
 
-/** Run what is queued to its end. */
+/** Run all queued grids to their end. */
 static enum emu_stop_kind run_out(struct fix *fix)
 {
     struct emu_stop stop;

@@ -21,22 +21,22 @@
 #include "tests/emu/exec/prop_exec_gen.h"
 
 enum {
-    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* of global data; not whole pages */
+    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* words of global data, no multiple of the page size */
     SHARED_WORDS = 1024, SHARED_MIDDLE = 512,
-    OFFSETS = 3,         /* v0..v2: offsets of lanes; */
-    CACHED = 30,           /* from v30 what they are at the start of each round, */
-    PAIR = 8, LOW = 10,  /* as v8:9, global addresses, and v10:11, shared ones */
+    OFFSETS = 3,         /* v0..v2 hold offsets of lanes */
+    CACHED = 30,           /* v30.. hold the values of v0..v2 at the start of each round */
+    PAIR = 8, LOW = 10,  /* v8:9 holds global addresses, v10:11 shared ones */
     SUMS = 16, SUM_COUNT = 4, LOADED = 24, ADDED = 25,
     X = 50, Y = 51, OUT_AT = 46, SHARED_AT = 60,
     BASE = 8, COUNTER = 12, OUT_BYTES = 4 * (SUM_COUNT + OFFSETS)
 };
-enum how { INDEX, BYTES, IN_SHARED }; /* what a register of offsets is for */
+enum how { INDEX, BYTES, IN_SHARED }; /* how an access uses the register of offsets */
 
 struct made {
     struct gen g;
     enum how how[OFFSETS];
     bool is_signed;
-    uint32_t from; /* where single lanes start: shared memory is filled */
+    uint32_t from; /* the instruction at which the reference starts: shared memory is filled by then */
 };
 
 static struct isa_insn *load(struct gen *g, enum isa_op op, unsigned mode, unsigned a, int32_t disp)
@@ -492,7 +492,7 @@ static bool one_program(uint64_t seed)
     struct setup setup = setup_random(r, 1, true);
     setup.tags = EMU_TAGS_OFF;
     run_emulator(&object, &setup, block, before, after, bytes, &watched);
-    /* single lanes take what is misaligned, and all of shared memory is there for the first 32 */
+    /* the reference accepts misaligned accesses, and it models shared memory only for the first 32 threads */
     if (threads == WIDTH && !(watched.faults && watched.fault.kind == EMU_FAULT_MISALIGNED)) {
         const bool ends = run_reference(t, block, watched.base, before, want, bytes);
         if (watched.why[0] != '\0' || ends == watched.faults ||

@@ -32,7 +32,7 @@ static void free_takes_only_what_malloc_gave(void **state)
                       "a lower lane frees it, too");
 }
 
-/* One lane that may not free keeps the others from it. */
+/* If one lane's free is refused, no lane of the instruction frees anything. */
 static void a_refused_free_frees_nothing(void **state)
 {
     struct emu_allocation a;

@@ -347,7 +347,7 @@ static void check_store_order(struct fix *f)
     assert_int_equal(emu_global_read(&f->machine, a + 8, &got, 4, NULL), LW_OK);
     assert_int_equal(got, 50 + 31);
 
-    /* Storing what is there is no progress; a byte that changes is. */
+    /* A store that changes no byte is no progress; a store that changes one byte is. */
     for (unsigned l = 0; l < 32; l++)
         fix_row(f, V_DATA)[l] = 81;
     progress = f->block.progress;
@@ -787,7 +787,7 @@ static void check_narrow_sums(struct fix *f)
                                      lanes >> l & 1 ? fix_row(f, V_DATA)[l] : 1);
             }
         }
-        /* What is wrong is so below 2^32, too. */
+        /* Wrong addresses below 2^32 fault, too. */
         for (unsigned l = 0; l < 32; l++)
             fix_row(f, V_ADDRESS)[l] = l == 9 ? 0 : 4;
         fix_insn(f, loads[o], ISA_SIZE_B32, ISA_AMODE_32, V_DEST, V_ADDRESS, V_DATA, V_OTHER);

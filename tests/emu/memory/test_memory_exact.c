@@ -27,7 +27,7 @@ struct oracle {
     enum isa_space space;
     uint64_t start; /* address of byte 0, as the instruction computes it */
     uint64_t size;
-    bool per_lane;  /* local: each lane has bytes of its own */
+    bool per_lane;  /* local memory: each lane has its own bytes */
     bool read_only;
     uint8_t (*bytes)[ORACLE_BYTES]; /* [lane or 0] */
 };
@@ -42,7 +42,7 @@ static bool oracle_ok(const struct oracle *o, uint64_t address, unsigned bytes)
     return true;
 }
 
-/** What a lane's registers get from memory. */
+/** Compute the register values that a lane loads. */
 static void oracle_load(const struct oracle *o, unsigned lane, uint64_t address, unsigned size,
                         uint32_t *reg)
 {
@@ -297,7 +297,7 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
             lanes &= f->warp->all;
             if (lanes == 0)
                 continue;
-            /* Runs begin, or end, where the offset says. */
+            /* The offset is that of the lowest or of the highest lane of the run. */
             unsigned pivot = some >> 60 & 1 ? lw_lowest(lanes)
                                             : 63 - (unsigned)__builtin_clzll(lanes);
             for (LW_EACH_BIT(l, lanes))
@@ -309,7 +309,7 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
                     address[l] = (uint32_t)address[l];
             unsigned scales = lw_lowest(emu_size_bytes(size)) + 1;
             unsigned scale = s->scaled ? (unsigned)(next_random(seed) % (2 * scales)) : 0;
-            if (scale >= scales) /* mostly times the size: there is a form of its own for it */
+            if (scale >= scales) /* mostly scaled by the size, for which the emulator has a separate handler */
                 scale = scales - 1;
             fix_insn(f, op, size, s->mode, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
             f->insn.mod |= scale << EMU_MOD_ASCALE;

@@ -37,7 +37,7 @@ struct fix {
     uint8_t bank0[ISA_CONST_BANK_BYTES];
 };
 
-/* What follows the instruction under test. */
+/* The handler after the instruction under test. */
 static void fix_stop(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_BUDGET, di);

@@ -16,7 +16,7 @@ struct predict_grid {
     struct emu_predict_affine *affine; /* by site */
     bool *is_affine;
 };
-/** Where the lanes of a warp are. */
+/** The last pc of each lane of a warp. */
 struct predict_warp {
     uint64_t key;
     uint32_t last[LANES];
@@ -81,7 +81,7 @@ static struct predict_grid *grid_of(struct predict_watch *w, const struct emu_gr
     g->sequence = grid->sequence;
     if (object->slice_count == 0 && isa_object_slice((struct isa_object *)(uintptr_t)object, &err) != LW_OK)
         quit(err.text);
-    if (isa_object_check(object, &err) != LW_OK) /* what was made can be written */
+    if (isa_object_check(object, &err) != LW_OK) /* the object with slices must be valid */
         quit(err.text);
     if (emu_predict_create_of(w->machine, grid, &g->predict, &err) != LW_OK)
         quit(err.text);

@@ -7,9 +7,9 @@
 #include "isa/isa_priv.h"
 
 struct predict_counts {
-    uint64_t sites[ISA_SLICE_REJECT_COUNT]; /* of the kernels that ran, by reason */
-    uint64_t affine_sites; /* accepted ones that are affine in a launch */
-    uint64_t accesses;     /* of lanes, at all sites */
+    uint64_t sites[ISA_SLICE_REJECT_COUNT]; /* number of sites in the kernels that ran, by reason of rejection */
+    uint64_t affine_sites; /* number of accepted sites that are affine in a launch */
+    uint64_t accesses;     /* number of lanes' accesses at all sites */
     uint64_t compared, affine, tagged; /* of these: at accepted sites; with the affine sum, with tags, too */
     uint64_t different;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A2 with random kernels: arithmetic of all rows that a slice may be made of, and some others, under guards, in branches
- * and in loops, and accesses at what comes of it; each access of an accepted site is where its slice says. An accepted
- * slice is written and read again before. LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many.
+ * Tests property A2 with random kernels. The kernels compute addresses by every instruction that a slice may
+ * contain, and by some others, under guards, in branches and in loops. Each access of an accepted site has the
+ * address that its slice gives. Before the run, each accepted slice is written to a file and read again.
+ * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,7 +86,7 @@ static void loop(struct gen *g, unsigned depth)
     set(g, ISA_V_AND_B32, counter + 1, data_reg(g), ISA_X_IMM, 7); /* the bound differs from thread to thread */
     head = g->count;
     statements(g, depth + 1, 1 + prop_below(&g->r, 4));
-    if (prop_below(&g->r, 2)) /* an induction variable of its own, or two registers of one */
+    if (prop_below(&g->r, 2)) /* a second induction variable, or one variable in two registers */
         set(g, prop_below(&g->r, 2) ? ISA_V_ADD_U32 : ISA_V_SUB_U32, counter == COUNTER ? 24 : 25,
             counter == COUNTER ? 24 : 25, ISA_X_CONST, 8 + 4 * prop_below(&g->r, 40));
     if (prop_below(&g->r, 2))
@@ -154,7 +155,7 @@ static void must(enum lw_status status, const struct lw_error *err, uint64_t see
         fail_msg("LW_SEED=%" PRIu64 ": %s", seed, err->text);
 }
 
-/** The slices of @object from its file, in place of its own. */
+/** Write @object to a file and return the object that is read from the file. */
 static struct isa_object *reread(struct isa_object *object, uint64_t seed)
 {
     struct isa_object *again = NULL;

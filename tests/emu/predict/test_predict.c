@@ -244,7 +244,7 @@ static void values_of_several_paths_are_choices_or_rejected(void **state)
     launch(&m, 16, 1, 256, 1);
     site_is(&m, 0, ISA_SLICE_ACCEPTED);
     site_is(&m, 1, ISA_SLICE_ACCEPTED);
-    site_is(&m, 2, ISA_SLICE_MERGE); /* what a loop multiplies is no induction variable */
+    site_is(&m, 2, ISA_SLICE_MERGE); /* a variable that the loop multiplies is no induction variable */
     assert_int_equal(emu_predict_address(m.predict, 0, &low), J + 4 * 5);
     assert_int_equal(emu_predict_address(m.predict, 0, &high), J + 4 * 100);
     assert_int_equal(emu_predict_address(m.predict, 1, &high), J + 4 * 100);
@@ -264,14 +264,14 @@ static void other_reasons_have_their_names(void **state)
     site_is(&m, 0, ISA_SLICE_EXEC);
     end(&m);
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nbrx v4:5\nld.global.b32 v7, [v4:5]\nexit\n.end\n");
-    assert_int_equal(m.slices->site_count, 0); /* nothing that can be seen leads there */
+    assert_int_equal(m.slices->site_count, 0); /* no branch target that is known statically leads to the load */
     end(&m);
     /* a loop's last value after the loop */
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nv_mov_b32 v3, 0\nL:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p0, v3, c[n]\n"
                          "@p0 bra L\nv_lea_u32 v4:5, v3, 2, v4:5\nst.global.b32 [v4:5], v7\nexit\n.end\n");
     site_is(&m, 0, ISA_SLICE_MERGE);
     end(&m);
-    /* six arrays of which the one with fewest sites goes */
+    /* six arrays: the array with the fewest sites is dropped */
     slice(&m, ".kernel k\n.param ptr.global A\n.param ptr.global B\n.param ptr.global C\n.param ptr.global D\n"
               ".param ptr.global E\n.param ptr.global F\nv_mov_b64 v4:5, c[A]\nld.global.b32 v7, [v4:5]\n"
               "v_mov_b64 v4:5, c[B]\nld.global.b32 v7, [v4:5]\nld.global.b32 v7, [v4:5+4]\n"
@@ -286,7 +286,7 @@ static void other_reasons_have_their_names(void **state)
     end(&m);
 }
 
-/** Iterations of a loop from @init by @step until the comparison @ends fails, as @compare says, with bound @n. */
+/** Count the iterations of a loop that starts at @init, adds @step and runs while @compare holds with bound @n. */
 static void counts_as_a_run_does(const char *compare, uint32_t init, uint32_t step, uint32_t n, bool known)
 {
     struct made m;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# In the sample kernels, and in kernels with the shapes of public suites, optimised and not, each access of an
-# accepted site has the address that its slice gives (tests/emu/predict/predict_runs.c), and most sites are
-# accepted.
+# Runs the sample kernels and kernels with the access patterns of public suites, optimised and not. Each access
+# of an accepted site has the address that its slice gives (tests/emu/predict/predict_runs.c), and most sites
+# are accepted.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)

@@ -149,9 +149,8 @@ static struct sm_options random_options(struct rng *r)
     return o;
 }
 
-/** Invariants hold after every step (nothing releasable is left, sets and counts agree), and a
- *  run by whole time slices, of the length that the allowance promises, gives the trace of single
- *  steps. */
+/** After every step the invariants hold: no releasable lanes are left, and sets and counts agree. A run in whole
+ *  time slices, each as long as the allowance permits, gives the trace of a run in single steps. */
 static void slices_give_the_trace_of_single_steps(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);
@@ -238,7 +237,7 @@ static bool run_anyhow(struct sm *m, struct rng *r, uint64_t limit, char *why, s
     return true;
 }
 
-/** Calls @test with each case of the model's structured programs; it says what it counts. */
+/** Call @test with each case of the model's structured programs; return the sum of its results. */
 static unsigned each_structured(unsigned (*test)(struct golden_case *c, struct sm_program *p))
 {
     const char *srcdir = getenv("srcdir");
@@ -321,8 +320,7 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
     sm_destroy(want);
     return k;
 }
-/** Whatever side of a branch runs first, a SIMT stack gives the same results where no lane waits
- *  for another. */
+/** Where no lane waits for another, a SIMT stack gives the same results whichever side of a branch runs first. */
 static void on_a_stack_structured_programs_give_their_results(void **state)
 {
     (void)state;

@@ -81,7 +81,7 @@ bool golden_next(const char **at, const char *end, struct golden_case *out)
     };
     order = strstr(out->name, "order=");
     if (order != NULL && sscanf(order, "order=%23s", out->order) == 1)
-        out->options.reconv = "stack"; /* push_order, as policy, by who runs it */
+        out->options.reconv = "stack"; /* the caller sets push_order, as it sets the policy */
     return true;
 }
 

@@ -139,7 +139,8 @@ static bool is_called(const struct sm_program *p, uint32_t pc)
     return false;
 }
 
-/** What the stack engine asks of a program: which barrier a branch names, and what reaches it. */
+/** The program data that the stack engine reads: the barrier that a branch names, and the instructions that
+ *  reach it. */
 static void make_guest(struct sm *m)
 {
     static const enum isa_op ops[] = {[BRA] = ISA_BRA,     [CALL] = ISA_CALL,   [RET] = ISA_RET,
@@ -303,7 +304,7 @@ static uint64_t guarded(struct sm *m, const struct emu_warp *w, const struct sm_
     return on;
 }
 
-/** What is not ordinary: acts on the split. */
+/** Execute an instruction that changes the split. */
 static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, uint32_t pc)
 {
     uint64_t on = guarded(m, w, i), value[EMU_MAX_LANES], bad;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tiny machine around emu_split.c for tests: it parses mini programs (one instruction a line
- * or parted by `;`), runs them lane by lane and lets the split functions decide everything
- * about splits and barriers. No memory system, no handlers.
+ * A tiny machine around emu_split.c for tests: it parses mini programs (one instruction a line or parted by
+ * `;`), runs them lane by lane and lets the split functions decide everything about splits and barriers. No
+ * memory system, no handlers.
  *
  *   nop            mov d, expr          push r     pop r
  *   ld d, [expr]   st [expr], expr      red [expr], expr     cas d, [expr]
@@ -12,9 +12,9 @@
  *   nanosleep expr                      sync d, expr (a .sync operation: d = lanes that ran it)
  *   .lanes W       .warps N             .threads N
  *
- * `@cond` before a mnemonic guards it. Expressions have the operators of C plus `and`, `or`,
- * `not` and `x if c else y`; names are the lane's registers (0 at start), t (thread), lane,
- * warp, labels, and mix(a, b), a 32-bit hash. A pc is an instruction's index.
+ * `@cond` before a mnemonic guards it. Expressions have the operators of C plus `and`, `or`, `not` and `x if c
+ * else y`; names are the lane's registers (0 at start), t (thread), lane, warp, labels, and mix(a, b), a 32-bit
+ * hash. In this machine a pc is the index of an instruction.
  */
 #ifndef SPLIT_MACHINE_H
 #define SPLIT_MACHINE_H
@@ -56,9 +56,9 @@ struct sm {
     size_t cell_count, cell_capacity;
     uint64_t issues, slots, last_progress;
     enum sm_hang_report report;
-    char message[400]; /* of a fault or a broken invariant */
+    char message[400]; /* text of a fault or of a broken invariant */
     bool passed;       /* the last instruction was a bsync that continued its slice */
-    struct emu_flow flow; /* of the last step, unless options.chunked */
+    struct emu_flow flow; /* the flow of the last step, unless options.chunked */
     /** Called after each step, if not NULL. */
     void (*on_step)(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
     void *context;

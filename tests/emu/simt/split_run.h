@@ -11,8 +11,8 @@ struct run {
     struct sm_program *program;
     struct sm *m;
     struct lw_buffer seq;  /* "pc/lanes pc/lanes ..." */
-    struct lw_buffer rows; /* what each step leaves, as the test likes it */
-    unsigned kind;         /* of rows, the test's own */
+    struct lw_buffer rows; /* the state after each step, in the test's format */
+    unsigned kind;         /* format of rows, defined by the test */
 };
 
 /** Run a program (pure policies unless @o.window), with invariants checked after each step, of

@@ -616,7 +616,7 @@ static void a_sleeping_lane_does_not_make_the_block_a_deadlock(void **state)
 
 static void the_last_arrival_runs_a_sync_operation_for_all(void **state)
 {
-    /* Odd lanes come two instructions later. */
+    /* The odd lanes arrive two instructions later. */
     struct run r = run_with("bra t%2, L; bra M; L: nop; nop; M: sync d, 15; nop; exit", "maxpc",
                             (struct sm_options){.lanes = 4, .merge_off = true}, NO_ROWS);
 

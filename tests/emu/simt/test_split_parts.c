@@ -119,10 +119,10 @@ static void a_suspended_part_does_not_wait_for_lanes_that_cannot_come(void **sta
     expect_table(w, "0:2/1 1:1/A 2:4/4 | b0#1=F");
     assert_true(force(m, 2, 0x4, false));
     assert_false(force(m, 0, 0x1, true)); /* lanes 1 and 3 may still come here */
-    assert_true(force(m, 1, 0xA, false)); /* 1 comes, 3 goes to the bsync */
+    assert_true(force(m, 1, 0xA, false)); /* lane 1 arrives here, lane 3 goes to the bsync */
     assert_true(force(m, 3, 0x8, false));
     expect_table(w, "0:2/1/sus 1:2/2 2:5/4/b0 3:5/8/b0 | b0#1=F");
-    assert_true(force(m, 1, 0x2, true)); /* as one with lane 0 */
+    assert_true(force(m, 1, 0x2, true)); /* lane 1 merges with lane 0 */
     expect_table(w, "0:3/3/* 2:5/4/b0 3:5/8/b0 | b0#1=F");
     sm_destroy(m);
     sm_program_free(p);

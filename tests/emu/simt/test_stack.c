@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reconvergence engine `stack`: the tables of the book (sections 5.4, 5.6, 5.8, 6.2, 6.7 and
- * 6.8 of the engineering specification), what it shares with `cbar` (6.14), and traces of random
- * programs that the executable model printed.
+ * Tests the reconvergence engine `stack`: the tables of the book (sections 5.4, 5.6, 5.8, 6.2, 6.7 and 6.8 of
+ * the engineering specification), what it shares with `cbar` (6.14), and traces of random programs that the
+ * executable model printed.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -192,7 +192,7 @@ static void a_spin_loop_never_lets_the_lane_with_the_lock_go_on(void **state)
         done(&r);
     }
     struct run r = run_with(text, (struct sm_options){.lanes = 4, .policy = "rr"});
-    assert_int_equal(r.m->report, SM_LIVELOCK); /* as long as all meet before the release */
+    assert_int_equal(r.m->report, SM_LIVELOCK); /* the lanes reconverge before the release of the lock */
     done(&r);
     r = run_with("bssy b0, C; B: cas got, [0]; bra got==0, B, b0; st [0], 0; C: bsync b0; exit",
                  (struct sm_options){.lanes = 4, .policy = "rr"});

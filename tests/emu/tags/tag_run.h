@@ -8,9 +8,9 @@
 
 enum { U = EMU_TAG_U, A = EMU_TAG_A, V = EMU_TAG_V, STEPS = 400 };
 
-/** What an instruction of one warp did to the tag of what it writes. */
+/** The tag of the register that one instruction of one warp wrote. */
 struct step {
-    uint32_t index; /* of the instruction */
+    uint32_t index; /* index of the instruction */
     struct emu_tag tag;
     unsigned expansions;
     uint64_t effective, p0;
@@ -24,7 +24,7 @@ struct run {
     struct emu_stop stop;
     struct emu_stats stats;
     uint64_t base, out;
-    /* of warp @warp in block @block */
+    /* the recorded steps are those of warp @warp in block @block */
     uint64_t block;
     unsigned warp, count;
     struct step step[STEPS];

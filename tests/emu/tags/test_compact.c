@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compact mode of the tags: registers without rows, against rows at every step; what is saved. */
+/* Tests the compact mode of the tags: registers without rows are compared with rows after every step, and the
+ * saved memory is counted. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -261,8 +262,8 @@ static void materialised_rows_count_as_lane_operations(void **state)
     end(r);
 }
 
-/* A rule that takes a register and the pair that contains it: joining the pair's halves must not
- * change what the register is read as. */
+/* Some rules read a register and the pair that contains it. Joining the pair's halves must not change the
+ * register's value. */
 static void a_half_of_a_pair_is_read_before_the_pair_becomes_one_value(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);

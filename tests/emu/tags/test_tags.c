@@ -43,7 +43,7 @@ static void the_conservative_rules_are_those_of_the_published_table(void **state
             }
 }
 
-/* ---- where tags come from ----------------------------------------------------------------- */
+/* ---- instructions that create tags ----------------------------------------------------------------- */
 
 static void thread_indices_are_tagged_by_the_shape_of_the_block(void **state)
 {
@@ -525,7 +525,7 @@ static void compares_that_wrap_fall_back_to_the_lanes(void **state)
                          vector[i].closed);
         if (vector[i].closed)
             assert_int_equal(lanes, vector[i].want);
-        /* and the machine gives what the lanes give */
+        /* the machine's result equals that of the lanes */
         char text[600];
         struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
         config.warp_width = width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes in.bin and want.bin of fun.cu into the current folder. */
+/* Writes in.bin and want.bin, the input and the expected output of fun.cu, into the current folder. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -132,7 +132,7 @@ static bool open_module(struct module *m, const char *text, uint64_t seed, bool 
     *m = (struct module){ 0 };
     ptx_options_default(&options);
     options.no_scalar = seed % 5 == 0;
-    options.from_source = true; /* the kernels mix what is new with what is no longer there */
+    options.from_source = true; /* the kernels mix features of new and of old PTX versions */
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     emu_config_default(&config);
     config.arena_bytes = 1 << 26;
@@ -234,7 +234,7 @@ cleanup:
     return ok;
 }
 
-/** Whether the kernel alone, with its module's head, fails; @why is of the last failure. */
+/** Return whether the kernel fails in a module that contains it alone; @why describes the last failure. */
 static bool fails(const struct pm_kernel *k, const char *head, uint64_t module_seed, uint64_t seed,
                   bool warp, char *why)
 {
@@ -351,7 +351,7 @@ static void random_kernels_compute_what_the_manual_says(void **state)
                    (first + i) % 3 != 0);
 }
 
-/* What once went wrong, cut down, stays. */
+/* Reduced kernels that once failed. */
 static const char *const kept[] = {
     "mad.wide.s32 %d1,%r7,%r0,0x1;\nmad.wide.u32 %d2,%r1,%r2,8;\n",
     "@!%p3 lop3.or.b32 %r5|%p3,%r6,%r5,%r5,108,!%p1;\n@%p0 elect.sync %r1|%p0,-1;\n",

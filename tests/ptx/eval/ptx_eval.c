@@ -117,7 +117,7 @@ static uint64_t symbol_address(const struct runner *r, const struct frame *f, in
     return at;
 }
 
-/** What an address operand means: its space may be that of its variable. */
+/** The address of an operand; if the operand names a variable, the space is that of the variable. */
 static uint64_t address(struct runner *r, struct thread *t, const struct pe_operand *o,
                         enum pe_space *space)
 {
@@ -202,7 +202,7 @@ static void set(struct thread *t, const struct pe_operand *o, uint64_t v, struct
     f->regs[o->index] = pe_cut(v, bits);
 }
 
-/** The type of the @k-th source of an instruction that looks at registers alone. */
+/** The type of the @k-th source of an instruction that accesses registers only. */
 static struct pe_type source_type(const struct pe_insn *in, int k)
 {
     static const struct pe_type u32 = { 'u', 32, 0 }, pred = { 'p', 1, 0 };
@@ -301,7 +301,7 @@ static void atomic(struct runner *r, struct thread *t, const struct pe_insn *in)
         set(t, to->kind == PE_O_VECTOR ? &to->element[i] : to, old[i], type);
 }
 
-/** cp.async: a copy; what is past the source's size is zero. */
+/** cp.async: copies the bytes of the source and fills the rest with zeros. */
 static void copy(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
     enum pe_space to = PE_SHARED, from = PE_GLOBAL;
@@ -477,7 +477,7 @@ static int mask_operand(const struct pe_insn *in)
     }
 }
 
-/** One lane's share of an operation whose members all wait at it. */
+/** One lane's part of an operation at which all members wait. */
 static void exchange(struct runner *r, struct thread *t, const struct pe_insn *in,
                      struct thread *warp, uint32_t live)
 {
@@ -596,7 +596,7 @@ static void try_warp(struct runner *r, struct thread *t)
         struct frame *f = &warp[l].frame[warp[l].depth];
 
         exchange(r, &warp[l], in, warp, live);
-        /* keep the result aside, and the old values in place until all are done */
+        /* store results aside: all lanes must read the old values first */
         memcpy((uint8_t *)old[l] + bytes, f->regs, bytes);
         memcpy(f->regs, old[l], bytes);
     }
@@ -660,7 +660,7 @@ static void at_barrier(struct runner *r, struct thread *t, const struct pe_insn 
     t->barrier = (uint32_t)value(r, t, &in->operand[k], u32) & 15;
     if (counts > k + 1) {
         r->expected[t->barrier] = (uint32_t)value(r, t, &in->operand[k + 1], u32);
-        /* a count is of whole warps: what a partial last one lacks comes with its first thread */
+        /* a count is in whole warps: the threads that a partial last warp lacks arrive with its first thread */
         if (t == &r->threads[r->count / 32 * 32])
             r->arrived[t->barrier] += 32 - r->count % 32;
     }
@@ -744,10 +744,10 @@ static void step(struct runner *r, struct thread *t)
         }
         /* fallthrough */
     case PE_shfl: case PE_vote: case PE_match: case PE_redux: case PE_elect:
-    case PE_activemask: { /* where it is executed all lanes have reconverged */
+    case PE_activemask: { /* all lanes have reconverged here */
         int k = mask_operand(in);
 
-        t->mask = UINT32_MAX; /* without .sync: all that are there */
+        t->mask = UINT32_MAX; /* without .sync: all lanes that execute it */
         if (k < in->operand_count && (pe_has(in, PE_W_sync)))
             t->mask = (uint32_t)value(r, t, &in->operand[k], (struct pe_type){ 'u', 32, 0 });
         t->state = AT_WARP;

@@ -270,7 +270,7 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
             r = one;
     }
     if (pe_has(in, PE_W_satfinite) && (r & ~sign_bit(f)) == infinity_of(f))
-        r--; /* of infinity the number next to it */
+        r--; /* infinity becomes the greatest finite number */
     if (pe_has(in, PE_W_relu) && !is_nan(f, r) && (r & sign_bit(f)))
         r = 0;
     return r;
@@ -324,7 +324,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
                           : host_arithmetic(in->op, f->bits == 64, rounding(in), s);
         *out = finish_float(in, f, r, ftz);
         return true;
-    case PE_rsqrt: /* as docs/reference/fp.md has it: rounded once */
+    case PE_rsqrt: /* rounded once (docs/reference/fp.md) */
         if (f->bits == 32) {
             r = round_to(f, 1 / sqrtl(value_of(f, s[0])), FE_TONEAREST);
         } else {
@@ -344,7 +344,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         *out = r;
         return true;
     case PE_abs:
-    case PE_neg: /* keep bits, but .ftz makes a NaN canonical (docs/reference/fp.md) */
+    case PE_neg: /* keep the bits of a NaN; .ftz makes a NaN canonical (docs/reference/fp.md) */
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;

@@ -5,7 +5,7 @@
 
 #include "tests/ptx/eval/ptx_eval.h"
 
-/* Opcodes and modifiers, by their names; _X stands for a name that C reserves. */
+/* Opcodes and modifiers, by name; the suffix _X marks a name that C reserves. */
 #define PE_OPS(E)                                                                              \
     E(abs) E(activemask) E(add) E(addc) E(and) E(applypriority) E(atom) E(bar) E(barrier)      \
     E(bfe) E(bfi) E(bfind) E(bmsk) E(bra) E(brev) E(brkpt) E(brx) E(call) E(clz) E(cnot) E(copysign) E(cos) \
@@ -116,7 +116,7 @@ enum pe_special {
     PE_S_COUNT
 };
 
-/** What an instruction that looks at registers alone gives. */
+/** Compute the result of an instruction that accesses registers only. */
 struct pe_result {
     uint64_t value, second; /* second: the q of setp */
 };
@@ -127,7 +127,7 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
 /** An atomic operation: what memory holds afterwards. */
 uint64_t pe_atomic(const struct pe_insn *in, struct pe_type type, uint64_t old, uint64_t b,
                    uint64_t c);
-/** The bits of a literal as type @type wants them. */
+/** The bits of a literal, converted to @type. */
 uint64_t pe_literal(const struct pe_operand *operand, struct pe_type type);
 static inline unsigned pe_type_bits(struct pe_type type)
 {

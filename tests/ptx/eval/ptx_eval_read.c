@@ -586,7 +586,7 @@ static void leave(struct reader *r)
     r->depth--;
     while (r->name_count > 0 && r->names[r->name_count - 1].depth > r->depth)
         r->name_count--;
-    /* registers of ranges may have been made after deeper names: drop what is deeper */
+    /* registers of ranges may follow names of deeper blocks: remove the deeper ones */
     int kept = 0;
 
     for (int i = 0; i < r->name_count; i++) {

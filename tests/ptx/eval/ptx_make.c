@@ -388,7 +388,7 @@ static const char *const uniform[] = {
     "cvt.rn.f32.<u32|s32> $F,$u", "mov.u32 $V,$v", "selp.f32 $F,$f,$z,$a", "setp.lt.s32 $P,$v,$u",
     "shl.b32 $R,$v,$u", "@$a add.u32 $R,$v,$u",
 };
-/* what all lanes of a warp, or all threads of a block, do together */
+/* statements that all lanes of a warp, or all threads of a block, execute together */
 static const char *const together[] = {
     "bar.sync 0", "barrier.sync 1", "bar.sync <2|3>",
     "bar.sync 0;\nst.shared.b32 [%xch],$v;\nbar.sync 0;\nadd.u32 %t0,%me,$i;\nrem.u32 %t0,%t0,%nt;\nshl.b32 %t0,%t0,2;\nmov.u32 %t1,xch;\nadd.u32 %t0,%t0,%t1;\nld.shared.b32 $R,[%t0]",
@@ -413,7 +413,7 @@ static const char *const warps[] = {
     "and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
     "bar.warp.sync -1;\nactivemask.b32 $R",
     "elect.sync <$R|_>\001$P,0xffffffff",
-    /* of the lanes that are here: all, once they have met */
+    /* mask of the active lanes: all lanes after reconvergence */
     "bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
     "bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
     "bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
@@ -828,7 +828,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         k->at[open].match = close;
         k->at[close].match = open;
     }
-    if (!top) { /* what was made here is not known afterwards */
+    if (!top) { /* registers defined in this block may be undefined after it */
         k->s.count = s;
         k->e.count = e;
         k->q.count = q;

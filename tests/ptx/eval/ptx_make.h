@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random PTX kernels whose results do not depend on the order of threads. */
+/* Generates random PTX kernels whose results do not depend on the order of threads. */
 #ifndef PTX_MAKE_H
 #define PTX_MAKE_H
 
@@ -13,7 +13,7 @@ struct pm_shared {
     unsigned synthetic, count, visible[PM_SHARED];
 };
 enum {
-    PM_ROW_BYTES = 512,  /* of global memory for each thread: 128 of input, 128 scratch, results */
+    PM_ROW_BYTES = 512,  /* bytes of global memory for each thread: 128 of input, 128 of scratch, the results */
     PM_SUM_BYTES = 128,  /* after the rows: cells for reductions */
     PM_PARAM_BYTES = 64
 };
@@ -33,7 +33,7 @@ struct pm_kernel {
     bool leaves;         /* threads may end early: no barriers */
     bool traps;          /* threads may reach a trap, which ends the run */
     struct pm_shared s, e, q; /* of 32 and 64 bits, predicates */
-    char kind;           /* what the statement being made defines */
+    char kind;           /* registers that the current statement defines */
     unsigned defines;
     uint64_t state;      /* of the random numbers */
     unsigned labels, counters;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small kernels with shapes of public suites that are easily translated wrongly. */
 
-/* Lanes of a warp (W) count together without atomics: each tags its sum and looks who won. */
+/* Lanes of a warp (W) count without atomics: each lane tags its sum and reads which lane's store won. */
 #define WARPS (128 / W)
 __kernel void tagged_count(__global uint *bins, __global const uint *data, int n)
 {

@@ -5,7 +5,7 @@
 
 #include "tests/timing/tim_run.h"
 
-/* Each lane reads 32 bytes of its own, again and again. */
+/* Each lane reads its own 32 bytes repeatedly. */
 #define MECH_THRASH \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \

@@ -87,7 +87,8 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_free(m);
 }
 
-/* Eight loops over lines of a lane each, under each scheduler: the replay counts what the model does. */
+/* Eight loops over lines of one lane each, with each scheduler: the replay counts the same accesses and hits as
+ * the model. */
 static void the_replay_misses_as_the_model_does(void **state)
 {
     (void)state;

@@ -245,7 +245,7 @@ static void u9_a_block_barrier_is_an_arrival(void **state)
     count_is(m, TIM_CORE_dwr_foreign_barrier, 1);
     finish(m);
 
-    m = dwr_new(2, "", 2); /* order B: it is there already */
+    m = dwr_new(2, "", 2); /* order B: warp 1 already waits */
     tim_mechs_wait(&m->mechs, 1, true);
     barrier(m, 0, 0, 2);
     assert_int_equal(state_of(m, 0), TIM_DWR_COMBINE);

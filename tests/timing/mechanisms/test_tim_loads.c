@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What loads do in L1, by mechanism loads, and profiled divergence-aware scheduling. Iterations are counted by hand; 5.1,
- * 5.3, 5.6 and 10 are sections of the warp scheduling thesis's specification.
+ * Tests the mechanism `loads`, which measures loads in L1, and profiled divergence-aware scheduling. Iterations
+ * are counted by hand; 5.1, 5.3, 5.6 and 10 are sections of the warp scheduling thesis's specification.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_daws_priv.h"
@@ -213,7 +213,7 @@ static void a_written_base_is_another(void **state)
     free(text);
 }
 
-/* 5.6: a loop whose loads meet no line again is not throttled, and has no loads in the table. */
+/* 5.6: a loop whose loads never hit is not throttled, and the table has no loads of it. */
 static void a_loop_without_reuse_is_free(void **state)
 {
     static const char stream[] =

@@ -323,7 +323,8 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
     mech_free(m);
 }
 
-/* A debugger steps member 3 alone: those that are late come before bigger gangs, and only then the gang continues. */
+/* A debugger steps member 3 alone. The late members then issue before bigger gangs, and the gang continues when
+ * they have caught up. */
 static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};
