@@ -102,7 +102,7 @@ enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err)
 const struct isa_slices *isa_object_slices_of(const struct isa_object *object, const struct isa_function *function);
 /** The name of a reason, enum isa_slice_reject: "data-dependent". */
 const char *isa_slice_reject_name(unsigned reject);
-/** All of them in words. */
+/** Prints all slices of @object. */
 void isa_slices_print(const struct isa_object *object, struct lw_sink *out);
 
 #endif

@@ -53,23 +53,23 @@ __kernel void srad(__global const int *in, __global int *out, int w)
     out[y * w + x] = c + ((n + s + a + b - 4 * c) >> 2);
 }
 
-/* CONV: seventeen taps along rows, then along columns. */
-__kernel void conv_rows(__global const int *in, __constant int *tap, __global int *out, int w)
+/* CONV: seventeen factors along rows, then along columns. */
+__kernel void conv_rows(__global const int *in, __constant int *factor, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), sum = 0;
 
 #pragma unroll 1
     for (int k = -8; k <= 8; k++)
-        sum += tap[k + 8] * in[y * w + min(max(x + k, 0), w - 1)];
+        sum += factor[k + 8] * in[y * w + min(max(x + k, 0), w - 1)];
     out[y * w + x] = sum;
 }
-__kernel void conv_columns(__global const int *in, __constant int *tap, __global int *out, int w)
+__kernel void conv_columns(__global const int *in, __constant int *factor, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), sum = 0;
 
 #pragma unroll 1
     for (int k = -8; k <= 8; k++)
-        sum += tap[k + 8] * in[min(max(y + k, 0), w - 1) * w + x];
+        sum += factor[k + 8] * in[min(max(y + k, 0), w - 1) * w + x];
     out[y * w + x] = sum;
 }
 
@@ -167,14 +167,14 @@ __kernel void nw(__global const int *ref, __global int *m, int n, int diagonal, 
 }
 
 /* GABOR: a filter of 8 x 8 that all blocks read. */
-__kernel void gabor(__global const int *in, __constant int *tap, __global int *out, int w)
+__kernel void gabor(__global const int *in, __constant int *factor, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), sum = 0;
 
 #pragma unroll 1
     for (int j = 0; j < 8; j++)
         for (int i = 0; i < 8; i++)
-            sum += tap[j * 8 + i] * in[(y + j) * (w + 8) + x + i];
+            sum += factor[j * 8 + i] * in[(y + j) * (w + 8) + x + i];
     out[y * w + x] = sum;
 }
 

@@ -82,14 +82,14 @@ def srad(folder, size):
 def conv(folder, size):
     tiles = side(size, 14)
     w = tiles * 16
-    a, tap = values(7, w * w), values(8, 17, 9)
+    a, factor = values(7, w * w), values(8, 17, 9)
     clamp = lambda i: min(max(i, 0), w - 1)
     at = [[clamp(i + k - 8) for k in range(17)] for i in range(w)]
-    mid = [sum(t * a[y * w + i] for t, i in zip(tap, at[x])) for y in range(w) for x in range(w)]
-    out = [s32(sum(t * mid[i * w + x] for t, i in zip(tap, at[y]))) for y in range(w) for x in range(w)]
-    return text(folder, {'in': a, 'tap': tap}, {'mid': mid, 'out': out},
-                launch('conv_rows', [tiles, w // 4], [16, 4], 'in, tap, mid, %d' % w) +
-                launch('conv_columns', [tiles, w // 8], [16, 8], 'mid, tap, out, %d' % w))
+    mid = [sum(t * a[y * w + i] for t, i in zip(factor, at[x])) for y in range(w) for x in range(w)]
+    out = [s32(sum(t * mid[i * w + x] for t, i in zip(factor, at[y]))) for y in range(w) for x in range(w)]
+    return text(folder, {'in': a, 'factor': factor}, {'mid': mid, 'out': out},
+                launch('conv_rows', [tiles, w // 4], [16, 4], 'in, factor, mid, %d' % w) +
+                launch('conv_columns', [tiles, w // 8], [16, 8], 'mid, factor, out, %d' % w))
 
 
 def his(folder, size):
@@ -184,9 +184,9 @@ def nw(folder, size):
 def gabor(folder, size):
     tiles = side(size, 14)
     w = 16 * tiles
-    a, tap = values(17, (w + 8) * (w + 8), 100), values(18, 64, 9)
-    out = [sum(tap[j * 8 + i] * a[(y + j) * (w + 8) + x + i] for j in range(8) for i in range(8)) for y in range(w) for x in range(w)]
-    return text(folder, {'in': a, 'tap': tap}, {'out': out}, launch('gabor', [tiles, tiles], [16, 16], 'in, tap, out, %d' % w))
+    a, factor = values(17, (w + 8) * (w + 8), 100), values(18, 64, 9)
+    out = [sum(factor[j * 8 + i] * a[(y + j) * (w + 8) + x + i] for j in range(8) for i in range(8)) for y in range(w) for x in range(w)]
+    return text(folder, {'in': a, 'factor': factor}, {'out': out}, launch('gabor', [tiles, tiles], [16, 16], 'in, factor, out, %d' % w))
 
 
 def share_rows(folder, size, wide, high):

@@ -10,7 +10,7 @@ papers="$src/bench/papers"
 
 cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
-[ "$(grep -c '^ok ' out)" = 88 ] || fail "bench/papers/run workloads: not all 28 kernels and 60 forms"
+[ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: not all 43 kernels and 60 forms"
 
 # Copies with a mistake: of each kernel another.
 mkdir wrong
@@ -25,9 +25,10 @@ sed -i 's/y\[t\] = sum/y[t] = sum + (t == 4)/; s/y\[r\] = part/y[r] = (r == 4) +
 sed -i 's/level\[w\] = current + 1/level[w] = current + 1 + (w == 9)/; s/d = from + weight\[e\]/d = from + weight[e] + (w == 9)/; s/colour\[v\] = round/colour[v] = round + (v == 9)/
     s/payload\[e\] \* 3 + i/payload[e] * 3 + i + 1/; s/thing\[row\[c\] + j\]\], 1/thing[row[c] + j]], 2/; s/& 0xff/\& 0x7f/; s/p\[2\] \* 1024/p[2] * 1023/
     s/count++/count += 2/; s/count = 1;/count = 2;/' wrong/papers/launches.cu
+sed -i 's/^\( *\)\(out\|sum\|m\)\(\[.*\]\) = \(.*\);$/\1\2\3 = (\4) + 1;/' wrong/papers/locality.cl
 cases=$((cases + 1))
 wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
-[ "$(grep -c '^FAIL' out)" = 88 ] || fail "a wrong kernel is not found"
+[ "$(grep -c '^FAIL' out)" = 103 ] || fail "a wrong kernel is not found"
 
 for what in ccws daws; do
     cases=$((cases + 1))
@@ -53,6 +54,14 @@ cases=$((cases + 1))
 sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
 wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
 grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
+cases=$((cases + 1))
+"$papers/run" locality --quick --only rows4,nn --size .3 --out locality >out 2>err || fail "bench/papers/run locality: a trend does not hold"
+[ "$(wc -l <locality/locality.txt)" = 3 ] && grep -q '</svg>' locality/locality.svg || fail "bench/papers/run locality --out kept no table or plot"
+[ "$(grep -c '^ok    loc R[258]' out)" = 3 ] || fail "bench/papers/run locality: a trend is missing"
+cases=$((cases + 1))
+sed -i "s/LA_B = .*/LA_B = []/" wrong/papers/locality.py
+wrong/papers/run locality --quick --only rows4 --size .3 >out 2>err && fail "rr in place of la_b: exit status 0"
+grep -q '^FAIL  loc R2' out || fail "bench/papers/run locality: a trend that does not hold is not named"
 cases=$((cases + 1))
 "$papers/run" vws --quick --only radix --out vws >out 2>err || fail "bench/papers/run vws: exit status $?"
 grep -q '^off   T18 radix' out || fail "bench/papers/run vws: a trend that is not reached is not named"

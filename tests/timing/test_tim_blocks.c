@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block schedulers, driven by hand: a test launches, says when a block ends, and reads which block
- * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic parallelism
- * thesis's specification: D, 7.11; L, 8.6 and 8.7; A: of address pre-computation.
+ * Kernel management and block schedulers, driven by hand: a test launches, ends blocks, and reads which block
+ * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic
+ * parallelism thesis's specification: D, 7.11; L, 8.6 and 8.7; A: of address pre-computation.
  */
 #include "tests/timing/tim_run.h"
 #include "timing/grid/tim_blocks_priv.h"

@@ -405,7 +405,7 @@ void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
 /** Would two blocks of it fit now, or (@empty) on this core without any other? */
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
-/** Does one fit, the memory for suspended blocks aside? */
+/** Would a block of @grid fit now, apart from the memory for suspended blocks? */
 bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid);
 /** Could a block of @grid fit on an empty core? Otherwise @err says why not. */
 enum lw_status tim_core_could_fit(const struct tim_config *config, const struct emu_grid *grid,

@@ -103,7 +103,7 @@ static __attribute__((noinline)) void touch_lines(struct tim_core *core, const s
             tim_mechs_touch(&core->mechs, op->warp, op->line[i].line.line);
 }
 
-/** Execute the head of a warp's buffer. *issued: false when emu wants other lanes first. */
+/** Executes the first instruction of a warp's buffer. *issued is false if emu requires other lanes to run first. */
 static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                               const struct tim_static *what, bool second, uint64_t now,
                               struct emu_event *ev, bool *issued, struct lw_error *err)

@@ -237,8 +237,8 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
 static const struct {
     const char *name, *summary, *assignment; /* assignments, a space between */
 } of_grid[] = {
-    {"dtbl", "dynamic thread block launch: groups that the device launches join kernels of the distributor", "dtbl.on=on"},
-    {"laperm", "LaPerm: blocks of device launches go first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+    {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
+    {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"bcs", "block pairs: two neighbouring blocks go to a core together", "kernels.policy=bcs"},
     {"la_b", "locality-aware block scheduling: blocks go where they share most lines", "kernels.policy=la_b"},
     {"la_bw", "la_b and la_w", "kernels.policy=la_b la_w.on=on"},

@@ -42,11 +42,11 @@ struct tim_mech_warp {
 /** The view of a core that its mechanisms have. */
 struct tim_mech_core {
     const struct tim_config *config;
-    uint64_t *count;                    /* its counters, by TIM_CORE_... */
-    struct tim_histogram *histogram;    /* by TIM_CORE_H_... */
-    uint64_t now;                       /* the cycle that runs */
-    uint64_t assigned;                  /* warps ever */
-    uint64_t over;                      /* `account`: the cycles before this one are to be in the counters */
+    uint64_t *count;                    /* counters of the core, by TIM_CORE_... */
+    struct tim_histogram *histogram;    /* histograms of the core, by TIM_CORE_H_... */
+    uint64_t now;                       /* the current cycle */
+    uint64_t assigned;                  /* number of warps ever assigned */
+    uint64_t over;                      /* `account`: the first cycle that the counters need not include */
     const struct tim_reach *slices;     /* of the launches; NULL: nothing asks */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a live lane at a pc of [from, to], in the split that runs or in any other? */
@@ -55,7 +55,7 @@ struct tim_mech_core {
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
     /** The warp's place of the core's blocks. */
     unsigned (*block_of)(const void *context, unsigned warp);
-    /** Would the warp's next instruction issue, but for room and mechanisms? */
+    /** Could the warp's next instruction issue, capacity and mechanisms aside? */
     bool (*could_issue)(const void *context, unsigned warp);
     const void *context;
 };
@@ -75,7 +75,7 @@ struct tim_mech_block {
     unsigned arrays; /* what it will access of each, as slices of its kernel say; 0: there are none */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
-/** A load of a line through L1: one of the accesses of an instruction. */
+/** An access of an instruction that loads a line through L1. */
 struct tim_mech_access {
     unsigned warp;
     uint64_t pc, line;
@@ -127,8 +127,8 @@ struct tim_mechanism {
      *  fills in `row` and `core`. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
-    /* Hooks; NULL: not wanted. */
-    void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: its number */
+    /* Hooks; NULL: not needed. */
+    void (*block)(struct tim_mech *mech, uint64_t launch, bool begins); /* launch: sequence number of the launch */
     /** A block is on the core from now on, before any of its warps begins; or leaves. */
     void (*resides)(struct tim_mech *mech, const struct tim_mech_block *block, bool begins);
     void (*warp_begins)(struct tim_mech *mech, unsigned warp, uint64_t age);
@@ -186,9 +186,9 @@ struct tim_mechanism {
     /** Which of the ready warps of scheduler @sched issues, in place of issue.policy: by their place, as for `picks`; -1: none.
      *  Changes no answer. At most one mechanism has it. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
-    /** The first cycle after @since in which `holds` may answer differently than in it, if nothing happens before.
-     *  @since: the cycle that runs, or an earlier one after which nothing happened. NULL: none. A cycle too early is
-     *  allowed. */
+    /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
+     *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may
+     *  be too early. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
@@ -247,7 +247,7 @@ void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
 void tim_mechs_reside(struct tim_mechs *mechs, const struct tim_mech_block *block, bool begins);
 void tim_mechs_touch(struct tim_mechs *mechs, unsigned warp, uint64_t line);
-/** What is so already may be said again. */
+/** Calls hook `waits` if the state of the warp changes; a call may repeat the current state. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);
