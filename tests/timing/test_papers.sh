@@ -55,7 +55,7 @@ sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
 wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
 grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
 cases=$((cases + 1))
-"$papers/run" locality --quick --only rows4,nn --size .3 --out locality >out 2>err || fail "bench/papers/run locality: a trend does not hold"
+"$papers/run" locality --quick --only rows4,nn --size .5 --out locality >out 2>err || fail "bench/papers/run locality: a trend does not hold"
 [ "$(wc -l <locality/locality.txt)" = 3 ] && grep -q '</svg>' locality/locality.svg || fail "bench/papers/run locality --out kept no table or plot"
 [ "$(grep -c '^ok    loc R[258]' out)" = 3 ] || fail "bench/papers/run locality: a trend is missing"
 cases=$((cases + 1))
