@@ -131,14 +131,17 @@ static void older(uint8_t *age)
     *age = (uint8_t)(*age == 0 || *age >= OLDEST ? *age : *age + 1);
 }
 
-static void check_uses(struct lint *lint, uint32_t i, const struct state *s, const struct isa_reg_use *use, unsigned count)
+/* The results of one counter's instructions come in order, so a later one may write the same register. */
+static void check_uses(struct lint *lint, uint32_t i, enum counted counted, const struct state *s, const struct isa_reg_use *use,
+                       unsigned count)
 {
     for (unsigned u = 0; u < count; u++)
         for (unsigned k = 0; k < use[u].count; k++) {
             unsigned r = isa_reg_number(&use[u]) + k;
             const struct pending *p = &s->of[r];
 
-            if (p->vm != 0 || p->shared != 0 || p->scalar)
+            if (p->scalar || (p->vm != 0 && !(use[u].written && counted == VECTOR_MEMORY)) ||
+                (p->shared != 0 && !(use[u].written && counted == SHARED_MEMORY)))
                 finding(lint, i, "has the result of", r, p->load);
             if (use[u].written && p->exp != 0)
                 finding(lint, i, "was read by", r, p->store);
@@ -190,7 +193,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
             wait_for(s, insn->x);
         return;
     }
-    check_uses(lint, i, s, use, uses);
+    check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
     else /* found once: what it writes is its own from here on */

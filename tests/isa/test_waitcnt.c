@@ -34,7 +34,7 @@ static struct
     {"s_ld.const.b32 s1, c[out]\nwaitcnt vmcnt(0)\ns_add_u32 s2, s1, 1\n",
      "t.s:5: k+0x20: s_add_u32: no waitcnt before it says that s1 has the result of k+0x0", 1},
     {"s_ld.const.b32 s1, c[out]\nwaitcnt lgkmcnt(0)\ns_add_u32 s2, s1, 1\n", "", 0},
-    /* a store reads its data later; its address at once */
+    /* a store reads its data later, its address when it issues */
     {"st.global.b32 [v8:9], v1\nwaitcnt vmcnt(1)\nv_mov_b32 v1, 2\n",
      "t.s:5: k+0x20: v_mov_b32: no waitcnt before it says that v1 was read by k+0x0", 1},
     {"st.global.b32 [v8:9], v1\nwaitcnt expcnt(0)\nv_mov_b32 v1, 2\n", "", 0},
@@ -63,9 +63,11 @@ static void each_missing_wait_is_named_with_its_load(void **state)
         lw_printf(&text.sink, ".kernel k\n.param ptr.global out\n%sexit\n.end\n", cases[i].body);
         if (isa_assemble_as("t.s", text.text, text.size, ISA_ASM_AUTO, &object, &err) != LW_OK)
             fail_msg("case %u: %s", i, err.text);
-        assert_int_equal(isa_waitcnt_count(object, &findings, NULL, &err), cases[i].count == 0 ? LW_OK : LW_EFORMAT);
+        enum lw_status status = isa_waitcnt_count(object, &findings, NULL, &err);
+
         if (findings != cases[i].count)
             fail_msg("case %u: %u findings: %s", i, findings, err.text);
+        assert_int_equal(status, cases[i].count == 0 ? LW_OK : LW_EFORMAT);
         if (cases[i].count != 0)
             assert_string_equal(err.text, cases[i].finding);
         isa_object_destroy(object);

@@ -268,13 +268,6 @@ enum tim_leave {
 /** Checks that find free registers: all, the scoreboard bits alone, or the dependence barriers alone. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
-/** fetch.prefetch without L0 caches: a stream of lines of the instruction cache. All zero: no stream. */
-struct tim_ahead {
-    uint64_t at;         /* line of the stream that was fetched last */
-    uint64_t next, stop; /* lines to be requested: from `next` on, before `stop` */
-    uint64_t end;        /* end of the program */
-};
-
 /** Members that every cycle reads come first. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;

@@ -128,4 +128,11 @@ static inline uint64_t tim_front_arrival(const struct tim_front_link *link)
     return link->count != 0 ? link->step[link->first].at : UINT64_MAX;
 }
 
+/** fetch.prefetch without L0 caches: a stream of lines of the instruction cache. All zero: no stream. */
+struct tim_ahead {
+    uint64_t at;         /* line of the stream that was fetched last */
+    uint64_t next, stop; /* lines to be requested: from `next` on, before `stop` */
+    uint64_t end;        /* end of the program */
+};
+
 #endif
