@@ -84,7 +84,7 @@ def private_stream(loads, loop=False):
     """@loads diverged loads of a lane's own arrays and six dependent additions, 82 times; without a branch, or as a @loop.
 
     The loads write one register, so the second issues when the first has its data. Only so the source's figures for two come out: a model of its
-    twelve lines of text has thread IPC .28 and miss rate .72 under gto, as they say, and .47 and .43 where both loads are under way at once."""
+    twelve lines of text has thread IPC .28 and miss rate .72 under gto, as they say, and .47 and .43 where both loads are under way together."""
     text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
     text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'
     text += '    v_mov_b32 v20, 0\n    v_mov_b64 v6:7, c[x]\n'
