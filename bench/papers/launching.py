@@ -2,6 +2,7 @@
 """Launches by the device and where their blocks go: the trends of the dynamic parallelism thesis, 15 (TR-1 to TR-14, TR-18), on a part of
 `kepler-k20c`, with the codes of launches.cu."""
 import os
+import re
 
 import launches
 import plot
@@ -79,7 +80,7 @@ def table(e, title, codes, columns, cell):
     rows = [[c] + [cell(c, v) for v in columns] for c in codes]
     columns = [str(v) for v in columns]
     e.lay_out(['code', *columns], rows)
-    e.keep(title.split(':')[0].replace(' ', '_').replace(',', ''), ['code', *columns], rows)
+    e.keep('_'.join(re.findall('[A-Za-z0-9]+', title.split(':')[0])), ['code', *columns], rows)
 
 
 def dtbl(e, options):

@@ -421,6 +421,7 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
         {"registers", "registers", NULL, 0}, {"status", "status", NULL, 0},
         {"tags", "tags", NULL, 0},          {"allocations", "allocations", NULL, 0},
         {"launches", "launches", NULL, 0},  {"history", "history", NULL, 0},
+        {"grids", "launches", NULL, 0},     /* a timing engine's `grids` has the queues, too */
         {"locals", "locals", NULL, 0},      {"args", NULL, show_arguments, LW_COMMAND_BARE},
         {"display", "display", NULL, 0},    {"frame", NULL, dbg_info_frame, LW_COMMAND_BARE},
         {"kernels", NULL, dbg_info_cuda, 0}, {"blocks", NULL, dbg_info_cuda, 0},
@@ -443,7 +444,7 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
     if (found == LW_COUNT_OF(topics))
         return LW_FAIL(err, LW_EUSAGE,
                        "info takes a topic: breakpoints, kernels, blocks, threads, warps, lanes, splits, "
-                       "barriers, registers, frame, args, locals, tags, allocations, launches, history, "
+                       "barriers, registers, frame, args, locals, tags, allocations, launches, grids, history, "
                        "line, symbol, source, functions, cuda or status");
     own.argc--;
     own.argv++;
@@ -463,7 +464,7 @@ static const struct lw_command rows[] = {
     {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_WHOLE)},
     {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Search memory for values; for a buffer the bytes may be omitted", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
     {"table",       "tab",  "[name]",                     "Show a table of the machine's state; without a name, list the tables", "table splits", do_table, LW_COMMAND_READONLY},
-    {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},
+    {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, grids, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_info = {rows, LW_COUNT_OF(rows), NULL};

@@ -48,6 +48,21 @@ class LanewiseInfo(gdb.Command):
         gdb.write(LanewiseLink.show((self.name + " " + arg).strip()))
 
 
+class LanewiseInfoGrids(gdb.Command):
+    """Launches, who launched them and from where; under timing also the queues that they wait in.
+Usage: info grids"""
+
+    def __init__(self):
+        super().__init__("info grids", gdb.COMMAND_STATUS)
+
+    @lanewise_guarded
+    def invoke(self, arg, from_tty):
+        try:
+            gdb.write(LanewiseLink.show("grids"))
+        except LanewiseError:
+            gdb.write(LanewiseLink.show("launches"))
+
+
 class LanewisePrintLanes(gdb.Command):
     """Print the value of an expression in every lane of the selected warp.
 Usage: print-lanes[/FMT] EXPR

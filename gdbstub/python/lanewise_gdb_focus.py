@@ -26,6 +26,7 @@ info barriers         barriers in use by this warp and its block
 info lane-registers [REGISTER|GROUP]...
                       registers of the focus lane, without gdb's own
 info launches         launches that are open, and who launched them
+info grids            the same; under timing also the queues that they wait in
 launcher              focus on the lane that launched this kernel
 info allocations      global memory by address, size and name
 lanes-window [EXPR]   what the window of lanes shows below the lanes

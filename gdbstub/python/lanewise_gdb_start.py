@@ -48,6 +48,7 @@ def lanewise_start():
         LanewiseInfo(name, what)
     LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
                  "(vector, scalar, predicate, warp, special)", "registers")
+    LanewiseInfoGrids()
     LanewiseCuda()
     LanewiseFocusCommand()
     LanewiseLaunchingLane()

@@ -20,4 +20,11 @@ for words in '#0  child [lane 0] (out=' 'launched by parent+0xa0 (launch_chain.s
     '[kernel 1, block (1,0,0), thread (3,0,0), ' '#0  parent [lane 3] (out=' 'this kernel was launched by the host'; do
     grep -qF -e "$words" out err || fail "gdb does not say: $words"
 done
+printf 'break launch_chain.s:31\ncontinue\ninfo grids\n' >in
+for timing in '' --timing=kepler-k20c; do
+    # shellcheck disable=SC2086
+    timeout 120 "$lanewise" gdb $timing launch_chain.yaml -- -batch -x in >out 2>err </dev/null
+    case $timing in '') words='by launch 1 block(0,0,0) w0 lane 3' ;; *) words='launched by block 0 of launch 1, warp 0, lane 3, on core 0' ;; esac
+    grep -qF -e "$words" out || fail "info grids $timing does not say: $words"
+done
 [ $failures = 0 ]
