@@ -111,7 +111,7 @@ for launch in *.yaml; do
     [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
     # Compiled once: the runs are about the machine.
     source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
-    options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ')
+    options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ' | sed 's/[^ ][^ ]*/-X &/g')
     object "$launch" "$source" "$name" "$options" || continue
     wide=$widths
     case $of_32 in *" $name "*) wide=$(echo "$widths" | tr ' ' '\n' | awk '$1 >= 32') ;; esac
