@@ -2,7 +2,8 @@
 """Trends of the specification, 12.1, that do not come out with the default sizes, and why (loc: of address pre-computation, 14.2; TR: of dynamic parallelism, 15). A sentence each, for the reader of the claim."""
 
 # The same in --quick runs, which accept them without --known.
-QUICK = ('dwr T4 size', 'dwr T4 size explicit', 'dwr T5 gain explicit', 'dwr T6 idle', 'dwr T11 bkp', 'T16 lighting', 'T18 raytrace', 'T18 radix', 'loc R14 order')
+QUICK = ('dwr T4 size', 'dwr T4 size explicit', 'dwr T5 gain explicit', 'dwr T6 idle', 'dwr T11 bkp', 'T16 lighting', 'T18 raytrace', 'T18 radix', 'loc R14 order',
+         'TR-1 real', 'TR-7 bfs_citation', 'TR-7 sssp_citation', 'TR-7 clr_citation', 'TR-7 amr', 'TR-11 IPC', 'TR-12 amr')
 KNOWN = {
     'T1 hill': 'The rows of a warp follow each other: 34 lines. Six warps still fit 256 lines, and hide more latency than four. The source has 4.',
     'T3 bfs_large': 'Three of five loads miss whatever the schedule: of 131,072 nodes it rarely meets a line twice. The best limit gains 6 %, daws 5 %.',
