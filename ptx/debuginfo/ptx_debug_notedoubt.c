@@ -474,11 +474,13 @@ static void find_before(struct doubting *d, bool with_notes, struct before *out)
     }
 }
 
-/* Finds the lines before a note. */
-static struct before before_note(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note)
+/* Finds the lines before a note. Code of a later line than @to, which is after it, may be of the round before. Where a block begins with it,
+ * it may have been moved up: then the lines in front of it count, too. */
+static struct before before_note(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note, uint32_t to)
 {
     struct before before = {.count = 0};
     const uint32_t end = note->at / 2;
+    unsigned later = 0;
 
     for (uint32_t s = end; s > d->noting->blocks.at[note->block].first;) {
         const struct group *group = &d->groups.at[d->group_of[s - 1]];
@@ -488,15 +490,29 @@ static struct before before_note(struct doubting *d, const struct ptx_noted_line
             return before;
         }
         if (in_scope(lines, group->line)) {
-            add_line(group->line, &before);
-            return before;
+            if (later == 0)
+                add_line(group->line, &before);
+            if (group->line <= to || ++later > 1)
+                return before;
         }
         s = group->first;
     }
+    if (later != 0 && (has_line(lines, before.line[0]) || has_line(lines, to)))
+        return before;
+    const uint32_t moved = later != 0 ? before.line[0] : 0;
+
+    before.count = 0;
     d->generation++;
     before.begins = d->noting->blocks.at[note->block].pred.count == 0;
     search_before(d, note->block);
     find_before(d, false, &before);
+    for (unsigned i = 0; i < before.count && later != 0; i++)
+        if (before.line[i] >= to)
+            before.line[i] = moved; /* the round before */
+    if (later != 0) {
+        before.begins = false;
+        add_line(moved, &before);
+    }
     return before;
 }
 
@@ -547,7 +563,7 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
     for (size_t i = 0; i < v->notes.count; i++) {
         struct ptx_noted_event *note = &v->notes.at[i];
         const uint32_t to = line_after(d, lines, note);
-        const struct before before = before_note(d, lines, note);
+        const struct before before = before_note(d, lines, note, to);
         bool all = true, crossed = true, optional = before.count != 0 && to != PTX_NONE;
 
         if (before.begins)
