@@ -587,6 +587,16 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
         note->restates = !all || before.more || (optional && !ptx_note_is_plain(&d->noting->values.at[note->value]));
         note->crosses = all && crossed && before.count != 0;
     }
+    for (size_t i = 0; i + 1 < v->notes.count; i++) { /* the code of the assignment is of the line after it: what is said first is what it was */
+        struct ptx_noted_event *note = &v->notes.at[i];
+        const struct ptx_noted_event *next = note + 1;
+
+        if (!note->crosses || next->block != note->block || next->at <= note->at || d->group_of[next->at / 2 - 1] != d->group_of[note->at / 2] ||
+            has_line(lines, d->groups.at[d->group_of[note->at / 2]].line))
+            continue;
+        note->crosses = false;
+        note->restates = note->denied = true;
+    }
 }
 
 /* The next code of a line of the function after a note, or before it, in its block. 0: none. */
