@@ -38,6 +38,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 84000093 clang-19            # the note of one assignment in the place of another's
     kept 84000123 clang-14            # an assignment of an arm before the arm's branch, on the line where the block begins
     kept 82000038 clang-19            # clang keeps the bits that are used later
+    kept 85000116 clang-16            # code that is moved up is no round of a loop
+    kept 85000149 clang-19            # code of an assignment has the next line
     kept 4766258808608889740 clang-14 # code of a line is moved up, and visits are counted wrongly
     kept 4766258808608889788 clang-14 # code of a loop is before it
     kept 4766258808608889821 clang-14 # an assignment of an arm before the arm's branch
