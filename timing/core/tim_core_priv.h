@@ -387,7 +387,6 @@ struct tim_core {
     struct tim_packets *packets; /* packets of memory instructions; NULL: no mechanism makes packets */
     uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: first cycle in which the scheduler may issue */
 };
-
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index);
@@ -396,8 +395,6 @@ void tim_core_destroy(struct tim_core *core);
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Would a block of @grid fit now? */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
-/** Would two blocks of it fit now, or (@empty) on this core without any other? */
-bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
 /** Would a block of @grid fit now, apart from the memory for suspended blocks? */
 bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *grid);
 /** Could a block of @grid fit on an empty core? Otherwise @err says why not. */
@@ -405,8 +402,6 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
                                   struct lw_error *err) LW_MUST_CHECK;
 enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uint64_t linear,
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
-
-
 /**
  * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. A tick
  * that changed nothing repeats until cycle `due`, a packet, a block or a wake-up. Each skipped cycle counts what
@@ -644,7 +639,6 @@ bool tim_core_set_model(struct tim_core *core, bool reference) LW_MUST_CHECK;
 void tim_core_set_tracing(struct tim_core *core, bool tracing);
 /** Returns the functions for the kind of @core. Its configuration and model must be final. */
 const struct tim_cycle *tim_cycle_of(const struct tim_core *core);
-
 
 static inline unsigned tim_sched_of(const struct tim_core *core, unsigned warp)
 {
@@ -996,5 +990,4 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     return true;
 }
 #include "timing/core/tim_send_priv.h"
-
 #endif
