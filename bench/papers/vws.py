@@ -182,9 +182,9 @@ def vws(e, options):
 # ---- T16 and T18 with each setting of what the source leaves open, the specification's 11 --------------------------------
 
 SETTINGS = {
-    'as it is': [], 'gang_fetch 1 (A29)': ['vws.gang_fetch=1'], 'gang_fetch 4 (A29)': ['vws.gang_fetch=4'], 'merge_limit 8 (A7)': ['vws.merge_limit=8'],
+    'as it is': [], 'gang_fetch 1 (A29)': ['vws.gang_fetch=1'], 'gang_fetch 4 (A29)': ['vws.gang_fetch=4'], 'merge_limit 7 (A7)': ['vws.merge_limit=7'],
     'gangs 1': ['vws.gangs=1'], 'gangs 4': ['vws.gangs=4'], 'policy gto': ['vws.policy=gto'], 'policy lpc': ['vws.policy=lpc'],
-    'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 8 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=8'],
+    'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 7 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=7'],
     'GroupMem': ['vws.memory=group'], 'ImpatientMem': ['vws.memory=impatient'],
 }
 CACHES = { # A18; T16 alone

@@ -137,6 +137,7 @@ static void ratios_are_what_their_counters_say(void **state)
     assert_ratio(f, "slots_issued", 0.4);
     assert_ratio(f, "l1_hit_rate", 0.6);
     assert_ratio(f, "l1_mpki", 1000.0 * 60 / 38400);
+    assert_ratio(f, "l1_mpki_warp", 1000.0 * 60 / 1600);
     assert_ratio(f, "coalescing_rate", 40);
     assert_ratio(f, "lanes_an_access", 16);
     assert_ratio(f, "accesses_an_instruction", 2);

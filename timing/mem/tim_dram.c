@@ -89,6 +89,7 @@ void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, uns
 {
     struct tim_bank *b = &channel->bank[bank];
 
+    channel->stats.count[TIM_CHANNEL_precharges] += b->row != TIM_NO_ROW;
     b->row = TIM_NO_ROW;
     if (b->act_ok < edge + mem->config->dram_tRP)
         b->act_ok = edge + mem->config->dram_tRP;
