@@ -123,6 +123,7 @@ static const char *la_w_against(const struct tim_config *c)
          : c->dwr_on ? "dwr: a pending warp would hold its partners up"
          : c->vws_on ? "vws, which may hold back one warp of a gang for ever"
          : c->issue_types ? "issue.types: its group changes once in a cycle"
+         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer: a replay takes the slots of its scheduler"
          : c->issue_rotate ? "issue.rotate: its group changes with all schedulers in mind"
                           : NULL;
 }

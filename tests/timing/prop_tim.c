@@ -377,11 +377,12 @@ static void random_locality(struct rnd *r, struct tim_config *c)
         return;
     if (often) {
         c->swl_on = c->pools_on = c->daws_on = c->dwr_on = c->vws_on = c->issue_types = c->issue_rotate = false;
+        c->lsu_replay = TIM_REPLAY_NONE;
         c->issue_width = c->issue_width > 2 ? 2 : c->issue_width;
         c->issue_width = c->registers_collector == TIM_COLLECTOR_WINDOW ? 1 : c->issue_width;
         c->issue_policy = c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_GTO : c->issue_policy;
     }
-    c->la_w_on = !c->swl_on && !c->pools_on && !c->daws_on && !c->dwr_on && !c->vws_on && !c->issue_types && !c->issue_rotate &&
+    c->la_w_on = !c->swl_on && !c->pools_on && !c->daws_on && !c->dwr_on && !c->vws_on && !c->issue_types && !c->issue_rotate && c->lsu_replay == TIM_REPLAY_NONE &&
                  c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
 }
 

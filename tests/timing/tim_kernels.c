@@ -269,7 +269,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->vws_reform = (unsigned)(draw(random) % 2);
         config->vws_sync = config->vws_reform == TIM_REFORM_NONE ? 0 : (unsigned)(draw(random) % 100);
     }
-    if (tim_mechanisms[which] == &tim_la_w && (config->issue_rotate || config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
+    if (tim_mechanisms[which] == &tim_la_w && (config->issue_rotate || config->lsu_replay != TIM_REPLAY_NONE || config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
         return "";
     NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));
     config->l1_bytes = config->l1_line * config->l1_ways;
