@@ -64,8 +64,29 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
-/* As greedy-then-oldest, with the youngest warp instead of the oldest: the youngest warp of a block has the
- * highest number. */
+/* The warp scheduling thesis's specification 3.8: age is of the assignment, not of the slot. Block 0 ends soon, and block 2 takes
+ * its slot: it is younger than block 1 in the slot after it. */
+static void a_warp_in_a_used_slot_is_the_youngest(void **state)
+{
+    struct run *r = run_new();
+    struct lw_error err;
+
+    (void)state;
+    r->config->core_warps = 2;
+    r->config->core_threads = 64;
+    run_open(r, ".kernel k\n.param ptr.global out\nv_s2r v1, %ctaid.x\nv_setp_u32.eq p0, v1, 0\n@p0 exit\nv_mov_b32 v3, 0\n"
+                "loop:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p1, v3, 200\n@p1 bra loop\nexit\n.end\n", 3, 32);
+    const struct tim_core *core = run_engine(r)->core[0];
+    for (unsigned i = 0; i < 2000 && !(core->warp[0].used && core->block[core->warp[0].block].linear == 2); i++)
+        fix_check(tim_engine_run_cycles(r->fix->engine, 1, &r->stop, &err), &err);
+    assert_int_equal(core->block[core->warp[0].block].linear, 2);
+    assert_true(core->warp[1].used && core->block[core->warp[1].block].linear == 1);
+    assert_true(core->warp[0].age > core->warp[1].age);
+    run_go(r);
+    run_free(r);
+}
+
+/* As greedy-then-oldest, from the other end: the youngest warp of a block is the highest. */
 static void greedy_then_youngest_is_as_published(void **state)
 {
     (void)state;
@@ -119,8 +140,7 @@ static void a_limit_admits_the_oldest(void **state)
     run_free(r);
 }
 
-/* A warp that waits at a barrier leaves the pool: otherwise one warp of three would wait for the others for
- * ever. */
+/* Who waits at a barrier holds no place: else one warp of three would wait for the others for ever. */
 static void a_limit_lets_a_block_pass_its_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -161,8 +181,8 @@ static void a_limit_counts_what_it_admits(void **state)
 
 /* ---- active and pending warps ------------------------------------------------------------------ */
 
-/* A pool of one warp, and loads that miss: the first warp stays until it needs the result. A load of shared
- * memory is short, so the warp stays in the pool. */
+/* A pool of one, and loads that miss: the first warp keeps it until its result is needed; shared memory
+ * is near, so it costs no place. */
 static void a_pool_is_left_for_memory_outside_the_core(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -182,7 +202,7 @@ static void a_pool_is_left_for_memory_outside_the_core(void **state)
         r->config->issue_policy = TIM_SCHED_ACTIVE_PENDING;
         r->config->issue_active = 1;
         run_text(r, miss ? far : near, 1, 64);
-        /* the second warp's first instruction issues before or after the first warp uses its load */
+        /* the second warp's first instruction comes before the first's use of its load, or after */
         uint64_t first_of_1 = run_cycle(r, ISA_V_MOV_B32, 1, 0), use_of_0 = run_cycle(r, ISA_V_MOV_B32, 0, 2);
         assert_true(miss ? first_of_1 < use_of_0 : first_of_1 > use_of_0);
         causes_sum_to_the_slots(r);
@@ -295,8 +315,7 @@ static void a_slot_says_what_it_waited_for(void **state)
     run_free(r);
 }
 
-/* The control field gives the length of the stall; the instruction that holds the dependence barrier gives its
- * reason. */
+/* The control field says how long; the instruction that holds the dependence barrier says why. */
 static void a_slot_says_what_holds_its_dependence_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -332,8 +351,7 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
 }
 
-/* A dependence barrier counts to 254: the next instruction that would take it waits until an earlier one has
- * released it. */
+/* A dependence barrier counts to 254: who would take it once more waits until one of these has let it go. */
 static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
 {
     enum { LOADS = 300, FULL = 254 };
@@ -445,7 +463,7 @@ static void each_war_option_holds_a_write_back(void **state)
     for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
         struct run *r = run_new();
         char text[256], trace[256], expected[64];
-        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit, too, waits for earlier instructions */
+        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit, too, waits for what is before it */
 
         snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cases[i].cycle);
         snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mad_u32 v4, v3, v7, v1\n"
@@ -460,8 +478,7 @@ static void each_war_option_holds_a_write_back(void **state)
     }
 }
 
-/* The same `mad`, which ends its reads in cycle 3, and readers of v3, which read it one cycle after their
- * issue. */
+/* The same `mad`, whose reads are over in cycle 3, and readers of v3, each of which reads it a cycle after its issue. */
 static void counters_limit_the_reads_that_are_pending(void **state)
 {
     static const struct {
@@ -536,7 +553,7 @@ static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
     run_free(r);
 }
 
-/* A barrier holds each warp until the last warp has arrived; the next instruction can then issue immediately. */
+/* Barriers hold a warp until the last has arrived; the next instruction is there immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"

@@ -11,7 +11,7 @@ static uint64_t pc(unsigned at)
     return (uint64_t)at * ISA_WORD_BYTES;
 }
 
-/** The loop at @loop has locality, and @diverged and @converged loads, each in its own group. */
+/** The loop at @loop has locality, and so many loads, each a group of its own. */
 static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsigned converged)
 {
     struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
@@ -39,7 +39,7 @@ static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, un
     assert_int_equal(found / ISA_WORD_BYTES, loop);
 }
 
-/* Set the number of lines of the L1; with kAssocFactor 1 the warps may use all of them. */
+/* L1 has so many lines, and with kAssocFactor 1 warps may need all of them. */
 static struct mech_core *with_lines(unsigned lines)
 {
     char set[128];
@@ -187,7 +187,60 @@ static void d4_nested_loops(void **state)
     mech_free(m);
 }
 
-/* A lane that waits in a loop keeps the loop active for its warp. */
+/* A lane that waits in a loop keeps its warp there. */
+/** A call goes to @at, whose instruction issues for @lanes lanes. */
+static void call(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
+{
+    static const struct tim_static what = {.path = TIM_PATH_NONE, .type = TIM_TYPE_BRANCH, .flow = true, .calls = true};
+    const uint64_t from = m->run_at[warp];
+
+    m->run_at[warp] = pc(at);
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &what, .code = &m->code, .pc = from});
+    tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code, .pc = pc(at)});
+}
+
+/* The kernel's loop calls a function with a loop, and that one another: they are inside each other. */
+static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
+{
+    static const unsigned loop[][2] = {{100, 200}, {1100, 1150}, {2100, 2110}};
+    struct mech_core *m = begin(mech_new("daws.on=on", 0), loop, 3, 1);
+
+    (void)state;
+    m->code.loop[0].to = m->code.loop[1].from = pc(1000);
+    m->code.loop[1].to = m->code.loop[2].from = pc(2000);
+    m->code.loop[1].called = m->code.loop[2].called = true;
+    profile(m, 100, 1, 0);
+    profile(m, 1100, 2, 0);
+    profile(m, 2100, 0, 2);
+    mech_at(m, 0, 100, 32);
+    entry_is(m, 0, 100, 32);
+    mech_at(m, 0, 150, 32);
+    call(m, 0, 1001, 32);
+    mech_at(m, 0, 1100, 32);
+    entry_is(m, 0, 1100, 64);
+    mech_at(m, 0, 1120, 32);
+    call(m, 0, 2001, 32); /* no lane is in the loop at 1100, but it is not left */
+    mech_at(m, 0, 2100, 32);
+    entry_is(m, 0, 2100, 4);
+    mech_at(m, 0, 1121, 32); /* back: as after an inner loop of the same function */
+    entry_is(m, 0, 2100, 4);
+    mech_at(m, 0, 1100, 1);
+    entry_is(m, 0, 2100, 2);
+    mech_at(m, 0, 151, 20); /* back in the kernel */
+    mech_at(m, 0, 100, 1);
+    entry_is(m, 0, 2100, 2);
+    mech_at(m, 0, 150, 20);
+    call(m, 0, 1001, 20);
+    mech_at(m, 0, 1100, 20); /* the function's loop begins anew */
+    entry_is(m, 0, 1100, 40);
+    mech_at(m, 0, 151, 20);
+    mech_at(m, 0, 100, 8);
+    entry_is(m, 0, 1100, 16);
+    mech_at(m, 0, 201, 8); /* leaves all */
+    entry_is(m, 0, 0, 0);
+    mech_free(m);
+}
+
 static void a_loop_is_left_by_all_lanes(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
@@ -411,7 +464,7 @@ static void d12_an_outer_loop_without_locality(void **state)
     mech_free(m);
 }
 
-/* A8: a warp that may run in its loop keeps its place when an older warp arrives. */
+/* A8: a warp with room in its loop keeps it when an older one comes. */
 static void the_admitted_may_be_first(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
