@@ -261,7 +261,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's");
     if (c->lsu_separate && (c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
         return LW_FAIL(err, LW_EINPUT, "lsu.separate does not go with %s",
-                       c->lsu_local != 0 ? "lsu.local: set it to 0" : "lsu.replay buffer: set it to none");
+                       c->lsu_local != 0 ? "lsu.local: set lsu.local to 0" : "lsu.replay buffer: set lsu.replay to none");
     if (c->issue_width > 1 && !c->issue_types && c->fetch_buffer < c->issue_width)
         return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
                        "fetch.buffer to 2 or more", c->issue_width);
@@ -277,12 +277,13 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        uses_tags(c));
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->registers_tags != TIM_REGISTERS_ROWS &&
         c->registers_compact == TIM_COMPACT_PART)
-        return LW_FAIL(err, LW_EINPUT, "registers.compact part does not go with registers.collector window, which reserves whole "
-                       "banks: set it to file");
+        return LW_FAIL(err, LW_EINPUT, "registers.compact part cannot be combined with registers.collector window, which reserves "
+                       "whole banks: set registers.compact to file");
     if (c->registers_collector == TIM_COLLECTOR_WINDOW &&
         (c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
         return LW_FAIL(err, LW_EINPUT, "%s does not go with registers.collector window, where a pipe is chosen before the tags "
-                       "are known: set it to off", c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe");
+                       "are known: set %s to off", c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe",
+                       c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar");
     if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
         return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
                        "lsu.local to 0", c->lsu_local);

@@ -369,8 +369,8 @@ void race_on_cta(void *state, struct emu_core *core, unsigned slot, unsigned id,
         return;
     emu_block_barrier_arrivals(core, slot, id, lanes, &arrivals);
     barrier = b->barrier[id] != NULL && b->barrier[id]->any ? b->barrier[id] : NULL;
-    /* exited lanes synchronised with no thread at a barrier that did not wait for them; at one for all,
-     * exiting counts as an arrival */
+    /* If the barrier did not wait for exited lanes, they synchronised with no thread. At a barrier for all threads of
+     * the block, an exit counts as an arrival. */
     const bool whole =
         (barrier == NULL && arrivals.all && !arrivals.counted) || come_whole(b, lanes, barrier, &everyone);
     if (whole && everyone && arrivals.all) {

@@ -454,8 +454,8 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         lw_printf(out, "%llu of %llu blocks ended", (unsigned long long)grid->blocks_ended,
                   (unsigned long long)grid->block_count);
     if (grid->pending_children != 0)
-        lw_printf(out, grid->pending_children == 1 ? ", a launch of its own is open"
-                                                : ", %u launches of its own are open",
+        lw_printf(out, grid->pending_children == 1 ? ", %u launch by it has not completed"
+                                                : ", %u launches by it have not completed",
                   grid->pending_children);
     if (grid->pending_groups != 0)
         lw_printf(out, ", with %u group%s", grid->pending_groups, grid->pending_groups == 1 ? "" : "s");

@@ -20,8 +20,8 @@
 /** Begins every reverse function. Errors: LW_ESTATE with the reason that no history is recorded. */
 enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Moves the machine to an instruction count (UINT64_MAX: to the end of history); foci and stoppoints do not
- *  follow yet. */
+/** Moves the machine to an instruction count (UINT64_MAX: to the end of history). Does not choose a focus or report
+ *  a stop: the caller does, as dbg_history_seek(). Pending watchpoint hits are dropped. */
 enum lw_status dbg_history_move(struct dbg *dbg, uint64_t at, struct lw_error *err) LW_MUST_CHECK;
 /** As dbg_history_move(), and makes a stop there on @lane_ref, or on the first warp if that lane does not
  *  exist there. */

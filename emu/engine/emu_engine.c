@@ -813,7 +813,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     enum lw_status status;
 
     if (f == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "engine");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the engine");
     memset(f, 0, sizeof *f);
     f->base.ops = &engine_ops[0];
     f->base.threads = 1;
@@ -821,7 +821,7 @@ static enum lw_status create(struct emu_machine *machine, unsigned slots, unsign
     f->base.stop_at = UINT64_MAX;
     f->snapshot_at = UINT64_MAX;
     status = emu_resident_capacity(f, slots) ? emu_core_create(machine, slots + more, NULL, NULL, &f->core, err)
-                                             : LW_FAIL(err, LW_ENOMEM, "engine");
+                                             : LW_FAIL(err, LW_ENOMEM, "no memory for the engine");
     if (status != LW_OK) {
         functional_destroy(&f->base);
         return status;

@@ -208,7 +208,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
         return status;
     grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1));
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "grid");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     if (!number(machine, grid, err)) {
         free((void *)(uintptr_t)grid->bank0);
         free(grid);
@@ -233,7 +233,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
     grid = make(machine, launch, &shape,
                 device ? take_device(machine) : take_spare(machine, sequence));
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "grid");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     grid->sequence = sequence;
     grid->first_warp_id = first_warp_id;
     append(machine, grid);
@@ -392,7 +392,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
         before = last_in_stream(machine, how);
     grid = make(machine, launch, &shape, take_device(machine));
     if (grid == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "grid");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     if (!number(machine, grid, err)) {
         give_device(machine, grid);
         return LW_ENOMEM;

@@ -514,7 +514,7 @@ enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
         return LW_FAIL(err, LW_ESTATE, "the machine has a schedule log already");
     log = calloc(1, sizeof *log);
     if (log == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "schedule log");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
     emu_config_put(&log->options, &machine->config);
     log->machine = machine;
     machine->log = log;

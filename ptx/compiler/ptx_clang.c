@@ -147,7 +147,7 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     size_t n = 0;
 
     if (argv == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "command line for %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
     job->values = ptx_values_wanted(flags, flag_count);
     argv[n++] = job->compiler;
@@ -192,7 +192,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         return status;
     job = calloc(1, sizeof *job);
     if (job == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "compilation of %s", path);
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the compilation of %s", path);
     job->words = words;
     status = ptx_find_clang(clang, job->compiler, err);
     if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))

@@ -92,7 +92,8 @@ static bool is_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noti
     return noting->first_write[reg] != noting->first_write[reg + 1];
 }
 
-/* Returns true if the last write of a register before a note is such a load; the register may be reused later. */
+/* Returns true if the register's last write before @note is in the note's basic block and loads byte @offset of the
+ * parameter (loads()). Unlike is_loaded_from(), it permits other writes of the register. */
 static bool was_loaded_from(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note,
                             uint32_t reg, uint32_t param, uint64_t offset)
 {

@@ -43,7 +43,7 @@ END
     expect "$gdb: a breakpoint stops in a kernel that a kernel launched" <<'END'
 hit Breakpoint 1, child \(out=0x200000000000, left=2, pad=0\) at launch_chain\.s:24
 launch 2 block\(0,0,0\) w0 lane 0
-^1 +parent, grid \(2,1,1\), block \(8,1,1\), 0 of 2 blocks ended, 2 launches of its own are open
+^1 +parent, grid \(2,1,1\), block \(8,1,1\), 0 of 2 blocks ended, 2 launches by it have not completed
 ^2 +child, .* by launch 1 block\(0,0,0\) w0 lane 3
 ^25
 ^26

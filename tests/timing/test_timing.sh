@@ -417,11 +417,11 @@ detect='--timing-set tags.detect=exact'
     refuse '--tag-plan: only compact tags have one' run --timing $detect --tag-plan all good.yaml
 }
 for key in tags.scalar=pipe tags.affine=unit; do
-    refuse "--timing: tags.* does not go with registers.collector window, where a pipe is chosen before the tags are known: set it to off" \
+    refuse "--timing: tags.* does not go with registers.collector window, where a pipe is chosen before the tags are known: set tags.* to off" \
         run --timing ampere --timing-set tags.detect=table --timing-set $key good.yaml
 done
 set -- --timing ampere --timing-set tags.detect=table --timing-set registers.tags=affine --timing-set tags.scalar=lane
-refuse '--timing: registers.compact part does not go with registers.collector window, which reserves whole banks: set it to file' \
+refuse '--timing: registers.compact part cannot be combined with registers.collector window, which reserves whole banks: set registers.compact to file' \
     run "$@" --timing-set registers.compact=part good.yaml
 expect 0 '^ok' run "$@" --timing-set tags.address=once good.yaml
 for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address=once; do

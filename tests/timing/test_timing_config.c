@@ -300,7 +300,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle"},
         {"ampere", "issue.rotate=true", "fetch.l0_bytes does not go with issue.rotate"},
         {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's"},
-        {"gcn-tahiti", "lsu.local=2", "lsu.separate does not go with lsu.local: set it to 0"},
+        {"gcn-tahiti", "lsu.local=2", "lsu.separate does not go with lsu.local: set lsu.local to 0"},
     };
     for (unsigned i = 0; i < LW_COUNT_OF(pairs); i++) {
         struct tim_config *config = load(pairs[i].base);

@@ -29,8 +29,8 @@ struct tim_launch {
     unsigned from_thread; /* the launching thread's number on that core */
     unsigned bytes;     /* that memory keeps of it until its first block */
     /* Dynamic thread block launch: */
-    bool asks;          /* it has not searched for a kernel yet */
-    bool missed;        /* none was found */
+    bool asks;          /* this launch has not yet searched for a kernel with the same shape to join */
+    bool missed;        /* the search found no such kernel */
     struct tim_launch *kernel; /* group that joined: the kernel whose entry it shares */
     struct tim_launch *next_group; /* kernel: of its groups with blocks to place the first; group: the next one */
     struct tim_launch *last_group; /* kernel: the one that joined last, while it has blocks to place */

@@ -235,6 +235,6 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_pools = {
-    .name = "pools", .summary = "active and pending warps: issue.active warps of a scheduler issue, until they wait for memory",
+    .name = "pools", .summary = "active and pending warps: at most issue.active warps of each scheduler may issue; a warp that waits for memory outside the core, a barrier or a launch gives up its place",
     .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .every_cycle = true, .holds = holds, .why = why, .show = show,
 };
