@@ -232,7 +232,7 @@ static void m36_three_entries_are_enough_for_a_greedy_warp(void **state)
 /* ---- operands in constant space ---------------------------------------------------------------------------- */
 
 /* A load has brought the line of c[out] into L1. */
-static void an_operand_that_is_missed_comes_over_the_link(void **state)
+static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
 {
     struct run *r = levels_new(8);
 
