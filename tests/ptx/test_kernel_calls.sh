@@ -164,6 +164,8 @@ cat >pointer.ptx <<'END'
 	ret;
 }
 END
-refuse 'pointer.ptx:8: mov: .*k.*kernel' compile pointer.ptx
+"$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "the address of a kernel, which launches by the device need"; }
+sed 's/mov.u64 %rd2, k;/cp.async.bulk.commit_group;/' pointer.ptx >bulk.ptx
+refuse 'bulk.ptx:8: cp: only cp.async without .bulk is supported' compile bulk.ptx
 printf '%d cases, %d failures\n' "$cases" "$failures"
 [ "$failures" = 0 ]

@@ -59,6 +59,7 @@ cases=$((cases + 1))
 [ "$(wc -l <locality/locality.txt)" = 3 ] && grep -q '</svg>' locality/locality.svg || fail "bench/papers/run locality --out kept no table or plot"
 [ "$(grep -c '^ok    loc R[258]' out)" = 3 ] || fail "bench/papers/run locality: a trend is missing"
 cases=$((cases + 1))
+cp "$papers/locality.cl" wrong/papers
 sed -i "s/LA_B = .*/LA_B = []/" wrong/papers/locality.py
 wrong/papers/run locality --quick --only rows4 --size .3 >out 2>err && fail "rr in place of la_b: exit status 0"
 grep -q '^FAIL  loc R2' out || fail "bench/papers/run locality: a trend that does not hold is not named"

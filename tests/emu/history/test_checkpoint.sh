@@ -86,7 +86,7 @@ cd "$work/k" || exit 1
 for source in *.cl *.cu; do
     launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
     [ -n "$launch" ] || continue
-    flags=$(sed -n 's/.*options: \[\(.*\)\].*/\1/p' "$launch")
+    flags=$(sed -n 's/.*options: \[\(.*\)\].*/\1/p' "$launch" | tr ',' ' ' | sed 's/[^ ][^ ]*/-X &/g')
     # shellcheck disable=SC2086
     "$lanewise" compile "$source" $flags -o "${source%.c*}.lwo" || exit 1
 done
