@@ -64,6 +64,8 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     const size_t bytes = e->compressed_bytes != 0 ? e->compressed_bytes : e->bytes;
     char *text = NULL;
 
+    if (bytes > e->bytes)
+        return NULL;
     if ((e->flags & ENTRY_FLAG_COMPRESSED) == 0 && e->compressed_bytes == 0) {
         text = malloc(bytes + 1);
         if (text != NULL) {
@@ -90,31 +92,43 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     return text;
 }
 
+/** Returns true if a container begins at @at, which may be a shorter text. */
+static bool is_container(const uint8_t *at)
+{
+    const uint32_t magic = (uint32_t)CONTAINER_MAGIC;
+
+    return strncmp((const char *)at, (const char *)&magic, sizeof magic) == 0;
+}
+
 /** Finds the PTX of the newest architecture in a fat binary. */
 static char *find_ptx(const struct wrapper *w, bool *only_code)
 {
-    const uint8_t *at = w->data;
+    const uint8_t *at = w != NULL ? w->data : NULL;
     const uint8_t *best = NULL;
     struct container c;
     uint32_t arch = 0;
 
     *only_code = false;
-    if (w->magic != WRAPPER_MAGIC || at == NULL)
+    if (at == NULL || w->magic != WRAPPER_MAGIC)
         return NULL;
-    memcpy(&c, at, sizeof c);
-    if (c.magic != (uint32_t)CONTAINER_MAGIC) { /* clang embeds a file's bytes as they are */
+    if (!is_container(at)) { /* clang embeds a file's bytes as they are */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
         return strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
     }
-    for (; c.magic == (uint32_t)CONTAINER_MAGIC; memcpy(&c, at, sizeof c)) {
-        const uint8_t *end = at + c.header_bytes + c.bytes;
+    while (is_container(at)) {
+        const uint8_t *end;
 
-        for (at += c.header_bytes; at + sizeof(struct entry) <= end;) {
+        memcpy(&c, at, sizeof c);
+        if (c.header_bytes < CONTAINER_BYTES || c.bytes > PTRDIFF_MAX - UINT16_MAX)
+            break;
+        end = at + c.header_bytes + c.bytes;
+        for (at += c.header_bytes; (size_t)(end - at) >= sizeof(struct entry);) {
+            const uint64_t left = (uint64_t)(end - at);
             struct entry e;
 
             memcpy(&e, at, sizeof e);
-            if (e.header_bytes < CONTAINER_BYTES || e.bytes > (uint64_t)(end - at) - e.header_bytes)
+            if (e.header_bytes < CONTAINER_BYTES || e.header_bytes > left || e.bytes > left - e.header_bytes)
                 break;
             *only_code = *only_code || e.kind != ENTRY_PTX;
             if (e.kind == ENTRY_PTX && (best == NULL || e.arch > arch)) {
@@ -166,15 +180,6 @@ static cudaError_t load(struct cu_module *m)
             *v->managed = lanewise_host_pointer(machine, address);
     }
     return m->error;
-}
-
-cudaError_t cu_modules_init(void)
-{
-    cudaError_t error = cudaSuccess;
-
-    for (struct cu_module *m = modules; m != NULL && error == cudaSuccess; m = m->next)
-        error = load(m);
-    return error;
 }
 
 cudaError_t cu_function_get(const void *stub, struct cu_function **out)
@@ -242,9 +247,34 @@ CU_API void __cudaRegisterFatBinaryEnd(void **handle)
     (void)handle;
 }
 
+/** Forgets what @handle registered: its memory may be that of a plugin which is unloaded. The machine keeps the module, of
+ *  which reports are still to be written. */
 CU_API void __cudaUnregisterFatBinary(void **handle)
 {
-    (void)handle; /* the process ends: reports are still to be written */
+    struct cu_module **at = &modules, *m;
+
+    rt_lock();
+    while (*at != NULL && *at != (struct cu_module *)handle)
+        at = &(*at)->next;
+    m = *at;
+    if (m != NULL)
+        *at = m->next;
+    while (m != NULL && m->functions != NULL) {
+        struct cu_function *f = m->functions;
+
+        m->functions = f->next;
+        free(f->name);
+        free(f);
+    }
+    while (m != NULL && m->variables != NULL) {
+        struct variable *v = m->variables;
+
+        m->variables = v->next;
+        free(v->name);
+        free(v);
+    }
+    free(m);
+    rt_unlock();
 }
 
 CU_API char __cudaInitModule(void **handle)

@@ -69,7 +69,5 @@ struct cu_function {
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Finds a variable by the address of its shadow in the host; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
-/** Makes managed variables usable: their modules are loaded; locked. */
-cudaError_t cu_modules_init(void);
 
 #endif
