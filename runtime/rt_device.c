@@ -242,6 +242,11 @@ bool rt_run(void)
     return false;
 }
 
+bool rt_stopped(void)
+{
+    return device.stopped;
+}
+
 unsigned rt_clock_mhz(void)
 {
     return device.mhz != 0 ? device.mhz : 1000;

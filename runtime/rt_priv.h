@@ -26,6 +26,8 @@ lanewise_machine *rt_machine(void);
 /** Runs what was launched to its end; prints new findings, faults and hangs to the standard error; locked.
  *  Returns false if the machine stopped: nothing can be launched on it any more. */
 bool rt_run(void);
+/** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
+bool rt_stopped(void);
 /** Prints lanewise_error() of the machine to the standard error, after "lanewise: " and @what; locked. */
 void rt_complain(const char *what);
 /**

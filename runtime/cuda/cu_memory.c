@@ -27,6 +27,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
 
     if (machine == NULL)
         return cudaErrorNoDevice;
+    if (rt_stopped()) /* an error of a kernel stays */
+        return cudaErrorLaunchFailure;
     if (kind < HOST_TO_HOST || kind > DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
     if (bytes == 0)
@@ -261,6 +263,8 @@ static cudaError_t fill(void *to, int value, size_t bytes)
     return error;
 }
 
+    else if (rt_stopped())
+        error = cudaErrorLaunchFailure;
 CU_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     return cu_return(fill(to, value, bytes));

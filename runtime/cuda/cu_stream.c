@@ -84,13 +84,19 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
+/** The device's state: an error of a kernel stays. Locked. */
+static cudaError_t check_device(void)
+{
+    return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;
+}
+
 /** Succeeds for a stream: all of its work is complete. */
 static cudaError_t check_stream(cudaStream_t stream)
 {
     cudaError_t error;
 
     rt_lock();
-    error = cu_is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    error = cu_is_stream(stream) ? check_device() : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }
@@ -213,7 +219,7 @@ static cudaError_t check_event(cudaEvent_t event)
     cudaError_t error;
 
     rt_lock();
-    error = is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    error = is_event(event) ? check_device() : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }

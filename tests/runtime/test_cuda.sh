@@ -22,6 +22,8 @@ runs() { # name: $scratch/name is right, with findings and reports
     "$lanewise" app --timing fermi --timing-report report.json --strict "./$1" >out 2>err
     grep -q '"cycles"' report.json || fail "$1: no timing report"
     grep -q 'fault: out-of-bounds' err || { fail "$1: --strict did not stop at the overrun"; cat err; }
+    grep -q ': cudaStreamSynchronize(stream) == 0' out || fail "$1: a stream has no error after a fault"
+    grep -q ': cudaMemcpy(h, a, 4' out || fail "$1: a copy has no error after a fault"
 }
 
 for clang in clang-14 clang-19; do

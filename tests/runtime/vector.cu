@@ -96,3 +96,5 @@ int main()
     puts(wrong ? "wrong" : "all right");
     return wrong;
 }
+    EXPECT(cudaStreamSynchronize(stream) == 0); // the error stays if it is a fault
+    EXPECT(cudaMemcpy(h, a, 4, cudaMemcpyDeviceToHost) == 0);
