@@ -61,9 +61,9 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
         return cudaErrorInvalidConfiguration;
     if ((uint64_t)block.x * block.y * block.z > needs.max_threads)
         return cudaErrorLaunchOutOfResources;
-    if (needs.shared_bytes + shared_bytes > (f->max_dynamic_bytes > CU_SHARED_BYTES
-                                                 ? (size_t)f->max_dynamic_bytes + needs.shared_bytes
-                                                 : CU_SHARED_BYTES))
+    if (f->max_dynamic_bytes > CU_SHARED_BYTES
+            ? shared_bytes > f->max_dynamic_bytes
+            : shared_bytes > CU_SHARED_BYTES || needs.shared_bytes + shared_bytes > CU_SHARED_BYTES)
         return cudaErrorInvalidValue;
     shape.shared_bytes = (uint32_t)shared_bytes;
     if (lanewise_launch_shape(rt_machine(), f->kernel, &shape, sizeof shape, (const void *const *)arguments) != LANEWISE_OK) {
@@ -90,6 +90,8 @@ CU_API cudaError_t __cudaGetKernel(void **out, const void *stub)
     struct cu_function *f = NULL;
     cudaError_t error;
 
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
     rt_lock();
     error = cu_function_get(stub, &f);
     rt_unlock();
@@ -136,7 +138,9 @@ CU_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const v
             .maxThreadsPerBlock = (int)needs.max_threads, .numRegs = (int)needs.vector_registers,
             .ptxVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR, .binaryVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR,
             .maxDynamicSharedSizeBytes =
-                (int)(f->max_dynamic_bytes != 0 ? f->max_dynamic_bytes : CU_SHARED_BYTES - needs.shared_bytes),
+                (int)(f->max_dynamic_bytes != 0 ? f->max_dynamic_bytes
+                      : needs.shared_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - needs.shared_bytes
+                                                             : 0),
             .preferredShmemCarveout = -1};
     }
     rt_unlock();
@@ -189,14 +193,17 @@ CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *o
     error = cu_function_get(stub, &f);
     if (error == cudaSuccess) {
         const unsigned warps = ((unsigned)threads + 31) / 32;
-        unsigned blocks = CU_WARPS / warps, by_registers, by_shared;
+        uint64_t blocks = CU_WARPS / warps, registers, shared;
 
         lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
-        by_registers = needs.vector_registers != 0 ? CU_REGISTERS / (needs.vector_registers * 32 * warps) : blocks;
-        by_shared = needs.shared_bytes + shared_bytes != 0 ? (unsigned)(2 * CU_SHARED_BYTES / (needs.shared_bytes + shared_bytes))
-                                                           : blocks;
-        blocks = blocks < by_registers ? blocks : by_registers;
-        blocks = blocks < by_shared ? blocks : by_shared;
+        registers = (uint64_t)needs.vector_registers * 32 * warps;
+        shared = shared_bytes <= 2 * CU_SHARED_BYTES ? needs.shared_bytes + (uint64_t)shared_bytes : UINT32_MAX;
+        if ((unsigned)threads > needs.max_threads)
+            blocks = 0;
+        if (registers != 0 && CU_REGISTERS / registers < blocks)
+            blocks = CU_REGISTERS / registers;
+        if (shared != 0 && 2 * CU_SHARED_BYTES / shared < blocks)
+            blocks = 2 * CU_SHARED_BYTES / shared;
         *out = (int)(blocks < 32 ? blocks : 32);
     }
     rt_unlock();

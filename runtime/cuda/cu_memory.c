@@ -33,6 +33,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
         return cudaErrorInvalidMemcpyDirection;
     if (bytes == 0)
         return cudaSuccess;
+    if (to == NULL || from == NULL)
+        return cudaErrorInvalidValue;
     to_device = is_device(to);
     from_device = is_device(from);
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) { /* memory that both can use is right on either side */
@@ -114,10 +116,16 @@ CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
 {
+    size_t bytes;
+
     if (pitch == NULL)
         return cu_return(cudaErrorInvalidValue);
+    if (width > SIZE_MAX - PITCH_ALIGN)
+        return cu_return(cudaErrorMemoryAllocation);
     *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
-    return cu_return(allocate(out, *pitch * height));
+    if (__builtin_mul_overflow(*pitch, height, &bytes))
+        return cu_return(cudaErrorMemoryAllocation);
+    return cu_return(allocate(out, bytes));
 }
 
 /** Memory that host and device use by the same pointer. */
@@ -232,7 +240,7 @@ CU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, siz
     if (width > to_pitch || width > from_pitch)
         return cu_return(cudaErrorInvalidPitchValue);
     rt_lock();
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
+    for (size_t y = 0; y < height && width != 0 && error == cudaSuccess; y++)
         error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
     rt_unlock();
     return cu_return(error);
@@ -255,6 +263,8 @@ static cudaError_t fill(void *to, int value, size_t bytes)
     rt_lock();
     if (rt_machine() == NULL)
         error = cudaErrorNoDevice;
+    else if (rt_stopped())
+        error = cudaErrorLaunchFailure;
     else if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)to, &byte, 1, bytes) != LANEWISE_OK) {
         rt_complain("cudaMemset");
         error = cudaErrorInvalidValue;
@@ -263,8 +273,6 @@ static cudaError_t fill(void *to, int value, size_t bytes)
     return error;
 }
 
-    else if (rt_stopped())
-        error = cudaErrorLaunchFailure;
 CU_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     return cu_return(fill(to, value, bytes));
@@ -280,7 +288,7 @@ CU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width,
 {
     cudaError_t error = width > pitch ? cudaErrorInvalidPitchValue : cudaSuccess;
 
-    for (size_t y = 0; y < height && error == cudaSuccess; y++)
+    for (size_t y = 0; y < height && width != 0 && error == cudaSuccess; y++)
         error = fill((char *)to + y * pitch, value, width);
     return cu_return(error);
 }

@@ -84,6 +84,18 @@ int main()
     EXPECT(cudaPeekAtLastError() == 9 && cudaGetLastError() == 9 && cudaGetLastError() == 0);
     reverse<<<1, 64, 1 << 20>>>(m);
     EXPECT(cudaGetLastError() == 1);
+    // sizes that overflow, rows without bytes, NULL
+    reverse<<<1, 64, (size_t)-16>>>(m);
+    EXPECT(cudaGetLastError() == 1);
+    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)1 << 60, 1 << 10) == 2);
+    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)-1, 1) == 2);
+    EXPECT(cudaMemset2D(a, 16, 0, 0, (size_t)-1) == 0);
+    EXPECT(cudaMemcpy2D(block, 16, a, 16, 0, (size_t)-1, cudaMemcpyDefault) == 0);
+    EXPECT(cudaMemcpy(block, NULL, 4, cudaMemcpyHostToHost) == 1 && cudaMemcpy(NULL, h, 4, cudaMemcpyDefault) == 1);
+    for (unsigned threads = 1024; threads < 1u << 31; threads *= 2) // none divides by 0
+        EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)reverse, (int)threads, 0) == 0 &&
+               (threads == 1024) == (count > 0));
+    EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)reverse, 64, (size_t)-1) == 0 && count == 0);
     EXPECT(cudaMemcpy(block, h, 4, cudaMemcpyHostToDevice) != 0);
     EXPECT(cudaMemcpy(a, h, sizeof h + 4, cudaMemcpyHostToDevice) != 0);
     EXPECT(cudaFree(block) != 0 && cudaStreamSynchronize((cudaStream_t)block) == 400);
@@ -92,9 +104,9 @@ int main()
     // an overrun is a finding, and the program continues
     past<<<1, 4>>>((int *)a, n);
     EXPECT(cudaDeviceSynchronize() == 0);
+    EXPECT(cudaStreamSynchronize(stream) == 0); // the error stays if it is a fault
+    EXPECT(cudaMemcpy(h, a, 4, cudaMemcpyDeviceToHost) == 0);
     EXPECT(cudaFree(a) == 0 && cudaFree(b) == 0 && cudaStreamDestroy(stream) == 0 && cudaEventDestroy(begin) == 0);
     puts(wrong ? "wrong" : "all right");
     return wrong;
 }
-    EXPECT(cudaStreamSynchronize(stream) == 0); // the error stays if it is a fault
-    EXPECT(cudaMemcpy(h, a, 4, cudaMemcpyDeviceToHost) == 0);
