@@ -115,6 +115,7 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
         /* A build without the OpenCL headers has no driver: the program then finds no platform, not another one. */
         find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
+        unsetenv("OCL_ICD_FILENAMES"); /* drivers that loaders add to those of the folder */
         if (find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
             prepend("LD_LIBRARY_PATH", folder);
         setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);

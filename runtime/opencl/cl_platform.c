@@ -11,7 +11,7 @@ struct _cl_platform_id cl_the_platform = {&cl_dispatch};
 struct _cl_device_id cl_the_device = {&cl_dispatch};
 
 #define EXTENSIONS(X) \
-    X(cl_khr_icd, 2, 0, 0) \
+    X(cl_khr_icd, 1, 0, 0) \
     X(cl_khr_byte_addressable_store, 1, 0, 0) \
     X(cl_khr_global_int32_base_atomics, 1, 0, 0) \
     X(cl_khr_global_int32_extended_atomics, 1, 0, 0) \
