@@ -79,10 +79,18 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     return object;
 }
 
+/** Returns true if queries of other objects give the handle: it is then valid as long as those. */
+static bool is_given(enum cl_kind kind)
+{
+    return kind == CL_KIND_CONTEXT || kind == CL_KIND_QUEUE || kind == CL_KIND_PROGRAM;
+}
+
 bool cl_object_is(const void *handle, enum cl_kind kind)
 {
-    return handle != NULL && handles.capacity != 0 && *find(handle) != NULL &&
-           ((const struct cl_object *)handle)->kind == kind;
+    const struct cl_object *object = handle;
+
+    return handle != NULL && handles.capacity != 0 && *find(handle) != NULL && object->kind == kind &&
+           (object->references != 0 || is_given(kind));
 }
 
 void cl_object_hold(void *object)
@@ -97,6 +105,7 @@ static void end_unused(struct cl_object *object)
 
     if (object->references != 0 || object->holds != 0)
         return;
+    take_out(object);
     switch (object->kind) {
     case CL_KIND_CONTEXT: cl_context_end((struct _cl_context *)object); break;
     case CL_KIND_QUEUE: cl_queue_end((struct _cl_command_queue *)object); break;
@@ -137,11 +146,9 @@ cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid)
     cl_int error = invalid;
 
     rt_lock();
-    if (cl_object_is(handle, kind)) {
-        if (--object->references == 0) {
-            take_out(object);
-            end_unused(object);
-        }
+    if (cl_object_is(handle, kind) && object->references != 0) {
+        object->references--;
+        end_unused(object);
         error = CL_SUCCESS;
     }
     rt_unlock();

@@ -24,7 +24,8 @@ enum { CL_LOCAL_BYTES = 65536 }; /* of a work group */
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
 /** Begin of every object but platform and device. A handle is valid while the user has references; the object
- *  lives while anybody has. */
+ *  lives while anybody has. Of a context, queue or program the handle is valid as long as the object: queries of
+ *  what was made from it return it. */
 struct cl_object {
     const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
     enum cl_kind kind;
@@ -35,7 +36,7 @@ struct cl_object {
 /** Allocates an object with one reference of the user; @context is held. NULL: memory is short. Locked, as are all
  *  functions of this header. */
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);
-/** Returns true if @handle is an object of @kind to which the user has a reference, whatever its bits are. */
+/** Returns true if @handle is a valid handle of an object of @kind, whatever its bits are. */
 bool cl_object_is(const void *handle, enum cl_kind kind);
 void cl_object_hold(void *object);
 void cl_object_drop(void *object);

@@ -456,6 +456,35 @@ static void *thread_main(void *argument)
 
         for (int i = 0; i < 64; i++)
             in[i] = i * round;
+static void handles_from_queries_are_valid(void **state)
+{
+    const char *text = "kernel void k(global int *p) { *p = 1; }\n";
+    cl_int error;
+    cl_context own = clCreateContext(NULL, 1, &device, NULL, NULL, &error), found_context;
+    cl_program p = clCreateProgramWithSource(own, 1, &text, NULL, &error), found_program;
+    cl_kernel kernel;
+    char name[8];
+    cl_mem mem;
+
+    (void)state;
+    OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    kernel = clCreateKernel(p, "k", &error);
+    OK(error);
+    OK(clReleaseProgram(p));
+    OK(clReleaseContext(own)); /* the kernel keeps both */
+    OK(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof found_program, &found_program, NULL));
+    OK(clRetainProgram(found_program));
+    OK(clGetProgramInfo(found_program, CL_PROGRAM_KERNEL_NAMES, sizeof name, name, NULL));
+    assert_string_equal(name, "k");
+    OK(clReleaseProgram(found_program));
+    assert_int_equal(clReleaseProgram(found_program), CL_INVALID_PROGRAM);
+    OK(clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof found_context, &found_context, NULL));
+    mem = clCreateBuffer(found_context, 0, 4, NULL, &error);
+    OK(error);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseMemObject(mem));
+}
+
         a = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error);
         b = clCreateBuffer(context, 0, sizeof out, NULL, &error);
         clSetKernelArg(kernel, 0, sizeof a, &a);
@@ -514,3 +543,4 @@ int main(void)
     }
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
+        cmocka_unit_test(handles_from_queries_are_valid),
