@@ -377,6 +377,20 @@ static int run_unmap(struct rt_command *command)
     return result_of(result, "unmap");
 }
 
+/** Takes a map whose command failed out of the buffer, unless it was unmapped before. Locked. */
+static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
+{
+    for (struct cl_map **at = &mem->maps; *at != NULL; at = &(*at)->next)
+        if (*at == map) {
+            struct cl_map *found = *at;
+
+            *at = found->next;
+            mem->map_count--;
+            free(found);
+            return;
+        }
+}
+
 void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags, size_t offset,
                                      size_t bytes, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
 {
@@ -420,9 +434,15 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
         .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
         .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
     cl_command_hold_mem(command, mem);
+    cl_object_hold(mem); /* a failure is still to be undone */
     result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
-    cl_put_error(error, result == CL_SUCCESS ? CL_SUCCESS : CL_MAP_FAILURE);
-    return shadow + offset;
+    rt_lock();
+    if (result != CL_SUCCESS)
+        forget_map(mem, map);
+    cl_object_drop(mem);
+    rt_unlock();
+    cl_put_error(error, result);
+    return result == CL_SUCCESS ? shadow + offset : NULL;
 }
 
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint count,

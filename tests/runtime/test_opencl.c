@@ -271,6 +271,24 @@ static void sub_buffers_share_memory(void **state)
     assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
     sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
     OK(error);
+static void a_map_that_fails_is_no_map(void **state)
+{
+    cl_uint count;
+    cl_int error;
+    cl_mem mem = buffer_of(16, NULL);
+    cl_event failed = clCreateUserEvent(context, &error);
+
+    (void)state;
+    OK(error);
+    OK(clSetUserEventStatus(failed, -5));
+    assert_null(clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ, 0, 16, 1, &failed, NULL, &error));
+    assert_int_equal(error, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    OK(clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof count, &count, NULL));
+    assert_int_equal(count, 0);
+    OK(clReleaseEvent(failed));
+    OK(clReleaseMemObject(mem));
+}
+
     OK(clReleaseMemObject(mem)); /* the sub-buffer holds it */
     assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
     OK(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 8, 4, &value, 0, NULL, NULL));
@@ -544,3 +562,4 @@ int main(void)
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
         cmocka_unit_test(handles_from_queries_are_valid),
+        cmocka_unit_test(a_map_that_fails_is_no_map),
