@@ -212,10 +212,15 @@ static cl_int build(cl_program program, cl_uint count, const cl_device_id *devic
         return CL_OUT_OF_HOST_MEMORY;
     free(program->options);
     program->options = strdup(options != NULL ? options : "");
+    if (program->source != NULL) { /* what an earlier build made is gone */
+        program->module = NULL;
+        free(program->binary);
+        program->binary = NULL;
+        program->binary_bytes = 0;
+    }
     if (!are_options(words)) {
         error = failure == CL_COMPILE_PROGRAM_FAILURE ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS;
     } else if (program->source != NULL) {
-        program->module = NULL;
         error = compile(program, words) ? CL_SUCCESS : failure;
     } else if (program->binary == NULL) {
         error = CL_INVALID_OPERATION;
@@ -236,10 +241,9 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
     rt_lock();
     error = build(program, count, devices, options, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_BUILD_PROGRAM_FAILURE);
     rt_unlock();
-    if (notify != NULL && error != CL_INVALID_PROGRAM) {
+    if (notify != NULL && (error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)) {
         notify(program, user);
-        if (error == CL_BUILD_PROGRAM_FAILURE) /* the status has it: the call itself went well */
-            error = CL_SUCCESS;
+        error = CL_SUCCESS; /* the status has a failure: the call itself went well */
     }
     return error;
 }
@@ -264,7 +268,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     if (error == CL_SUCCESS)
         error = build(program, count, devices, options, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, CL_COMPILE_PROGRAM_FAILURE);
     rt_unlock();
-    if (notify != NULL && error != CL_INVALID_PROGRAM)
+    if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE))
         notify(program, user);
     return error;
 }
@@ -274,7 +278,7 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {
     struct _cl_program *program;
-    void *object;
+    void *object = NULL;
     size_t size;
 
     if (!cl_object_is(context, CL_KIND_CONTEXT)) {
@@ -302,6 +306,7 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
         return program;
     }
     if (lanewise_module_object(inputs[0]->module, &object, &size) != LANEWISE_OK || !load_object(program, object, size)) {
+        lanewise_object_free(object);
         program->status = CL_BUILD_ERROR;
         *error = CL_LINK_PROGRAM_FAILURE;
         return program;

@@ -379,6 +379,35 @@ static void a_build_that_fails_has_a_log(void **state)
     OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
     assert_non_null(strstr(log, "nothing"));
     OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
+static void count_call(cl_program built, void *calls)
+{
+    (void)built;
+    ++*(int *)calls;
+}
+
+static void a_build_forgets_the_build_before(void **state)
+{
+    const char *text = "kernel void k(global int *p)\n{\n#ifdef BAD\n    *p = nothing;\n#endif\n}\n";
+    cl_int error;
+    size_t bytes, kernels;
+    int calls = 0;
+    cl_program p = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    (void)state;
+    OK(error);
+    OK(clBuildProgram(p, 0, NULL, NULL, count_call, &calls));
+    assert_int_equal(calls, 1);
+    OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
+    assert_int_not_equal(bytes, 0);
+    assert_int_equal(clBuildProgram(p, 0, NULL, "-DBAD", NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+    OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
+    assert_int_equal(bytes, 0);
+    assert_int_equal(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL), CL_INVALID_PROGRAM_EXECUTABLE);
+    assert_int_equal(clBuildProgram(p, 1, NULL, NULL, count_call, &calls), CL_INVALID_VALUE); /* nothing is built */
+    assert_int_equal(calls, 1);
+    OK(clReleaseProgram(p));
+}
+
     assert_int_equal(status, CL_BUILD_ERROR);
     assert_null(clCreateKernel(bad, "k", &error));
     assert_int_equal(error, CL_INVALID_PROGRAM_EXECUTABLE);
@@ -560,6 +589,7 @@ int main(void)
         setenv("OCL_ICD_VENDORS", folder, 1);
     }
     return cmocka_run_group_tests(tests, set_up, tear_down);
+        cmocka_unit_test(a_build_forgets_the_build_before),
 }
         cmocka_unit_test(handles_from_queries_are_valid),
         cmocka_unit_test(a_map_that_fails_is_no_map),
