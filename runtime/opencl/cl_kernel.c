@@ -197,7 +197,8 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel
 
             error = CL_ANSWER(cl_kernel_arg_address_qualifier, space[kernel->arguments[index].param.kind]);
         } else {
-            error = CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+            error = info > CL_KERNEL_ARG_ADDRESS_QUALIFIER && info <= CL_KERNEL_ARG_NAME ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE
+                                                                                         : CL_INVALID_VALUE;
         }
     }
     rt_unlock();
@@ -237,7 +238,8 @@ static uint64_t local_bytes(const struct _cl_kernel *kernel)
             uint64_t own;
 
             memcpy(&own, kernel->arguments[i].value, sizeof own);
-            bytes = ((bytes + 15) & ~UINT64_C(15)) + own;
+            bytes = (bytes + 15) & ~UINT64_C(15);
+            bytes = own > UINT64_MAX / 2 - bytes ? UINT64_MAX / 2 : bytes + own;
         }
     return bytes;
 }
@@ -374,6 +376,9 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
         shape->block[i] = (uint32_t)local[i];
         shape->offset[i] = offset != NULL ? (uint32_t)offset[i] : 0;
     }
+    for (cl_uint i = dimensions; i < 3; i++)
+        if (kernel->needs.required_block[i] > 1)
+            return CL_INVALID_WORK_GROUP_SIZE;
     return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 

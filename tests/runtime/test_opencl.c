@@ -34,6 +34,7 @@ static const char source[] =
     "    data[get_global_id(0)] = tile[n - 1 - l] + (int)bias;\n"
     "}\n"
     "__attribute__((reqd_work_group_size(8, 1, 1))) kernel void eight(global int *out) { out[get_global_id(0)] = 8; }\n"
+    "__attribute__((reqd_work_group_size(8, 2, 1))) kernel void flat(global int *out) { out[get_global_id(0)] = 8; }\n"
     "kernel void past(global int *out, int n) { out[get_global_id(0) + n] = 1; }\n";
 
 static cl_device_id device;
@@ -181,6 +182,7 @@ static void local_memory_and_long_arguments_work(void **state)
 static void shapes_that_a_kernel_does_not_allow_are_refused(void **state)
 {
     const size_t seven = 7, eight = 8, big = 2048, sixteen = 16, zero = 0;
+    const cl_long bias = 0;
     cl_kernel kernel = kernel_named("eight");
     cl_mem mem = buffer_of(64 * 4, NULL);
 
@@ -193,6 +195,17 @@ static void shapes_that_a_kernel_does_not_allow_are_refused(void **state)
     assert_int_equal(clEnqueueNDRangeKernel(queue, NULL, 1, NULL, &eight, &eight, 0, NULL, NULL), CL_INVALID_KERNEL);
     OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &zero, NULL, 0, NULL, NULL));
     OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &sixteen, NULL, 0, NULL, NULL));
+    OK(clReleaseKernel(kernel));
+    kernel = kernel_named("flat"); /* it needs two dimensions */
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &eight, NULL, 0, NULL, NULL), CL_INVALID_WORK_GROUP_SIZE);
+    OK(clReleaseKernel(kernel));
+    kernel = kernel_named("reverse");
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    OK(clSetKernelArg(kernel, 1, (size_t)-8, NULL));
+    OK(clSetKernelArg(kernel, 2, sizeof bias, &bias));
+    assert_int_equal(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &eight, NULL, 0, NULL, NULL), CL_OUT_OF_RESOURCES);
+    assert_int_equal(clGetKernelArgInfo(kernel, 0, 0, 0, NULL, NULL), CL_INVALID_VALUE);
     OK(clReleaseKernel(kernel));
     kernel = kernel_named("ids");
     OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
@@ -258,19 +271,6 @@ static void mapped_memory_is_written_back(void **state)
     OK(clReleaseMemObject(mem));
 }
 
-static void sub_buffers_share_memory(void **state)
-{
-    const cl_buffer_region region = {512, 512}, odd = {100, 8};
-    int out[256];
-    const int value = 77;
-    cl_int error;
-    cl_mem mem = buffer_of(1024, NULL), sub;
-
-    (void)state;
-    assert_null(clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &odd, &error));
-    assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
-    sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
-    OK(error);
 static void a_map_that_fails_is_no_map(void **state)
 {
     cl_uint count;
@@ -289,6 +289,19 @@ static void a_map_that_fails_is_no_map(void **state)
     OK(clReleaseMemObject(mem));
 }
 
+static void sub_buffers_share_memory(void **state)
+{
+    const cl_buffer_region region = {512, 512}, odd = {100, 8};
+    int out[256];
+    const int value = 77;
+    cl_int error;
+    cl_mem mem = buffer_of(1024, NULL), sub;
+
+    (void)state;
+    assert_null(clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &odd, &error));
+    assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
+    sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    OK(error);
     OK(clReleaseMemObject(mem)); /* the sub-buffer holds it */
     assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
     OK(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 8, 4, &value, 0, NULL, NULL));
@@ -366,19 +379,6 @@ static void queues_out_of_order_run_what_is_ready(void **state)
     OK(clReleaseCommandQueue(own));
 }
 
-static void a_build_that_fails_has_a_log(void **state)
-{
-    const char *text = "kernel void k(global int *p)\n{\n    *p = nothing;\n}\n";
-    char log[4000];
-    cl_int error;
-    cl_build_status status;
-    cl_program bad = clCreateProgramWithSource(context, 1, &text, NULL, &error);
-
-    (void)state;
-    assert_int_equal(clBuildProgram(bad, 0, NULL, NULL, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
-    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
-    assert_non_null(strstr(log, "nothing"));
-    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
 static void count_call(cl_program built, void *calls)
 {
     (void)built;
@@ -408,6 +408,19 @@ static void a_build_forgets_the_build_before(void **state)
     OK(clReleaseProgram(p));
 }
 
+static void a_build_that_fails_has_a_log(void **state)
+{
+    const char *text = "kernel void k(global int *p)\n{\n    *p = nothing;\n}\n";
+    char log[4000];
+    cl_int error;
+    cl_build_status status;
+    cl_program bad = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    (void)state;
+    assert_int_equal(clBuildProgram(bad, 0, NULL, NULL, NULL, NULL), CL_BUILD_PROGRAM_FAILURE);
+    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+    assert_non_null(strstr(log, "nothing"));
+    OK(clGetProgramBuildInfo(bad, device, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, NULL));
     assert_int_equal(status, CL_BUILD_ERROR);
     assert_null(clCreateKernel(bad, "k", &error));
     assert_int_equal(error, CL_INVALID_PROGRAM_EXECUTABLE);
@@ -441,6 +454,35 @@ static void a_binary_can_be_loaded(void **state)
     assert_null(clCreateProgramWithBinary(context, 1, &device, &size, &const_bytes, &status, &error));
     assert_int_equal(error, CL_INVALID_BINARY);
     free(bytes);
+}
+
+static void handles_from_queries_are_valid(void **state)
+{
+    const char *text = "kernel void k(global int *p) { *p = 1; }\n";
+    cl_int error;
+    cl_context own = clCreateContext(NULL, 1, &device, NULL, NULL, &error), found_context;
+    cl_program p = clCreateProgramWithSource(own, 1, &text, NULL, &error), found_program;
+    cl_kernel kernel;
+    char name[8];
+    cl_mem mem;
+
+    (void)state;
+    OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
+    kernel = clCreateKernel(p, "k", &error);
+    OK(error);
+    OK(clReleaseProgram(p));
+    OK(clReleaseContext(own)); /* the kernel keeps both */
+    OK(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof found_program, &found_program, NULL));
+    OK(clRetainProgram(found_program));
+    OK(clGetProgramInfo(found_program, CL_PROGRAM_KERNEL_NAMES, sizeof name, name, NULL));
+    assert_string_equal(name, "k");
+    OK(clReleaseProgram(found_program));
+    assert_int_equal(clReleaseProgram(found_program), CL_INVALID_PROGRAM);
+    OK(clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof found_context, &found_context, NULL));
+    mem = clCreateBuffer(found_context, 0, 4, NULL, &error);
+    OK(error);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseMemObject(mem));
 }
 
 static void released_handles_are_errors(void **state)
@@ -503,35 +545,6 @@ static void *thread_main(void *argument)
 
         for (int i = 0; i < 64; i++)
             in[i] = i * round;
-static void handles_from_queries_are_valid(void **state)
-{
-    const char *text = "kernel void k(global int *p) { *p = 1; }\n";
-    cl_int error;
-    cl_context own = clCreateContext(NULL, 1, &device, NULL, NULL, &error), found_context;
-    cl_program p = clCreateProgramWithSource(own, 1, &text, NULL, &error), found_program;
-    cl_kernel kernel;
-    char name[8];
-    cl_mem mem;
-
-    (void)state;
-    OK(clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
-    kernel = clCreateKernel(p, "k", &error);
-    OK(error);
-    OK(clReleaseProgram(p));
-    OK(clReleaseContext(own)); /* the kernel keeps both */
-    OK(clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof found_program, &found_program, NULL));
-    OK(clRetainProgram(found_program));
-    OK(clGetProgramInfo(found_program, CL_PROGRAM_KERNEL_NAMES, sizeof name, name, NULL));
-    assert_string_equal(name, "k");
-    OK(clReleaseProgram(found_program));
-    assert_int_equal(clReleaseProgram(found_program), CL_INVALID_PROGRAM);
-    OK(clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof found_context, &found_context, NULL));
-    mem = clCreateBuffer(found_context, 0, 4, NULL, &error);
-    OK(error);
-    OK(clReleaseKernel(kernel));
-    OK(clReleaseMemObject(mem));
-}
-
         a = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error);
         b = clCreateBuffer(context, 0, sizeof out, NULL, &error);
         clSetKernelArg(kernel, 0, sizeof a, &a);
@@ -572,11 +585,14 @@ int main(void)
         cmocka_unit_test(shapes_that_a_kernel_does_not_allow_are_refused),
         cmocka_unit_test(boxes_are_copied_and_filled),
         cmocka_unit_test(mapped_memory_is_written_back),
+        cmocka_unit_test(a_map_that_fails_is_no_map),
         cmocka_unit_test(sub_buffers_share_memory),
         cmocka_unit_test(a_user_event_holds_commands_back),
         cmocka_unit_test(queues_out_of_order_run_what_is_ready),
+        cmocka_unit_test(a_build_forgets_the_build_before),
         cmocka_unit_test(a_build_that_fails_has_a_log),
         cmocka_unit_test(a_binary_can_be_loaded),
+        cmocka_unit_test(handles_from_queries_are_valid),
         cmocka_unit_test(released_handles_are_errors),
         cmocka_unit_test(an_overrun_is_reported_and_the_program_continues),
         cmocka_unit_test(several_threads_may_call),
@@ -589,7 +605,4 @@ int main(void)
         setenv("OCL_ICD_VENDORS", folder, 1);
     }
     return cmocka_run_group_tests(tests, set_up, tear_down);
-        cmocka_unit_test(a_build_forgets_the_build_before),
 }
-        cmocka_unit_test(handles_from_queries_are_valid),
-        cmocka_unit_test(a_map_that_fails_is_no_map),
