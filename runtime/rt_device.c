@@ -27,6 +27,7 @@ static struct {
     bool strict;            /* faults end the run */
     bool verbose, hash;
     unsigned mhz;           /* of the GPU model; 0: nothing is timed */
+    unsigned warp_width;    /* as an option or the GPU model has it; 0: the usual one */
     unsigned printed;       /* findings printed so far */
     pid_t owner;            /* process that writes the reports: not its forks */
     char *reports[REPORT_COUNT];
@@ -145,6 +146,8 @@ static bool set_option(const char *name, const char *value)
             return report_rows[i].key == NULL ||
                    lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK;
         }
+    if (strcmp(name, "warp") == 0)
+        device.warp_width = (unsigned)strtoul(value, NULL, 10);
     return lanewise_set(device.machine, name, value) == LANEWISE_OK;
 }
 
@@ -222,6 +225,8 @@ lanewise_machine *rt_machine(void)
         rt_complain("check");
     if (lanewise_timing_value(device.machine, "clocks.core", text, sizeof text) == LANEWISE_OK)
         device.mhz = (unsigned)strtoul(text, NULL, 10);
+    if (device.warp_width == 0 && lanewise_timing_value(device.machine, "core.warp_width", text, sizeof text) == LANEWISE_OK)
+        device.warp_width = (unsigned)strtoul(text, NULL, 10);
     atexit(finish);
     return device.machine;
 }
@@ -245,6 +250,11 @@ bool rt_run(void)
 bool rt_stopped(void)
 {
     return device.stopped;
+}
+
+unsigned rt_warp_width(void)
+{
+    return device.warp_width != 0 ? device.warp_width : 32;
 }
 
 unsigned rt_clock_mhz(void)

@@ -37,6 +37,8 @@ void rt_complain(const char *what);
 char **rt_words(const char *text);
 /** Nanoseconds of the device's clock: with a GPU model the cycles so far at its clock rate, else host time; locked. */
 uint64_t rt_now_ns(void);
+/** Lanes of a warp; locked. */
+unsigned rt_warp_width(void);
 /** Megahertz of the device's clock. */
 unsigned rt_clock_mhz(void);
 

@@ -53,7 +53,7 @@ static void make_properties(struct cudaDeviceProp *p)
     p->totalGlobalMem = (size_t)16 << 30;
     p->sharedMemPerBlock = CU_SHARED_BYTES;
     p->regsPerBlock = p->regsPerMultiprocessor = CU_REGISTERS;
-    p->warpSize = (int)timing_number("core.warp_width", 32);
+    p->warpSize = (int)rt_warp_width();
     p->memPitch = INT32_MAX;
     p->maxThreadsPerBlock = LANEWISE_MAX_BLOCK_THREADS;
     p->maxThreadsDim[0] = p->maxThreadsDim[1] = 1024;

@@ -226,7 +226,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, CL_FALSE) \
     X(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool, CL_FALSE) \
     X(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, cl_bool, CL_FALSE) \
-    X(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, 32)
+    X(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, rt_warp_width())
 
 static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *size)
 {
