@@ -17,17 +17,41 @@ struct words {
     struct lw_buffer text;
 };
 
-/** Appends an option; what separates words is protected. */
+/** Appends text in which what separates words is protected. */
+static void put_protected(struct lw_buffer *words, const char *text)
+{
+    for (; *text != '\0'; text++)
+        lw_printf(&words->sink, strchr(" \t\r\n\"'\\", *text) != NULL ? "\\%c" : "%c", *text);
+}
+
+/** Returns true if the option names a file that the machine opens: the program may be in another folder then. */
+static bool is_file(const char *option)
+{
+    static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report"};
+
+    for (unsigned i = 0; i < LW_COUNT_OF(options); i++)
+        if (strcmp(option, options[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Appends an option. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
     struct lw_buffer *words = &((struct words *)context)->text;
+    const char *name = ((struct words *)context)->cmd->options[option].name;
+    char here[PATH_MAX];
 
     (void)err;
-    lw_printf(&words->sink, "--%s", ((struct words *)context)->cmd->options[option].name);
+    lw_printf(&words->sink, "--%s", name);
     if (value != NULL) {
         lw_put(&words->sink, "=");
-        for (; *value != '\0'; value++)
-            lw_printf(&words->sink, strchr(" \t\n\"'\\", *value) != NULL ? "\\%c" : "%c", *value);
+        if (is_file(name) && value[0] != '/' && value[0] != '\0' && strcmp(value, "-") != 0 &&
+            getcwd(here, sizeof here) != NULL) {
+            put_protected(words, here);
+            lw_put(&words->sink, "/");
+        }
+        put_protected(words, value);
     }
     lw_put(&words->sink, " ");
     return LW_OK;

@@ -32,6 +32,13 @@ grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statist
 grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
 
+# A program may change its folder: files are found from where it was started. The device has the warps of the option.
+mkdir "$scratch/a folder" && here=$(pwd)
+case $lanewise in /*) full=$lanewise ;; *) full=$here/$lanewise ;; esac
+(cd "$scratch/a folder" && "$full" app --warp 16 --stats 'own stats.json' sh -c 'cd / && exec clinfo') >"$scratch/clinfo" 2>&1
+[ -s "$scratch/a folder/own stats.json" ] || fail "the statistics are not in the folder of the start"
+grep -q 'Preferred work group size multiple (device) *16' "$scratch/clinfo" || fail "clinfo: not the warp width of --warp"
+
 # Wrong usage: one sentence, status 2, nothing run.
 refused() { # message, arguments...
     want=$1
