@@ -139,8 +139,7 @@ static int add_module(struct lanewise_machine *m, char *source, struct isa_objec
                 module, emu_program_kernel(module->program, object->functions[i].name)};
     module->machine = m;
     module->source = source;
-    module->log = words->text;
-    lw_buffer_init(words);
+    module->log = words->text; /* @words is not used after this */
     module->object = object;
     module->next = m->modules;
     m->modules = module;
