@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,31 +59,69 @@ static void print_findings(void)
     }
 }
 
-/** Writes @text to @path, whole or not at all. */
-static bool write_file(const char *path, const char *text)
+/** Opens the file that is to become @path: @path itself if that is a device, pipe or link, which must not be replaced;
+ *  else one beside it, whose name is stored, to be freed. NULL: a message was printed. */
+static FILE *open_report(const char *path, char **temporary)
 {
-    char *temporary = malloc(strlen(path) + 24);
+    struct stat st;
     FILE *file = NULL;
-    bool good = false;
+
+    *temporary = NULL;
+    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        file = fopen(path, "w");
+    } else if ((*temporary = malloc(strlen(path) + 24)) != NULL) {
+        sprintf(*temporary, "%s.%ld.tmp", path, (long)getpid());
+        file = fopen(*temporary, "w");
+    }
+    if (file == NULL) {
+        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
+        free(*temporary);
+    }
+    return file;
+}
+
+/** Returns false with a message if a report cannot be written to @path. */
+static bool try_report(const char *path)
+{
+    struct stat st;
+    char *temporary;
+    FILE *file;
+
+    if (strcmp(path, "-") == 0 || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && access(path, W_OK) == 0))
+        return true; /* a pipe is not opened twice */
+    file = open_report(path, &temporary);
+    if (file == NULL)
+        return false;
+    fclose(file);
+    if (temporary != NULL)
+        unlink(temporary);
+    free(temporary);
+    return true;
+}
+
+/** Writes @text to @path, whole or not at all. */
+static void write_report(const char *path, const char *text)
+{
+    char *temporary;
+    FILE *file;
+    bool good;
 
     if (strcmp(path, "-") == 0) {
-        free(temporary);
-        return fputs(text, stdout) >= 0 && fflush(stdout) == 0;
+        if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+            complain("standard output cannot be written", strerror(errno));
+        return;
     }
-    if (temporary != NULL) {
-        sprintf(temporary, "%s.%ld.tmp", path, (long)getpid());
-        file = fopen(temporary, "w");
-    }
-    if (file != NULL) {
-        good = fputs(text, file) >= 0;
-        good = fclose(file) == 0 && good && rename(temporary, path) == 0;
-        if (!good)
+    file = open_report(path, &temporary);
+    if (file == NULL)
+        return;
+    good = fputs(text, file) >= 0;
+    good = fclose(file) == 0 && good && (temporary == NULL || rename(temporary, path) == 0);
+    if (!good) {
+        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
+        if (temporary != NULL)
             unlink(temporary);
     }
-    if (!good)
-        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
     free(temporary);
-    return good;
 }
 
 static const char *findings_kind(const char *path)
@@ -128,7 +167,7 @@ static void finish(void)
             rt_complain(report_rows[i].option);
             continue;
         }
-        write_file(path, text);
+        write_report(path, text);
         lanewise_report_free(text);
     }
     if (device.hash)
@@ -143,12 +182,19 @@ static bool set_option(const char *name, const char *value)
         if (strcmp(name, report_rows[i].option) == 0) {
             free(device.reports[i]);
             device.reports[i] = strdup(value);
-            return report_rows[i].key == NULL ||
-                   lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK;
+            if (!try_report(value)) /* not after hours of work */
+                return false;
+            if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
+                return true;
+            rt_complain("LANEWISE_OPTIONS");
+            return false;
         }
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
-    return lanewise_set(device.machine, name, value) == LANEWISE_OK;
+    if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
+        return true;
+    rt_complain("LANEWISE_OPTIONS");
+    return false;
 }
 
 /** Options that have no value. */
@@ -194,8 +240,6 @@ static bool read_options(bool *checks)
             value = strcmp(name, "check") == 0 ? "default" : "yes";
         *checks = *checks || strcmp(name, "check") == 0;
         good = set_option(name, value);
-        if (!good)
-            rt_complain("LANEWISE_OPTIONS");
     }
     free(words);
     return good;

@@ -39,6 +39,16 @@ case $lanewise in /*) full=$lanewise ;; *) full=$here/$lanewise ;; esac
 [ -s "$scratch/a folder/own stats.json" ] || fail "the statistics are not in the folder of the start"
 grep -q 'Preferred work group size multiple (device) *16' "$scratch/clinfo" || fail "clinfo: not the warp width of --warp"
 
+# A report goes into a pipe or a device, which is no file to replace; a path that cannot be written is refused immediately.
+mkfifo "$scratch/pipe"
+cat "$scratch/pipe" >"$scratch/piped" &
+"$lanewise" app --stats "$scratch/pipe" clinfo -l >"$scratch/clinfo" 2>&1
+wait
+[ -p "$scratch/pipe" ] && grep -q '"thread_instructions"' "$scratch/piped" || fail "a report replaced a pipe"
+"$lanewise" app --stats "$scratch/none/stats.json" clinfo -l >"$scratch/out" 2>"$scratch/err"
+grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that cannot be written"
+grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report cannot be written"
+
 # Wrong usage: one sentence, status 2, nothing run.
 refused() { # message, arguments...
     want=$1
