@@ -147,8 +147,12 @@ static void finish(void)
 {
     if (device.machine == NULL || getpid() != device.owner)
         return;
-    rt_lock();
-    lanewise_wait(device.machine);
+    while (!rt_try_lock()) { /* another thread may be in a kernel that has no end */
+        lanewise_interrupt(device.machine);
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    if (!device.stopped)
+        lanewise_wait(device.machine);
     fflush(stdout);
     lanewise_finish(device.machine);
     print_findings();
@@ -286,7 +290,10 @@ bool rt_run(void)
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;
-    rt_complain("");
+    if (result == LANEWISE_INTERRUPTED) /* by finish() */
+        complain("", "the program ended while a kernel was running");
+    else
+        rt_complain("");
     device.stopped = true;
     return false;
 }

@@ -19,6 +19,8 @@
 
 /** Takes and releases the lock. It is recursive: functions of users that end with an object call the interface. */
 void rt_lock(void);
+/** Takes the lock if no other thread has it. */
+bool rt_try_lock(void);
 void rt_unlock(void);
 /** Returns the machine of the process, created at the first call by the options of the environment
  *  (LANEWISE_OPTIONS); locked. NULL: it could not be created, and the reason was printed to the standard error. */

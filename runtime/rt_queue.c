@@ -27,6 +27,11 @@ void rt_lock(void)
     pthread_mutex_lock(&rt.mutex);
 }
 
+bool rt_try_lock(void)
+{
+    return pthread_mutex_trylock(&rt.mutex) == 0;
+}
+
 void rt_unlock(void)
 {
     pthread_mutex_unlock(&rt.mutex);

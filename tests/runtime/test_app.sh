@@ -49,6 +49,12 @@ wait
 grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that cannot be written"
 grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report cannot be written"
 
+# exit() does not wait for a kernel that another thread is in, and writes the reports.
+timeout 60 "$lanewise" app --stats "$scratch/endless.json" "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err" ||
+    fail "exit() with a kernel running: status $?"
+grep -q 'the program ended while a kernel was running' "$scratch/err" || fail "no message on the kernel that was stopped"
+grep -q '"thread_instructions"' "$scratch/endless.json" || fail "no statistics after exit() with a kernel running"
+
 # Wrong usage: one sentence, status 2, nothing run.
 refused() { # message, arguments...
     want=$1

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char source[] =
     "kernel void add(global const int *a, global const int *b, global int *c, int n)\n"
@@ -576,7 +577,37 @@ static void several_threads_may_call(void **state)
     }
 }
 
-int main(void)
+static void *launch_endless(void *kernel)
+{
+    const size_t one = 1;
+
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL);
+    return NULL;
+}
+
+/** The program "endless": exit() while another thread is in a kernel that has no end. */
+static int run_endless(void)
+{
+    const char *text = "kernel void endless(global volatile int *p) { for (;;) p[0]++; }\n";
+    void *state = NULL;
+    pthread_t thread;
+    cl_kernel kernel;
+    cl_mem mem;
+
+    set_up(&state);
+    program = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+    if (clBuildProgram(program, 0, NULL, NULL, NULL, NULL) != CL_SUCCESS)
+        return 1;
+    kernel = clCreateKernel(program, "endless", NULL);
+    mem = clCreateBuffer(context, 0, 4, NULL, NULL);
+    clSetKernelArg(kernel, 0, sizeof mem, &mem);
+    if (pthread_create(&thread, NULL, launch_endless, kernel) != 0)
+        return 1;
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+    exit(0);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_two_buffers),
@@ -604,5 +635,7 @@ int main(void)
         snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
         setenv("OCL_ICD_VENDORS", folder, 1);
     }
+    if (argc > 1 && strcmp(argv[1], "endless") == 0)
+        return run_endless();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
