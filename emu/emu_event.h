@@ -30,7 +30,7 @@ enum emu_release {
 enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
 struct emu_tag {
     uint8_t kind;  /* enum emu_tag_kind */
-    bool pair;     /* this register and the next form one 64-bit value that is U or A: see pair_base */
+    bool pair;     /* this register and the following one form one 64-bit value that is U or A: see pair_base */
     uint8_t fold;  /* number of lanes in a row of the block, or W */
     uint32_t base;
     int32_t stride, rise;

@@ -22,8 +22,8 @@ struct emu_grid {
     uint64_t block_count;
     uint32_t block_threads, block_warps, shared_bytes;
     uint64_t first_warp_id; /* number of warps of all earlier grids (MACHINE 9) */
-    uint64_t blocks_placed; /* number of blocks that the engine has made resident: the first ones, if placed is NULL */
-    uint64_t *placed;       /* a bit for each block that it has made resident; NULL: it goes in their order */
+    uint64_t blocks_placed; /* number of blocks made resident by the engine: the first ones, if placed is NULL */
+    uint64_t *placed;       /* a bit for each block that the engine has made resident; NULL: blocks become so in order */
     uint64_t blocks_started, blocks_ended; /* ended: no lane is live; a slot may still hold the block */
     bool started; /* an instruction of the grid has retired */
     bool group; /* launched as a group of thread blocks */

@@ -11,7 +11,7 @@
  *  block's rotation without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
     uint64_t until;    /* core->retired that no direct switch may pass; 0: direct switches are not allowed */
-    uint64_t launches; /* machine->launch_changes when they were allowed */
+    uint64_t launches; /* machine->launch_changes when direct switches were allowed */
     uint64_t start;    /* w->retired at the start of the last slice after a direct switch */
     uint32_t quantum;  /* length of each slice */
     bool handed;       /* a direct switch has happened: the slice is that of warp block->next_warp */
@@ -43,8 +43,8 @@ struct emu_core {
     struct emu_block_vector *block_vector; /* plan of the kernel whose blocks started last, or NULL */
     bool notes_itself;       /* the core's engine writes the schedule log, so the core does not */
     uint64_t passes;         /* steps that retired nothing (emu_count_stalled_step) */
-    uint64_t pass_retired;   /* instruction count at the last of these */
-    uint64_t pass_run;       /* number of these at that count */
+    uint64_t pass_retired;   /* instruction count at the last step that retired nothing */
+    uint64_t pass_run;       /* number of steps that retired nothing at count pass_retired */
 };
 
 /** Returns the block in @slot; NULL: the slot is free. */
@@ -88,12 +88,12 @@ struct emu_machine {
     unsigned threads_used; /* largest number of host threads that a grid ran on, 0: one */
     struct emu_log *log;   /* the schedule log, or NULL */
     struct emu_grid *spare_grids; /* grids of launches that history has undone, for replay */
-    struct emu_grid *oldest;      /* the first grid that is not complete */
+    struct emu_grid *oldest;      /* the first host or device launch that is not complete */
     struct emu_grid *spare_device; /* memory of finished device launches, for reuse */
     uint32_t device_open;         /* number of device launches that are not complete */
-    uint32_t pending;             /* number of these that have not started */
+    uint32_t pending;             /* number of device launches that have not started */
     uint64_t launch_changes;      /* grows when a device launch is queued or complete */
-    /* Device launches that wait for none in their stream and have blocks that no engine has placed, in launch
+    /* Device launches that wait for no launch in their stream and have blocks that no engine has placed, in launch
      * order; the number of each depth, and a bit for each depth that has some. */
     struct emu_grid *first_start, *last_start;
     uint32_t starts[EMU_LAUNCH_NESTING];

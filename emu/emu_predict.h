@@ -15,29 +15,29 @@ struct emu_predict_thread {
     const uint64_t *iteration;
 };
 struct emu_predict;
-/** Of a grid. The slices of its kernel are borrowed; *@out is NULL if it has none: isa_object_slice makes them.
+/** Creates the predictor of @grid. The kernel's slices are borrowed; *@out is NULL without slices (isa_object_slice).
  *  Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
-/** The same with slices of its kernel from elsewhere, NULL: none. */
+/** Creates the predictor of a grid with @slices of its kernel, which are borrowed; NULL: the kernel has no slices. */
 enum lw_status emu_predict_create_with(const struct emu_machine *machine, const struct emu_grid *grid,
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
-/** Slices of a program's kernels: those of its object, or made here if that has none. */
+/** Slices of a program's kernels: the object's own, or made here if the object has none. */
 struct emu_predict_slices;
 /** @program is borrowed. Errors: LW_ENOMEM. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
 const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
-/** Of a kernel's global accesses, how many there are, and how many have no slice by reason. The first reason is 1. */
+/** Global accesses of a kernel: how many exist, and how many have no slice, by reason. The first reason is 1. */
 enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
 struct emu_predict_sites {
-    unsigned count, accepted, arrays; /* arrays: that accepted ones are of */
+    unsigned count, accepted, arrays; /* arrays: number of arrays that accepted accesses touch */
     unsigned rejected[EMU_PREDICT_REASONS];
 };
-/** @slices: of the kernel; NULL: none. */
+/** Counts the global accesses of the kernel of @slices; NULL: the kernel has no slices. */
 void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
 /** The name of a reason: "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
@@ -48,33 +48,33 @@ uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const s
  *  loop has other ways out. False: it is not known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
-/** What an address depends on. */
+/** Ids that an address depends on: a set of bits. */
 enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
 unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
-/** How often slices were evaluated so far. */
+/** Returns how often slices were evaluated so far. */
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
 /** An address in the first iteration of all loops as constant + sum of ids by factors, modulo 2^64, for all threads of the
- *  launch: no part of it wraps there. */
+ *  launch: no part of the sum wraps there. */
 struct emu_predict_affine {
     uint64_t constant;
     int64_t tid[3], ctaid[3];
 };
-/** False: it is none. */
+/** Gets the address of @site in affine form. Returns false if the address has no affine form. */
 bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
 
 enum { EMU_RECT_LINE = 128 }; /* bytes */
-/** Columns are cache lines, rows the array's. Without lines (w or h 0): empty. */
+/** Rectangle in an array: columns are cache lines, rows are the array's rows. Without lines (w or h 0): empty. */
 struct emu_rect {
     uint32_t x, y, w, h;
 };
-/** Lines that both have. */
+/** Returns the number of lines that both rectangles have. */
 uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
-/** What is known of an array that the launch does not say. */
+/** Shape of an array, as far as it is known otherwise than from the launch. */
 struct emu_predict_shape {
-    uint64_t pitch; /* bytes a row; 0: by the strides of its sites */
-    uint64_t bytes; /* its extent; 0: not known */
+    uint64_t pitch; /* bytes a row; 0: inferred from the strides of the array's sites */
+    uint64_t bytes; /* extent of the array; 0: not known */
 };
 enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 }; /* stores count; loops' last iterations do */
 /** Lines that block @ctaid accesses in array @array by its first and last threads. False: no site counts. */
@@ -82,14 +82,14 @@ bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32
                        const struct emu_predict_shape *shape, unsigned flags, struct emu_rect *out);
 /** An array in one launch. */
 struct emu_predict_array {
-    uint64_t base;  /* address of its first whole line */
+    uint64_t base;  /* address of the array's first whole line */
     uint64_t pitch; /* bytes a row; 0: one row */
-    bool used, by_block; /* sites of it count; the address of one of these depends on the block */
+    bool used, by_block; /* used: sites of the array count; by_block: the address of one of these sites depends on the block */
 };
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);
 /** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that
- *  emu_predict_range looks at: some perhaps several times, and none outside the array. */
+ *  emu_predict_range evaluates: for some lines perhaps several times, for no line outside the array. */
 void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
                         const struct emu_predict_shape *shape, unsigned flags,
                         void (*each)(void *context, uint32_t x, uint32_t y), void *context);

@@ -125,14 +125,14 @@ struct emu_warp {
     uint64_t hooked_lanes;         /* lanes of the split whose access the machine's hooks saw last */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: instructions executed on tags for all W lanes */
-    uint64_t lanes_saved, expansions, rows_made; /* the same for lanes of partial warps; tags that were lost;
+    uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps; tags lost;
                                                   * vectors materialised */
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* for each lane */
     unsigned breg_count;
     uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
-    struct emu_breg_form bform[ISA_BREG_COUNT]; /* zeros, too */
+    struct emu_breg_form bform[ISA_BREG_COUNT]; /* initially zeros */
     const struct emu_policy *policy; /* copies of machine options */
     unsigned quantum, window;
     uint64_t look;         /* number of the observation in which the warp was proved to loop for ever */
@@ -169,13 +169,13 @@ struct emu_block {
     struct emu_grid *grid;
     uint64_t linear;
     uint32_t index[3];
-    uint32_t special[EMU_BLOCK_SPECIALS]; /* from ISA_SR_NTID_X on: the same for all warps */
+    uint32_t special[EMU_BLOCK_SPECIALS]; /* special registers from ISA_SR_NTID_X on: equal in all warps of the block */
     unsigned slot;
     bool in_use, started;
     bool ended;       /* no lane is live; counted in the grid */
     bool unseen;      /* created by a debugger's inspection of the past: checkers are notified of its start when it
                        * first runs */
-    bool ends_grid;   /* it was the last block of the grid to end */
+    bool ends_grid;   /* this block was the last block of its grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
     uint32_t threads, threads_live;

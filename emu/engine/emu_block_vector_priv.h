@@ -13,8 +13,8 @@
 struct emu_functional;
 struct emu_block_vector;
 
-/** Executes blocks block-wide, from the current one on, as long as they have not begun, can be executed so,
- *  and nothing is due at an instruction inside. Afterwards the state is that after the same instructions of
+/** Executes blocks block-wide, from the current one on, as long as they have not begun, can run block-wide,
+ *  and nothing is due at an instruction inside. Afterwards the state is the state after the same instructions of
  *  the fixed order. There must be no observers. Returns true if a host grid ended with them. */
 bool emu_block_vector_blocks(struct emu_functional *f);
 /** Returns the number of blocks of the last kernel that the engine's own thread executed block-wide, for

@@ -786,7 +786,7 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* One engine with two names: it replays as long as its machine's log is not at the end. */
+/* One engine with two names: the engine replays as long as its machine's log is not at the end. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \

@@ -35,7 +35,7 @@ struct emu_functional {
     struct emu_resident *places; /* memory of the list of resident blocks (emu_resident.c) */
     unsigned place_count;
     uint64_t *free_numbers; /* a bit for each number below place_count that no resident block has */
-    unsigned low_number;    /* no lower number is free */
+    unsigned low_number;    /* no number below low_number is free */
     struct emu_grid *grid;     /* the running host launch, NULL: the next one is to be chosen */
     struct emu_resident *resident; /* list in block order, at some offset in `places` */
     unsigned count, capacity;  /* capacity: number of resident blocks of `grid` while it runs alone */
@@ -44,15 +44,15 @@ struct emu_functional {
     uint64_t warp_left;        /* instructions left of the current warp's quantum; 0: the next warp runs */
     uint64_t watch_at;         /* core count of the next check for progress */
     uint64_t gone;             /* number of blocks that have left the list */
-    uint64_t gone_at;          /* 1 + the core's count when the last one left */
+    uint64_t gone_at;          /* 1 + the core's instruction count when the last block left the list */
     struct {
         unsigned place, first; /* a resident block and the index of its first warp */
-        uint64_t at;           /* 1 + the core's count then; 0: none */
+        uint64_t at;           /* 1 + the core's instruction count at that look-up; 0: nothing is cached */
     } listed;                  /* position at which the last look-up of a warp by index ended */
     struct {
         const struct emu_grid *grid; /* grid of the first resident block */
         unsigned blocks, warps;
-        uint64_t at;           /* 1 + the core's count then; 0: none */
+        uint64_t at;           /* 1 + the core's instruction count when warps were counted; 0: nothing is cached */
     } counted;                 /* cached number of warps: debuggers request it dozens of times at a stop */
     uint64_t launches_seen;    /* machine->launch_changes when blocks were last made resident */
     bool order_free;
@@ -60,7 +60,7 @@ struct emu_functional {
     struct emu_spin_observer *probe;   /* observation in progress, or NULL */
     /* replay */
     bool replaying;            /* emu_fixed_commit() runs on behalf of a log */
-    bool placed;               /* another engine placed the blocks: only the log starts and frees them */
+    bool placed;               /* another engine placed the recorded blocks: only the log starts and frees blocks */
     struct emu_nondet_log answers;
     struct emu_recorder *history; /* recorder, or NULL */
     uint64_t snapshot_at;      /* core count at which the recorder is called */
@@ -107,7 +107,7 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 {
     return r->slot < 0 ? NULL : emu_core_block(f->core, (unsigned)r->slot);
 }
-/** Starts the next queued grid if none runs. Returns false if idle. */
+/** Starts the next queued grid if no grid runs. Returns false if the engine is idle. */
 bool emu_fixed_take_up_next(struct emu_functional *f);
 /** Starts the slice of the block at f->current. */
 void emu_fixed_new_slice(struct emu_functional *f);
@@ -138,7 +138,7 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_fault(const struct emu_warp *w, struct emu_stop *stop);
 void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool livelock,
                     struct emu_stop *stop);
-/** Checks for progress if it is due; @current is the running block. Returns true if there was none for a
+/** Checks for progress if a check is due; @current is the running block. Returns true without progress for a
  *  window. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
 /** Result of the check whether what runs was proved never to make progress. Observes it, if that is due. */

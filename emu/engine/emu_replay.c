@@ -123,7 +123,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* its place belonged to another block in the last slice */
+    if (r == NULL && !f->placed && f->grid != NULL) { /* the block's place belonged to another block in the last slice */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }

@@ -9,10 +9,10 @@
 struct emu_device_launch {
     struct emu_block *block; /* block of the launching lane */
     unsigned warp, lane;
-    uint64_t pc;             /* of the launch instruction */
+    uint64_t pc;             /* address of the launch instruction */
     bool group;
-    uint64_t stream;         /* stream; for kernels only */
-    bool after;              /* it may start when all blocks of the launching grid have ended */
+    uint64_t stream;         /* number of the stream; for kernels only */
+    bool after;              /* the launch may start when all blocks of the launching grid have ended */
 };
 /** Checks whether the machine could run a launch. Errors: LW_ERANGE with a message. */
 enum lw_status emu_grid_check(const struct emu_machine *machine, const struct emu_launch *launch,

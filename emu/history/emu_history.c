@@ -406,7 +406,7 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     h->log->applying = true; /* launches by the host are not recorded again */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
-    h->f->counted.at = 0; /* another run may have reached the same count */
+    h->f->counted.at = 0; /* clears the cached number of warps: another run may have reached the same count */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }

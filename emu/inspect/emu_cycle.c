@@ -228,7 +228,7 @@ static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool n
     struct emu_cycle *c = k->c;
     unsigned found = 0;
 
-/* the first lane that differs */
+/* finds the first lane whose @bits differ */
 #define LOOK(what, at, which, bits)                                                            \
     {                                                                                          \
         const struct emu_cycle_slot slot = {.kind = (what), .lane = (uint8_t)(at), .number = (which), \

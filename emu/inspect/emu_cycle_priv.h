@@ -21,7 +21,7 @@
 #include "emu/bytes/emu_bytes_priv.h"
 #include "emu/emu_machine_priv.h"
 
-/** One step of T. */
+/** One step of the cycle T that a warp repeats. */
 struct emu_cycle_step {
     uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */

@@ -330,7 +330,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         results[l] = t->retired ? result_bits(k, u, (unsigned)l) : 0;
         matter |= (uint64_t)(results[l] != 0) << l;
     }
-    if (plain && u->scalars && matter != 0) /* the same in all lanes */
+    if (plain && u->scalars && matter != 0) /* a scalar result is the same in all lanes */
         matter = all;
     if (matter & t->lanes) {
         k->hopeless = k->hopeless || is_time(insn) || (is_bar_red(insn) && !brings_all(k, t));
@@ -350,7 +350,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     sources = matter & t->effective;
     if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
-    const bool brings = is_bar_red(insn) && sources == 0; /* its value affects only the results of other lanes */
+    const bool brings = is_bar_red(insn) && sources == 0; /* the instruction's value affects only the results of other lanes */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);

@@ -15,9 +15,9 @@ struct emu_poll {
     uint32_t grid;             /* sequence number */
     uint64_t block, pc;
     unsigned warp;
-    uint64_t lanes;            /* lanes that executed it */
-    uint64_t moved, changed;   /* lanes whose address, or whose value there, was not always the same */
-    uint64_t again;            /* lanes that executed it more than once */
+    uint64_t lanes;            /* lanes that executed the instruction */
+    uint64_t moved, changed;   /* lanes whose address, or whose value at the address, was not always the same */
+    uint64_t again;            /* lanes that executed the instruction more than once */
     uint8_t kind, bytes;       /* kind (enum emu_access_kind) and bytes of struct emu_access */
     bool ordered;              /* an atomic, or volatile, relaxed or acquire */
     uint64_t address[EMU_MAX_LANES];

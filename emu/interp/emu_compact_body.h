@@ -184,7 +184,7 @@ MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum 
         }
         done = tag_rows(w, di, space, kind, write, &at, n, 1, false);
     } else if (rows == 1 || at.rise == at.step * fold) {
-        at.rise = 0; /* one row */
+        at.rise = 0; /* the lanes' addresses form one row */
         done = at.step == (int64_t)bytes && tag_rows(w, di, space, kind, write, &at, n, 1, true);
     } else if (n == 32 && rows == 2) {
         done = at.step == (int64_t)bytes

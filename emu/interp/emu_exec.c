@@ -329,7 +329,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     {                                                                                         \
         __VA_ARGS__;                                                                          \
     }
-/* The same for both chains. */
+/* Defines a handler for both chains: of all lanes, and of some lanes. */
 #define TWO(name, ...)                                                                        \
     HANDLER(name##f, __VA_ARGS__; EMU_NEXT_FULL(w, di))                                       \
     HANDLER(name##p, __VA_ARGS__; EMU_NEXT_PART(w, di))

@@ -226,7 +226,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* the last iteration knew the form of the low words: with a carry only one half may have advanced */
+    /* the loop's last iteration proved the form of the low words; a carry may have advanced one half only */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
@@ -242,7 +242,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
         w->proof[slot].host[0] = host0;
         w->proof[slot].host[1] = host1;
         proved |= EMU_PROVED_REACHED;
-    } else { /* its own words may be valid nevertheless */
+    } else { /* the words of this load may be valid nevertheless */
         host0 = mem_reach(w, space, address0, span, false);
         host1 = mem_reach(w, space, address1, span, false);
         if (host0 == NULL || host1 == NULL)

@@ -550,7 +550,7 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 #if defined(__AVX2__)
     if (n >= 16) {
         for (unsigned l = 1; l < n - 1; l += 8) {
-            unsigned at = l < n - 9 ? l : n - 9; /* the last eight overlap those before */
+            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the group before */
             __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
             __m256i behind = emu_load8(row + at + 1);
             __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),

@@ -153,7 +153,7 @@ static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, 
     }
 }
 
-/** The first k with (x + k * step) mod 2^bits in [low, high], which x is not. False: none, or the sequence passes it by. */
+/** Finds the first k with (x + k * step) mod 2^bits in [low, high]; x is outside. False: no k, or the range is skipped. */
 static bool first_within(uint64_t x, uint64_t step, uint64_t low, uint64_t high, unsigned bits, uint64_t *k)
 {
     typedef unsigned __int128 wide;
@@ -175,7 +175,7 @@ static bool first_within(uint64_t x, uint64_t step, uint64_t low, uint64_t high,
     return there >= low && there <= high;
 }
 
-/** The first k with (x + k * step) mod 2^bits == y. */
+/** Finds the first k with (x + k * step) mod 2^bits == y. Returns false if there is no such k. */
 static bool first_equal(uint64_t x, uint64_t step, uint64_t y, unsigned bits, uint64_t *k)
 {
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, way = (y - x) & all, odd, inverse = 1;
@@ -192,7 +192,7 @@ static bool first_equal(uint64_t x, uint64_t step, uint64_t y, unsigned bits, ui
     return true;
 }
 
-/** The first iteration, not the first of all, in which the numbers compare as @wanted: one bit each of less, equal, greater. */
+/** Finds the first iteration after 0 in which x and y compare as @wanted: one bit each of less, equal, greater. */
 static bool first_compared(unsigned wanted, uint64_t x, uint64_t step, uint64_t y, unsigned bits, bool is_signed, uint64_t *k)
 {
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, top = is_signed ? UINT64_C(1) << (bits - 1) : 0;

@@ -5,15 +5,15 @@
 
 #include "emu/emu.h"
 
-/** What is constant in a launch. */
+/** Constants of a launch. */
 struct emu_predict_launch {
     const struct isa_object *object;
-    const struct isa_slices *slices; /* of it */
+    const struct isa_slices *slices; /* slices of the kernel, which is in `object` */
     uint32_t grid[3], block[3], offset[3], work_dim;
     unsigned warp_width;
-    const uint8_t *params; /* param_bytes of them; what is after them is zero */
+    const uint8_t *params; /* param_bytes of parameters; bytes after them are zero */
     uint32_t param_bytes;
-    const uint64_t *variables; /* addresses of the object's, by number; NULL: all zero */
+    const uint64_t *variables; /* addresses of the object's variables, by number; NULL: all zero */
 };
 /** Nodes that a value needs and that are not constant in the launch, in the order in which they are computed. */
 struct emu_predict_list {
@@ -30,9 +30,9 @@ struct emu_predict {
     uint8_t *needed;    /* by node, while a list is made */
     uint64_t *variables;   /* owned; may be NULL */
     uint8_t *params;       /* owned; may be NULL */
-    struct emu_affine *affine; /* by node, once they are requested */
+    struct emu_affine *affine; /* by node, once affine forms are requested */
     uint64_t evaluations;
-    uint64_t pitch[ISA_SLICE_ARRAYS]; /* by array, once it is requested */
+    uint64_t pitch[ISA_SLICE_ARRAYS]; /* by array, once the array's pitch is requested */
     bool has_pitch[ISA_SLICE_ARRAYS];
 };
 /** A value as a sum, modulo 2^bits. */
@@ -42,17 +42,17 @@ struct emu_affine {
     int64_t by[6]; /* tid, ctaid */
 };
 
-/** @launch and the slices are borrowed until it is destroyed. Errors: LW_ENOMEM. */
+/** Creates a predictor; @launch and its slices are borrowed until the predictor is destroyed. Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struct emu_predict **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/** What row @n gives for its sources. */
+/** Returns the value of node @n for the values of its sources. */
 uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b, uint64_t c, bool r);
 /** @node at @thread; the value of any. */
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 
-/** Bytes a row of array @array: the shape's, else by the first site that shows them; 0: one row. */
+/** Returns the bytes a row of array @array: as @shape says, else by the first site that shows them; 0: one row. */
 uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
 
 /* ---- rectangles (emu_rect.c): pure arithmetic ------------------------------------------------ */
@@ -63,9 +63,9 @@ struct emu_byte_rect {
 };
 /** Place of the byte at @offset from the array's first line; @pitch: bytes a row, 0: there is one row. */
 void emu_rect_to2d(int64_t offset, uint64_t pitch, int64_t *x, int64_t *y);
-/** The part of constant displacement @c that is whole rows; the rest, *@cx, is half a row at most. */
+/** Returns the part of constant displacement @c that is whole rows; *@cx is set to the rest, half a row at most. */
 int64_t emu_rect_split(int64_t c, uint64_t pitch, int64_t *cx);
-/** @into becomes the smallest rectangle around both. @empty: it has nothing yet. */
+/** Extends @into to the smallest rectangle around it and @more. @empty: @into has no bytes yet; then cleared. */
 void emu_rect_join(struct emu_byte_rect *into, const struct emu_byte_rect *more, bool *empty);
 /** Lines of @bytes, clipped to the columns of a row and to @rows (0: not known). */
 struct emu_rect emu_rect_lines(const struct emu_byte_rect *bytes, uint64_t pitch, uint64_t rows);

@@ -130,7 +130,7 @@ static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, in
     return true;
 }
 
-/** That of the site that is nearest to the base: others are displaced from it. */
+/** Returns the displacement of the array's site that is nearest to @base: other sites are displaced from that site. */
 static int64_t nearest(struct emu_predict *p, uint32_t array, uint64_t base, unsigned flags)
 {
     uint64_t best = UINT64_MAX;

@@ -66,7 +66,7 @@
 #define OF_CONTROL(f) 0
 #define OF_REFUSED(...) 0
 
-/** One bit of {less, equal, greater} of how two numbers compare: -1, 0, 1. */
+/** Returns one bit of {less, equal, greater} for how two numbers compare: -1, 0, 1. */
 static unsigned relation(int order)
 {
     return order < 0 ? 1 : order == 0 ? 2 : 4;

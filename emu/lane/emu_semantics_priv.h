@@ -18,7 +18,7 @@
 #define EMU_PASTE(a, b) EMU_PASTE_(a, b)
 #define EMU_PASTE_(a, b) a##b
 
-/* one loop over the lanes */
+/* groups whose semantics are executed by one loop over the lanes */
 #define EMU_GROUP_LANE1(...) LANES
 #define EMU_GROUP_LANE(...) LANES
 #define EMU_GROUP_LANE3(...) LANES
@@ -37,7 +37,7 @@
 #define EMU_GROUP_PACKED1(...) PACKED
 #define EMU_GROUP_PACKED(...) PACKED
 #define EMU_GROUP_PACKED3(...) PACKED
-/* executed once for a warp */
+/* groups whose semantics are executed once for a warp */
 #define EMU_GROUP_SCALAR1(...) SCALAR
 #define EMU_GROUP_SCALAR(...) SCALAR
 #define EMU_GROUP_SCALAR3(...) SCALAR
@@ -46,7 +46,7 @@
 #define EMU_GROUP_SCALARR(...) SCALAR
 #define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
 #define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
-/* each is a group of its own */
+/* each of these semantics is a group of its own */
 #define EMU_GROUP_LOAD(...) LOAD
 #define EMU_GROUP_STORE(...) STORE
 #define EMU_GROUP_ATOMIC(...) ATOMIC

@@ -243,7 +243,7 @@ struct emu_log_cursor emu_log_position(struct emu_log *log)
     if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
-        emu_log_is_counted(e.kind)) { /* its count may grow */
+        emu_log_is_counted(e.kind)) { /* the count of the log's last entry may grow */
         cursor = log->last;
         cursor.done = e.count;
     }

@@ -24,8 +24,8 @@ enum emu_log_kind {
     EMU_LOG_SLICE,    /* `count` instructions of a warp in the order of its policy, then `value` steps that retired
                        * nothing */
     EMU_LOG_SELECT,  /* a split was given the time slice */
-    EMU_LOG_BEGIN,   /* an engine that places blocks itself started one */
-    EMU_LOG_END,     /* that engine freed a block */
+    EMU_LOG_BEGIN,   /* an engine that places blocks itself started a block */
+    EMU_LOG_END,     /* an engine that places blocks itself freed a block */
     EMU_LOG_NONDET,  /* a non-deterministic input of the next step: kind (which), value */
     /* edits by a debugger; place, place.split being a lane */
     EMU_LOG_REGISTER, /* which: class; address: number; value */
@@ -110,7 +110,7 @@ void emu_log_forget(struct emu_log *log);
 /** Gets the entry at @cursor. Returns false at the end (or where bytes are invalid: *bad). */
 bool emu_log_peek(const struct emu_log *log, const struct emu_log_cursor *cursor,
                   struct emu_log_entry *entry, struct emu_log_cursor *behind, bool *bad);
-/** Advances by @count of the entry at the cursor; past it when that is all of it. */
+/** Advances the cursor by @count of its entry; past the entry when its count is used up. */
 void emu_log_advance(struct emu_log *log, uint64_t count);
 /** Returns true if entries of @kind have a count that can be executed in parts. */
 bool emu_log_is_counted(unsigned kind);
@@ -143,8 +143,8 @@ uint64_t emu_program_fingerprint(const struct isa_object *object);
 /** Non-deterministic inputs, answers of an engine during a step. Special registers by number; then these. */
 enum emu_log_nondet {
     EMU_NONDET_SLEEP = 128, /* length of a sleep */
-    EMU_NONDET_SKIP,        /* 1: faulting lanes are skipped, and read */
-    EMU_NONDET_SKIP_VALUE,  /* this value */
+    EMU_NONDET_SKIP,        /* 1: faulting lanes are skipped, and read EMU_NONDET_SKIP_VALUE */
+    EMU_NONDET_SKIP_VALUE,  /* value that skipped faulting lanes read */
     EMU_NONDET_COUNT
 };
 /** Inputs recorded for the next step. */
@@ -153,7 +153,7 @@ struct emu_nondet_log {
     uint64_t value[256];
     unsigned count, next;
 };
-/** Gets the next recorded input in a replay. Returns false if there is none of this kind. */
+/** Gets the next recorded input in a replay. Returns false if no input of this kind is recorded. */
 static inline bool emu_nondet_replay(const struct emu_core *core, unsigned what, uint64_t *value)
 {
     struct emu_nondet_log *a = core->answers;

@@ -26,7 +26,7 @@ enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
 /** Bit of emu_dinsn.flags for loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
 
-/** Handles the first store to a page since it was clean (emu_memory.c). */
+/** Handles the first store to a page since the page was clean (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
 /** Prefetch after a load in a loop (EMU_D_CHAIN) whose words are indices of another access: the other

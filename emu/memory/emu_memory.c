@@ -23,7 +23,7 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
-    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last one is the page after the arena */
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the map's last entry is the page after the arena */
 }
 
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)

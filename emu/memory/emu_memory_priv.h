@@ -15,10 +15,10 @@ struct emu_alloc_record {
 struct emu_memory {
     uint8_t *host;
     uint64_t bytes;         /* reserved size, a multiple of the page size */
-    uint16_t *load_valid;   /* [page]: bytes usable for loads, from its start */
-    uint16_t *store_valid;  /* [page]: the same for stores; 0 where read-only */
+    uint16_t *load_valid;   /* [page]: bytes usable for loads, from the start of the page */
+    uint16_t *store_valid;  /* [page]: bytes usable for stores, from the start of the page; 0: read-only */
     uint8_t *dirty;         /* [page]: set by stores */
-    struct emu_alloc_record *record; /* sorted by address; freed ones remain until reuse */
+    struct emu_alloc_record *record; /* sorted by address; freed records remain until reuse */
     size_t count, capacity;
     uint64_t next_free;     /* first never-used offset */
     uint64_t heap_used;     /* by malloc; each object counts in units of 16 bytes */

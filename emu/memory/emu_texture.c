@@ -291,7 +291,7 @@ static uint32_t component(const struct emu_texture *t, const uint8_t *from)
         return value;
     most = t->kind == EMU_TEXEL_SIGNED ? (t->bits == 8 ? 127.0f : 32767.0f)
                                        : (t->bits == 8 ? 255.0f : 65535.0f);
-    float quotient = (float)(int32_t)value / most; /* both operands are exact: rounded once */
+    float quotient = (float)(int32_t)value / most; /* both operands are exact, so the quotient is rounded once */
     return bits_of(quotient < -1.0f ? -1.0f : quotient);
 }
 

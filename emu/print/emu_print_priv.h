@@ -40,19 +40,19 @@ bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args
 
 /* ---- the order of text -------------------------------------------------------------- */
 
-/** Text of a block that has not been output, or is not in the hash yet. */
+/** Text of a block: text that has not been output, or is not in the hash of all text. */
 struct emu_text_block {
     uint32_t grid;
     uint64_t block;
-    struct lw_hash hash; /* hash of all its text */
-    char *text;          /* not output yet; owned */
+    struct lw_hash hash; /* hash of all text of the block */
+    char *text;          /* text that has not been output; owned */
     size_t size, capacity;
 };
 /** Ended blocks of a grid that may print. */
 struct emu_text_grid {
     struct emu_grid *grid;
-    uint64_t prefix;        /* all blocks below have ended */
-    uint64_t (*ended)[2];   /* ranges [first, end) of ended blocks beyond it, ascending; owned */
+    uint64_t prefix;        /* all blocks with a lower number than `prefix` have ended */
+    uint64_t (*ended)[2];   /* ranges [first, end) of ended blocks beyond `prefix`, ascending; owned */
     size_t count, capacity;
 };
 struct emu_text {

@@ -22,8 +22,8 @@
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* its address registers and base have not been written */
-    int slot;          /* slot of the check; -1: no load shares it yet */
+    bool lies;         /* the load's address registers and base have not been written */
+    int slot;          /* slot of the check; -1: no later load shares the check so far */
     uint32_t below, above;
     uint64_t alike[4]; /* vector registers that differ from its address register by the same value in all lanes */
 };

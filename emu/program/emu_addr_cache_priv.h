@@ -15,14 +15,14 @@
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,
-    EMU_ADDR_CHECK_FOLLOWS, /* the halves of its row have the form of the first's */
-    EMU_ADDR_CHECK_IN_RANGE     /* and the host addresses of its words are known, too */
+    EMU_ADDR_CHECK_FOLLOWS, /* a later load: the halves of its row have the form of the first load's row */
+    EMU_ADDR_CHECK_IN_RANGE     /* a later load of which the host addresses of its words are known, too */
 };
 enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* bytes, less than a page */
     EMU_ADDR_CHECK_SLOT = 8, EMU_ADDR_CHECK_BELOW = 16, EMU_ADDR_CHECK_ABOVE = 32
 };
-/** Facts that were found: both halves of the row equal, or both consecutive; reached: the words of all loads with
+/** Facts found by a check: both halves of the row equal, or both consecutive; reached: the words of all loads with
  *  EMU_ADDR_CHECK_IN_RANGE are at known distances from emu_addr_check.host. */
 enum { EMU_PROVED_EQUAL = 1, EMU_PROVED_RUN = 2, EMU_PROVED_REACHED = 4 };
 struct emu_addr_check {

@@ -442,7 +442,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
-        w->split[rest].pc = pc + 1; /* their guard is false: they do not take part */
+        w->split[rest].pc = pc + 1; /* these lanes' guard is false: they do not take part */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);

@@ -52,7 +52,7 @@ static void stack_begin(struct emu_warp *w)
     st->count = 1;
     *top_of(w) = (struct emu_simt_entry){
         .rpc = EMU_NO_RPC, .pc = w->split[0].pc, .lanes = w->launched, .split = 0};
-    w->quantum = w->window = 0; /* one split may run: nothing to choose */
+    w->quantum = w->window = 0; /* only one split may run, so there is nothing to choose */
 }
 
 /** Moves split @id, whose entry was popped or never pushed, to the entry that waits for it: the highest that
@@ -227,7 +227,7 @@ static void stack_jumped(struct emu_warp *w, uint32_t index)
     uint32_t rpc = w->code->program->rpc[index];
     int change = depth_change(w, index);
 
-    if (change > 0 && rpc != EMU_NO_RPC) { /* its lanes may return separately */
+    if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of a call may return separately */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
         if (e->rpc != rpc || e->rdepth != e->depth) {

@@ -228,7 +228,7 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
     }
     return true;
 }
-/** @lanes (guard true) arrive, the others become ready at @next. Returns true when the slice may continue in
+/** @lanes (guard true) arrive, other lanes of the split become ready at @next. Returns true when the slice may continue in
  *         the handler chain: the warp has one split, which passed as a whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
@@ -250,7 +250,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
 void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32_t next);
 /** Makes lanes wait until no kernel launched by the block is open (launch.sync). */
 void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next);
-/** Returns true if lanes of the block wait at launch.sync, and nothing in it can run. */
+/** Returns true if lanes of the block wait at launch.sync, and no split of the block can run. */
 bool emu_block_suspended(const struct emu_block *block);
 /** Contribution of an arrival at bar.red: its instruction, its active lanes, those with a true predicate. */
 struct emu_reduction {
@@ -265,7 +265,7 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
     return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
-/** Does the same as emu_split_bar() for that arrival; the split waits at @next and its slice has ended. */
+/** Equals emu_split_bar() where emu_split_bar_usual() is true; the split waits at @next and its slice has ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Lanes arrive at CTA barrier @id. With @wait they wait and the slice ends, also when the barrier completes;

@@ -218,7 +218,7 @@ static bool nothing_releasable(const struct emu_warp *w)
             past |= w->split[id].lanes;
     for (LW_EACH_BIT(id, w->split_ids)) {
         const struct emu_split *s = &w->split[id];
-        uint64_t last = 0; /* the last number that was evaluated */
+        uint64_t last = 0; /* the group number that was evaluated last */
         for (LW_EACH_BIT(l, s->lanes)) {
             uint64_t need = 0, here = 0;
             bool soft = false;
@@ -280,7 +280,7 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         unsigned k = i;
         while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
             k--;
-        /* the first entry below with its lanes, except for equal entries that share the rpc */
+        /* entry k - 1 is the first one below that has lanes of entry i, except for equal entries that share the rpc */
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
             return broken(why, why_size, "no lanes wait where a stack entry ends");

@@ -12,7 +12,7 @@ void emu_detect(const uint32_t *row, uint64_t lanes, unsigned width, struct emu_
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t delta = row[l] - first;
         differ |= row[l] ^ first;
-        reach |= delta >> 31 ? ~delta : delta; /* its magnitude, with a bit left for the sign */
+        reach |= delta >> 31 ? ~delta : delta; /* magnitude of the difference, with a bit left for the sign */
     }
     out->similar = (uint8_t)(differ == 0 ? 32 : __builtin_clz(differ));
     out->common = out->similar / 8;

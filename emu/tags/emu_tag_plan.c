@@ -304,7 +304,7 @@ static bool make_webs(struct plan *p)
         for (uint32_t i = k->first; i < k->first + k->count; i++) {
             const struct node *n = &p->node[i];
             for (unsigned d = 0; d < n->d_words; d++) {
-                join(p, n->def, n->def + d); /* both halves have the same representation */
+                join(p, n->def, n->def + d); /* both halves of a 64-bit value have the same representation */
                 if (n->guarded && cur[n->d + d] != NONE)
                     join(p, n->def, cur[n->d + d]);
             }

@@ -220,7 +220,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* the same tag: nothing changes */
+        return; /* the value has the register's present tag: nothing changes */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }

@@ -331,9 +331,9 @@ static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt
         *eq = d == 0 ? all : 0;
         return;
     }
-    if (stride > 0) /* the first ceil(d / stride) lanes */
+    if (stride > 0) /* lt: the first ceil(d / stride) lanes */
         *lt = lw_mask((unsigned)clamp_lanes(divide_down(d - 1, stride) + 1, width));
-    else            /* all but the first floor(-d / -stride) + 1 */
+    else            /* lt: all but the first floor(-d / -stride) + 1 lanes */
         *lt = all & ~lw_mask((unsigned)clamp_lanes(divide_down(-d, -stride) + 1, width));
     if (d % stride == 0 && d / stride >= 0 && d / stride < (int64_t)width)
         *eq = UINT64_C(1) << (d / stride);
@@ -403,7 +403,7 @@ static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 
     for (unsigned i = 0; i < axis; i++)
         below *= size[i];
-    at = first / below % size[axis]; /* the first lane's index */
+    at = first / below % size[axis]; /* index of the warp's first lane on this axis */
     if (size[axis] == 1)
         return emu_affine_u(0);
     if (below == 1) { /* the index grows with the lane */
