@@ -244,7 +244,7 @@ void chk_hooks_end(struct chk *chk)
 void chk_hooks_machine_event(struct chk *chk, const struct emu_machine_event *event)
 {
     if (emu_machine_is_replaying(chk->machine))
-        return; /* it was reported when it was first executed */
+        return; /* the event was reported when it was first executed */
     FOR_ACTIVE(o, chk, on_machine_event)
         o->is->on_machine_event(o->state, event);
 }

@@ -44,7 +44,7 @@ static inline const char *chk_line_file(const struct isa_object *object, const s
 /** Returns true for a store or atomic that may access global memory. */
 bool chk_stores_global(const struct isa_insn *insn);
 
-/** All comparisons by the host at a line. */
+/** All comparisons that the host makes at one line. */
 struct chk_check {
     const char *file;
     uint32_t line;
@@ -55,7 +55,7 @@ struct chk_check {
  *  allocation, have one finding. */
 struct chk_site {
     enum chk_kind kind;
-    uint64_t pc, other, caller; /* as in struct chk_finding */
+    uint64_t pc, other, caller; /* as the members of struct chk_finding */
     uint64_t line[2];           /* keys of both lines, with the inlined calls that contain them; equal for equal
                                  * positions; 0: no line */
     int finding;                /* index of the finding, or CHK_DROPPED */
@@ -145,7 +145,7 @@ struct chk {
     const struct emu_hook_site *at; /* the instruction about to be executed, while checks evaluate it; else NULL */
     struct chk_active active[CHK_OBSERVER_COUNT]; /* the enabled checks that observe execution */
     unsigned active_count;
-    /* those of them that have these functions; terminated by an entry with `is` NULL */
+    /* the active checks that have on_insn, or on_access; terminated by an entry with `is` NULL */
     struct chk_active at_insn[CHK_OBSERVER_COUNT + 1], at_access[CHK_OBSERVER_COUNT + 1];
     enum chk_look look; /* result of the checks that have evaluated this instruction */
     struct chk_options options;

@@ -13,7 +13,7 @@
 
 struct dbg_findings {
     bool pending;
-    unsigned number, more; /* the first pending finding, and the number of those after it */
+    unsigned number, more; /* number of the first pending finding; number of pending findings after the first */
     unsigned first_unreported; /* findings from this number on have no entry in @at yet */
     uint64_t *at;          /* [number]: instruction count before the finding */
     size_t count, capacity;

@@ -267,7 +267,7 @@ bool dbg_thread_at(const struct dbg *dbg, unsigned index, struct dbg_thread *out
 {
     struct emu_thread_ref location;
 
-    /* This call makes an engine start a launch that was only queued. */
+    /* The call of warp_at makes an engine start a launch that was only queued. */
     if (!dbg->engine->ops->warp_at(dbg->engine, index, &location) &&
         (index >= dbg_thread_count(dbg) ||
          !dbg->engine->ops->warp_at(dbg->engine, index, &location)))

@@ -53,7 +53,7 @@ struct dbg_watched {
     bool memory;         /* true: generic addresses; false: registers */
     uint64_t low;        /* memory: first address; registers: offset in their debug address range */
     uint8_t window;      /* top byte of the registers' debug address range, 0xF0 to 0xF3 */
-    bool bit;            /* one lane's bit of a predicate, shown as one byte */
+    bool bit;            /* the watched bytes are one lane's bit of a predicate, shown as one byte */
     uint8_t last[DBG_WATCH_MAX]; /* registers: value of the watched bytes after the last instruction */
     bool typed;          /* the bytes are a number of the following type */
     enum dbg_type type;
@@ -122,7 +122,7 @@ struct dbg {
     unsigned last_point;
     struct dbg_findings *findings; /* NULL until the first finding */
     struct dbg_watch *watch; /* NULL until the first watchpoint or catchpoint */
-    bool hits_valid;         /* nothing that @hits depends on has changed since */
+    bool hits_valid;         /* nothing that @hits depends on has changed since @hits was computed */
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
     struct emu_spin_observer *spin; /* spin detector for a stepped lane; NULL: not in use */

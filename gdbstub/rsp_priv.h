@@ -42,7 +42,7 @@ enum {
 };
 /** pc shown for a warp that has ended: the return address of kernels. */
 #define RSP_EXITED_PC DBG_LAUNCH_PC
-#define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* also in <launch>; no frame returns there */
+#define RSP_PAST_PC (DBG_LAUNCH_PC + ISA_WORD_BYTES / 2) /* another pc in <launch>, to which no frame returns */
 
 /** gdb's own signal numbers, equal on every target architecture. */
 enum rsp_signal {
@@ -257,21 +257,21 @@ struct rsp {
      * another frame hits, and the focus must then return to the lane that the user saw. gdb requests the
      * thread list only after a stop that it shows. */
     bool shown;
-    bool locks;           /* the last resume let only one warp run */
+    bool locks;           /* the last resume of the client let only one warp run */
     uint64_t removed;     /* address of the breakpoint that the client's last Z or z packet removed; 0: that packet
                            * did not remove one */
     dbg_thread_id shown_thread; /* thread and lane that the user saw last; 0: not known */
     unsigned shown_lane;
     struct rsp_leaving leaving;
     uint64_t usual[64]; /* breakpoints that existed at the user's last command */
-    unsigned usual_count; /* number of these */
-    uint64_t goals[8];    /* breakpoints that this command inserted, as `advance` does */
-    unsigned goal_count;  /* number of these */
+    unsigned usual_count; /* number of breakpoints in `usual` */
+    uint64_t goals[8];    /* breakpoints that the user's present command inserted, as `advance` does */
+    unsigned goal_count;  /* number of breakpoints in `goals` */
     struct rsp_chosen {
         dbg_thread_id id;      /* selected thread; 0: not known */
         bool listed, was_listed; /* the last packet, and the one before, requested the thread list */
         bool apply_all;            /* `thread apply all` may be in progress */
-        bool alone;            /* no other thread has been queried: it was `thread N` after a stop */
+        bool alone;            /* no other thread has been queried: the command was `thread N` after a stop */
         dbg_thread_id apply_at;   /* thread that `thread apply all` has reached */
         bool down;             /* `thread apply all` visits threads in descending order */
         dbg_thread_id shell;   /* thread of the last `monitor` command, if the user has selected none since; 0:
@@ -293,8 +293,8 @@ struct rsp {
     size_t break_if_count, break_if_capacity;
     struct rsp_test **tests; /* owned conditions of watchpoints (rsp_watch_condition.c) */
     size_t test_count, test_capacity;
-    struct rsp_watch_report last_watch;    /* the last stop, if it was a watchpoint's */
-    unsigned silent;         /* number of watchpoint hits since, from which gdb has continued without showing one */
+    struct rsp_watch_report last_watch;    /* report of the last stop, if a watchpoint caused it */
+    unsigned silent;         /* number of watchpoint hits since a shown stop, from which gdb has continued without showing one */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
                                        * already done; 0: none */
     /* Instruction count at the end of the run, plus one, if the end was reported to the client as a stop
@@ -303,8 +303,8 @@ struct rsp {
     bool python;         /* the Python file is loaded: gdb reads its state again after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
     bool renewed;        /* gdb will read the program of the next run by itself */
-    bool extended, killed; /* extended: target extended-remote; killed: its process has been killed */
-    bool detached;         /* its process was left stopped: the client may attach again */
+    bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
+    bool detached;         /* the client detached and left its process stopped: the client may attach again */
     bool swbreak, hwbreak, no_resumed; /* features that the client supports */
     struct rsp_watch *watch;
     bool watch_failed;

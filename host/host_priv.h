@@ -61,10 +61,10 @@ struct lanewise_machine {
     struct host_print print;
     struct lw_buffer error;
     unsigned buffers; /* number of buffers named so far */
-    bool stopped;     /* by a fault or a hang, or lanewise_finish: nothing can run any more */
+    bool stopped;     /* stopped by a fault or a hang, or lanewise_finish: nothing can run any more */
     struct chk *chk;  /* NULL: no checks are enabled */
     char *base, *here; /* folders for file names of findings, owned; or NULL */
-    struct emu_stop stop;           /* the last stop */
+    struct emu_stop stop;           /* the stop that ended the last run of the engine */
     double seconds;   /* seconds of execution so far */
     unsigned reported_count;                  /* number of findings that a wait has reported */
     bool finished;

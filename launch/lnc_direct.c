@@ -792,7 +792,7 @@ static enum lw_status load_objects(const struct lnc_direct *d, struct lw_sink *w
     if (named || lnc_options_debug(d->source, d->compiler, d->flags, d->flag_count, &flags, &count, NULL) != LW_OK)
         return LW_OK;
     if (lnc_object_load_as(d->source, flags, count, d->compiler, NULL, NULL, described, NULL) != LW_OK)
-        *described = NULL; /* then arguments are assigned by position */
+        *described = NULL; /* without described kernels, arguments are assigned by position */
     free(flags);
     return LW_OK;
 }

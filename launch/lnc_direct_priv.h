@@ -19,10 +19,10 @@ struct lnc_slot {
     const char *value;  /* text after the "=" of an option; NULL: nothing was given */
     const char *option; /* "--arg n=1024" */
     /* for a buffer: */
-    const char *buffer; /* its name; NULL: not a buffer */
+    const char *buffer; /* name of the buffer; NULL: the parameter is not a buffer */
     const char *declared; /* "{type: f32, count: 4, init: 1}", with file names relative to the working folder */
-    const char *elsewhere; /* the same for a launch file in another folder */
-    const char *element; /* its type: "f32" */
+    const char *elsewhere; /* as `declared`, for a launch file in another folder */
+    const char *element; /* type of the buffer's elements: "f32" */
     const char *argument; /* in the form of launch files */
 };
 struct lnc_directing {

@@ -186,7 +186,7 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
         return lw_arena_printf(&t->file->arena, "p%u", index);
     if (index < t->count)
         return wanted;
-    do { /* another underscore if a parameter has that name */
+    do { /* appends one more underscore while a parameter has that name */
         name = lw_arena_printf(&t->file->arena, "%s%s", wanted, wanted != t->slots[index].name ? "_" : "");
         for (char *c = name; c != NULL && *c != '\0'; c++)
             *c = *c == '.' ? '_' : *c;
@@ -503,7 +503,7 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
         const struct lnc_slot *other = lnc_slot_named(t, s->value, strlen(s->value));
 
         if (other != NULL && other != s && other->value != NULL && strchr(other->value, '[') != NULL) {
-            s->argument = buffer_name(t, (unsigned)(other - t->slots)); /* the same buffer again */
+            s->argument = buffer_name(t, (unsigned)(other - t->slots)); /* both parameters get the same buffer */
             return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
         }
     }

@@ -29,7 +29,7 @@ struct lnc_session {
     struct frame frames[LNC_MAX_NEST + 1];
     unsigned depth;
     bool begun, done;
-    const struct emu_grid *grid; /* the last launched grid */
+    const struct emu_grid *grid; /* the grid that was launched last */
     struct lnc_result result;
 };
 

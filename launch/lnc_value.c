@@ -98,7 +98,7 @@ static double parse_for_half(const char *text, char **end)
         return value;
     memcpy(&bits, &value, sizeof bits);
     if (bits << 1 != 0 && (more > (long double)value) != (value > 0))
-        bits--; /* it was rounded away from zero */
+        bits--; /* the conversion rounded the value away from zero */
     bits |= 1;
     memcpy(&value, &bits, sizeof value);
     return value;

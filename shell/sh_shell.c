@@ -340,7 +340,7 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
     if (status == LW_OK)
         status = sh_output_close_log(&shell.output, err);
     else
-        (void)!sh_output_close_log(&shell.output, NULL); /* the first error is the one to report */
+        (void)!sh_output_close_log(&shell.output, NULL); /* the error in `status` is the one to report */
     for (size_t i = 0; i < shell.watch_count; i++)
         free(shell.watches[i]);
     free(shell.watches);

@@ -49,7 +49,7 @@ enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *er
 /** A command that a user defined. */
 struct sh_define {
     char *name;
-    char *body; /* its lines */
+    char *body; /* lines of the command's definition */
 };
 struct shell {
     const struct sh_config *config;
@@ -67,8 +67,8 @@ struct shell {
 
     struct sh_define *defines;
     size_t define_count, define_capacity;
-    char *defining;         /* name of the definition being read, or NULL */
-    struct lw_buffer body;  /* its lines so far */
+    char *defining;         /* name of the command being defined, or NULL */
+    struct lw_buffer body;  /* lines of the definition read so far */
 
     char **watches; /* expressions of wwatch */
     size_t watch_count, watch_capacity;

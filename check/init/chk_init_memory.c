@@ -255,7 +255,7 @@ static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t 
 
     if (b == NULL)
         return NULL;
-    if (b->shared_undefined == UINT32_MAX) { /* the first access */
+    if (b->shared_undefined == UINT32_MAX) { /* the first access to the block's shared memory */
         if (b->shared_capacity < b->shared_bytes) {
             free(b->shared);
             b->shared = malloc(b->shared_bytes);

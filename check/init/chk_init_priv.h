@@ -56,7 +56,7 @@ struct init_memory {
     struct init_page fresh;               /* placeholder for a page that was never written */
     struct init_page *spare;
     uint64_t tracked;                     /* number of pages that are not defined */
-    uint32_t in_table[INIT_TABLE];        /* the same for each table */
+    uint32_t in_table[INIT_TABLE];        /* for each entry of `table`: number of its pages that are not defined */
     struct { uint64_t first, end; } there; /* cached range of the live allocation used last */
     struct lw_table marks; /* of struct init_mark */
 };
@@ -131,7 +131,7 @@ struct init_warp {
 struct init_operand {
     uint8_t kind;         /* enum init_operand_kind */
     uint8_t first, words; /* first register and number of 32-bit words */
-    bool known;           /* its value may be used, as it has no modifiers */
+    bool known;           /* the operand's value may be used, as it has no modifiers */
     uint64_t value;       /* immediate, or address in constant memory */
 };
 enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT, INIT_IMMEDIATE };
@@ -143,7 +143,7 @@ struct init_plan {
     uint8_t read_count;
     struct isa_reg_use read[ISA_MAX_USES]; /* registers read, without the guard */
     struct init_operand source[3]; /* A, X and C; the variant bit swaps the last two */
-    uint8_t d, words, s, s_words;  /* registers that it writes; words 0: none */
+    uint8_t d, words, s, s_words;  /* registers that the instruction writes; words 0: none */
     uint8_t pred_written, sp_written;
 };
 /** A program, with cached properties of its instructions. */

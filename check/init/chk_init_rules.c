@@ -376,12 +376,12 @@ static unsigned compare(const struct look *k, const struct source *a, const stru
         return mine ? 3 : 0;
     if (mine && !other && bool_op != ISA_BOOL_XOR &&
         predicate_value(k, r, isa_insn_r_neg(insn)) == (bool_op == ISA_BOOL_OR))
-        return 0; /* the other operand decides */
+        return 0; /* the other operand alone decides the result */
     if (!mine && other)
         *from = k->w->p_from[r][k->lane];
     if (!mine && other && bool_op != ISA_BOOL_XOR && a->known && b->known &&
         !(insn->op == ISA_V_SETP_F32 && isa_mod_get(insn, ISA_MOD_CMPFTZ) != 0))
-        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* it decides one of the results */
+        return chk_compare(insn, a->value, b->value) == (bool_op == ISA_BOOL_OR) ? 2 : 1; /* the compare decides one result */
     return mine || other ? 3 : 0;
 }
 

@@ -96,7 +96,7 @@ struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program)
         all[i] = (struct chk_bounds_lead){.lead = i, .last = i};
         if (isa_insn_target(insn, i, &target) && target >= 0 && target < count)
             entered[target] = true;
-        entered[0] |= insn->op == ISA_BRX; /* it may go anywhere */
+        entered[0] |= insn->op == ISA_BRX; /* an indirect branch may go to any instruction */
     }
     for (uint32_t i = 0; i < count && !entered[0]; i++) {
         const struct isa_insn *insn = chk_insn_at(program, i);

@@ -114,7 +114,7 @@ static void add_leak(struct chk *chk, const struct leak *leak)
     if (leak->first.pc != 0)
         chk_location_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
                      UINT64_C(1) << leak->first.lane, leak->first.pc, &f.location);
-    if (f.location.kernel[0] == '\0') /* its launch has left the machine */
+    if (f.location.kernel[0] == '\0') /* the allocating launch has left the machine */
         f.location.kernel = f.location.function;
     (void)chk_add(chk, &f);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2) };
-/** The last store to a word. */
+/** The thread that last stored to a word, and the pc of the store. */
 struct writer {
     uint64_t pc; /* 0: none */
     uint64_t block;

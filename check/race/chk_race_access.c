@@ -18,7 +18,7 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     race_update_read(ctx, cells, i, lw_lowest(lanes));
     if ((lanes & (lanes - 1)) == 0)
         return true;
-    /* the other lanes, which are unordered with the first */
+    /* records the other lanes, which are unordered with the lowest lane */
     if (race_level_of(*site) <= RACE_WARP) {
         *race_at(cells, RACE_R + RACE_CLOCK_2, i) = ctx->race->order.clock;
         *race_at(cells, RACE_R + RACE_TID_2, i) = *tid;
@@ -336,7 +336,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         uint32_t first, count;
         struct race_page_shadow *cells = race_cells_at(&ctx, at, WORD, &first, &count);
 
-        if (cells == NULL) { /* the first access to that page */
+        if (cells == NULL) { /* the page has no cells before its first access */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }

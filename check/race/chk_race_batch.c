@@ -43,7 +43,7 @@ void race_batch_begin(void *state)
     struct race_batch *log = race->fast && race->chk->options.found == NULL ? malloc(sizeof *log) : NULL;
 
     if (log == NULL)
-        return; /* then each access is reported */
+        return; /* without a log each access is reported */
     log->entries = (struct emu_access_log){.data = log->at, .capacity = LOG_CAPACITY};
     log->granted = false;
     log->sampled = 0;

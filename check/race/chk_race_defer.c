@@ -191,7 +191,7 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this may be within the replay
+    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this replay may be within that
                                                                                           * of another list */
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
@@ -310,7 +310,7 @@ bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, c
         return true;
     uint32_t *word = append(ctx, &cells->deferred, NULL, form, lanes, each != NULL ? lw_popcount(lanes) : 1, race->order.clock);
     if (word == NULL)
-        return false; /* its page gets its shadow */
+        return false; /* a read that is not deferred gives its page a shadow */
     if (each == NULL)
         *word = first;
     else
@@ -337,7 +337,7 @@ void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *ce
 
     race_range_page_shadowed(race, offset);
     if (cells->valid_epoch == shadow->epoch)
-        return; /* its allocation's list has filled the page's */
+        return; /* the allocation's list has filled the page's shadow */
     if (!race_shadow_rows(shadow, cells)) {
         race->chk->short_of_memory = true;
         return;

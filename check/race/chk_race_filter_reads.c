@@ -191,7 +191,7 @@ void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct rac
         if (*table == NULL)
             *table = calloc(TABLE_PAGES, sizeof **table);
         if (*table == NULL)
-            return; /* then it is checked */
+            return; /* without the table the access is checked */
         (*table)[in] = stamp;
         race->filter.any_page = true;
         race_batch_revoke(race);

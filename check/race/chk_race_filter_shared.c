@@ -213,7 +213,7 @@ static struct race_phases *phases_of(struct chk_race *race, const struct emu_pro
     p = phases_make(program);
     if (p == NULL || !lw_grow(&race->filter.phases, &race->filter.phases_capacity, race->filter.phases_count + 1, sizeof *race->filter.phases)) {
         free(p);
-        race->filter.threads_diverged = true; /* then all accesses are reported */
+        race->filter.threads_diverged = true; /* without phases all accesses are reported */
         return NULL;
     }
     race->filter.phases[race->filter.phases_count++] = p;

@@ -152,7 +152,7 @@ static struct race_grid *root_begins(struct chk_race *race, uint32_t sequence)
     race->order.host_launch = sequence;
     if (race->order.clock >= LATE) { /* clocks are limited: none is needed for what has ended */
         race_shadow_forget(&race->shadow, 0, 0);
-        race->shadow.uninit_count = 0; /* its writers are dropped, too */
+        race->shadow.uninit_count = 0; /* the recorded writers of undefined ranges are dropped, too */
         spare_forget(race);
         race->order.clock = 1;
     }
@@ -753,7 +753,7 @@ static void on_pc_edited(void *state)
     struct chk_race *race = state;
 
     race_phases_end(race);
-    for (size_t i = 0; i < race->order.grid_count; i++) /* it may be outside the code that its kernel can reach */
+    for (size_t i = 0; i < race->order.grid_count; i++) /* the edited pc may be outside the code that the kernel can reach */
         race->order.grids[i].code.sync_free = false;
     if (race->filter.any_page)
         race_filter_reads_forget(race);

@@ -54,18 +54,18 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
 
 /** Clocks of a thread at its last fence, which it releases by an atomic. */
 struct race_fence {
-    uint32_t time, vc_block, vc_warp; /* time 0: no fence yet */
+    uint32_t time, vc_block, vc_warp; /* time of the last fence; 0: the lane has made no fence */
     struct race_vclock *vclock;
 };
 enum { RACE_FENCE_GPU, RACE_FENCE_CTA };
 struct race_lane {
     struct race_fence fence[2];  /* [scope]; a fence of the device is also one of the block */
-    struct race_vclock *vclock;  /* in addition to its block's */
+    struct race_vclock *vclock;  /* vector clock of the lane in addition to its block's */
     struct race_vclock *pending[2]; /* [scope] acquired by relaxed reads, valid after a fence of that scope */
 };
 struct race_warp {
     uint64_t lanes;        /* lanes of the split that accessed last */
-    uint64_t logged_lanes; /* the same, including the accesses in the batch */
+    uint64_t logged_lanes; /* as `lanes`, but including the accesses in the batch */
     uint32_t vc_warp;      /* clock up to which each lane is ordered after all lanes of the warp */
     uint32_t converged;    /* clock up to which accesses were made before all lanes were one split */
     uint32_t *vc_lanes;    /* [lane][lane], where lanes differ; or NULL */
@@ -74,7 +74,7 @@ struct race_warp {
 /** Properties of a kernel's code. */
 struct race_code {
     const struct isa_function *kernel;
-    bool sync_free; /* none of its threads releases: barriers are its only synchronisation */
+    bool sync_free; /* no thread of the kernel releases: barriers are its only synchronisation */
     bool launches;
 };
 struct race_grid {
@@ -98,14 +98,14 @@ struct race_block {
                          * shared memory */
     uint32_t vc_shared;
     struct race_weak {
-        uint32_t time; /* 0: no such barrier yet */
+        uint32_t time; /* clock of the barrier; 0: there was no such barrier */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order this memory */
-    uint32_t packed_first; /* its accesses in packed cells have this number, or a higher one */
+    uint32_t packed_first; /* the block's accesses in packed cells have this number, or a higher one */
     uint32_t *fenced;     /* [warp]: clock of the last device fence of all lanes before a barrier of the whole
                            * block; NULL: none */
     bool any_fence, any_lane;
-    bool opencl, opencl_known; /* its kernel is in OpenCL C */
+    bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C */
     unsigned warp_count, width;
     struct race_vclock *vclock, *pending[2]; /* common to all threads */
     uint32_t *vc_warps;   /* [warp][warp], where warps differ; or NULL */

@@ -334,7 +334,7 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
                     race->sites.program_base + (uint64_t)a->at.index * ISA_WORD_BYTES, &f.location);
     chk_location_at(race->chk, other->grid, other->linear, other->warp, UINT64_C(1) << other->lane,
                  other->pc, &f.other);
-    if (f.other.kernel[0] == '\0') /* its launch has left the machine */
+    if (f.other.kernel[0] == '\0') /* the launch of the other access has left the machine */
         f.other.kernel = f.other.function;
     const bool line = f.location.line != 0 && f.location.line == f.other.line && strcmp(f.location.file, f.other.file) == 0;
     lw_buffer_init(&text);

@@ -91,7 +91,7 @@ bool race_packed_prefetch(const struct race_range *r, const struct emu_access_re
     for (unsigned k = 0; k < count; k++) {
         const uint64_t offset = base + ((uint64_t)e->word[k] << scale);
 
-        beyond |= (last - offset) | offset; /* one of them is below zero, or not a whole word */
+        beyond |= (last - offset) | offset; /* sign bit: an offset is out of range; low bits: an offset is not of a whole word */
         __builtin_prefetch(cell_of(b, offset), 0, 2); /* into L2 only: a host can have more of these in flight */
     }
     return beyond >> 63 == 0 && (beyond & 3) == 0;
@@ -585,7 +585,7 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     if (b == NULL) {
         b = calloc(1, sizeof *b);
         if (b == NULL)
-            return false; /* then its cells are ordinary ones */
+            return false; /* without memory the allocation has ordinary cells */
         b->first = first;
         b->end = end;
         b->site[0] = UINT32_MAX;
@@ -669,7 +669,7 @@ void race_packed_forget(struct chk_race *race)
         if (is_packed(r)) {
             b->candidate = b->stored && b->left != MOST_LEFT;
             race_transition(race, r, RACE_SHADOWED, RACE_AT_LAUNCH);
-            r->epoch = 0; /* its first access decides */
+            r->epoch = 0; /* the first access to the allocation decides its state */
         }
         race->packed.candidate_count += b->candidate;
     }

@@ -33,14 +33,14 @@ enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
-       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* one thread's weak write before atomic ones */
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of one thread's weak write that precedes atomic ones */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** List of deferred reads, in their order (chk_race_defer.c). */
 struct race_deferred {
-    struct race_deferred_chunk *first, *last; /* NULL: none */
+    struct race_deferred_chunk *first, *last; /* first and last chunk of the list; NULL: empty */
     unsigned chunk_count;
     uint32_t clock[3]; /* clocks of the last read */
-    uint32_t *repeat;  /* the last read, from its CLOCK on; NULL: it has no CLOCK */
+    uint32_t *repeat;  /* words of the last read, from its CLOCK on; NULL: the read has no CLOCK */
 };
 enum { RACE_DEFER_SINGLE = 2 };
 /** Memory of deferred reads. */
@@ -107,7 +107,7 @@ struct race_shadow {
     unsigned slab_used; /* pages used of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended, with clocks up
                                            * to */
-    uint32_t spare_clock;                 /* this one */
+    uint32_t spare_clock;                 /* the clock up to which spare_shared has records */
     struct race_uninit *uninit;           /* sorted, disjoint */
     size_t uninit_count, uninit_capacity;
     uint32_t epoch; /* advanced when deferred reads are dropped */

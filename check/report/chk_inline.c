@@ -185,7 +185,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
             break;
         if (!walked)
             frames = chk_frames(chk, location, frame, CHK_MOST_FRAMES);
-        if (own && location->caller != 0 && !walked) /* the first call by other code */
+        if (own && location->caller != 0 && !walked) /* skips to location->caller, the first call by other code */
             while (at < frames && frame[at] != location->caller)
                 at++;
         insn = at < frames ? chk_pc_index(program, frame[at++])

@@ -219,7 +219,7 @@ void chk_paths_insn(struct chk_paths *p, const struct emu_hook_site *site)
 
 /* ---- a barrier completes ---------------------------------------------------------------------------- */
 
-/** One thread, and its position relative to the barrier. */
+/** A thread of the block, and its position relative to the completing barrier. */
 enum stands { AT_BARRIER, ENDED, ELSEWHERE };
 struct thread {
     unsigned warp, lane;

@@ -19,21 +19,21 @@ struct chk_region {
 /** Actions before an instruction, as bits. */
 enum {
     CHK_DOES_BARRIER = 1,  /* the instruction reaches a CTA barrier */
-    CHK_DOES_FULL = 2,     /* it waits for all live threads of the block */
+    CHK_DOES_FULL = 2,     /* the instruction's barrier waits for all live threads of the block */
     CHK_DOES_EXIT = 4,
-    CHK_DOES_CROSS = 8,    /* lanes of a mask synchronise */
-    CHK_DOES_REGION = 16   /* a region begins or ends */
+    CHK_DOES_CROSS = 8,    /* the instruction synchronises lanes of a mask */
+    CHK_DOES_REGION = 16   /* a region begins or ends at the instruction */
 };
 struct chk_regions {
     const struct emu_program *program;
     uint8_t *does;        /* [instruction] */
-    struct chk_region *region; /* those of a function are consecutive */
+    struct chk_region *region; /* all regions; the regions of a function are consecutive */
     uint32_t region_count;
     struct {
         uint32_t first, count;
         bool calls;
     } *function;         /* [function of the object] */
-    uint32_t *branch_at; /* [instruction] its region, plus 1; 0: none. NULL without regions */
+    uint32_t *branch_at; /* [instruction] the region of a branch, plus 1; 0: none. NULL without regions */
     uint32_t *close_at;  /* [instruction] the first of the regions that end there, plus 1 */
 };
 /** Analyses a program. @branches: find regions; else there are none. Returns NULL without memory. */

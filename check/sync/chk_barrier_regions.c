@@ -18,10 +18,10 @@ enum { NO_BLOCK = UINT32_MAX, MOST_ROUNDS = 64 };
 struct block {
     uint32_t first, end; /* instructions */
     uint32_t next[2];    /* NO_BLOCK: none */
-    bool barrier;        /* it has a barrier, or calls a function with one */
-    bool reaches;        /* a barrier can be reached from it, or in it */
-    bool ends;           /* it only ends the thread */
-    bool leaves;         /* it continues to the virtual exit */
+    bool barrier;        /* the basic block has a barrier, or calls a function with one */
+    bool reaches;        /* a barrier can be reached from the basic block, or in it */
+    bool ends;           /* the basic block only ends the thread */
+    bool leaves;         /* the basic block continues to the virtual exit */
 };
 
 struct build {

@@ -29,7 +29,7 @@ static void put_launcher(struct dbg *dbg, const struct emu_grid *grid, struct lw
     if (by != NULL) {
         dbg_block_index(by, grid->parent.block, index);
         lw_printf(out, "block(%u,%u,%u)", index[0], index[1], index[2]);
-    } else { /* it is over, and so is its shape */
+    } else { /* the parent launch is over, and its shape is gone */
         lw_printf(out, "block %llu", (unsigned long long)grid->parent.block);
     }
     lw_printf(out, " w%u lane %u", grid->parent.warp, grid->parent.lane);

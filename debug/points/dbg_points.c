@@ -127,7 +127,7 @@ enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_erro
     dbg->point_count--;
     memmove(point, point + 1,
             (size_t)(dbg->points + dbg->point_count - point) * sizeof *point);
-    dbg_watch_changed(dbg); /* its tables refer to stoppoints by index */
+    dbg_watch_changed(dbg); /* the tables of dbg->watch refer to stoppoints by index */
     return point_arm(dbg, kind, pc, err);
 }
 

@@ -241,7 +241,7 @@ void dbg_watch_filter_next(struct dbg *dbg)
 {
     if (dbg->watch == NULL || !dbg->watch->filtering || dbg->watch->filtered_program == dbg_program(dbg))
         return;
-    filter_remove(dbg); /* another program runs now */
+    filter_remove(dbg); /* the filter belongs to the program that ran before */
     if (!filter_insert(dbg))
         dbg_watch_filter_end(dbg);
 }

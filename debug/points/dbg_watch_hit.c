@@ -240,7 +240,7 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
         memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
         how = DBG_ACCESS_READ;
-    /* The first range that starts at or after the access's end; candidates are the ranges before it. */
+    /* Finds the first range that starts at or after the access's end; candidates are the ranges before it. */
     low = lw_lower_bound(watch->memory, watch->memory_count, sizeof *watch->memory, end);
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];

@@ -160,10 +160,10 @@ enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_l
  *  Called when the lane did nothing in the interval read last. trace->search.interrupted as above. */
 enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_error *err) LW_MUST_CHECK;
 
-/** The last write to a location. */
+/** Result of the search for the last write to a location. */
 struct dbg_written {
     bool found, interrupted;
-    uint64_t at;                 /* instruction count before it */
+    uint64_t at;                 /* instruction count before the write */
     const struct isa_insn *insn;
     struct dbg_thread thread;    /* thread that wrote, with lane and pc */
     struct dbg_watch_hit touch;

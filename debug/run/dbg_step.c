@@ -355,7 +355,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     char reason[400];
     enum lw_status status;
 
-    /* The others may pass stoppoints unobserved only where none is enabled. */
+    /* The other warps may pass stoppoints unobserved only where none is enabled. */
     dbg_reported_lanes_prune(s->dbg);
     wait_reason(s, split, reason, sizeof reason);
     if (split->state == EMU_SPLIT_BLOCKED || split->state == EMU_SPLIT_CTA ||
@@ -499,7 +499,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
-    case EMU_SPLIT_STACKED: /* its next step waits for the stack entries above it */
+    case EMU_SPLIT_STACKED: /* the split's next step waits for the stack entries above it */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:

@@ -25,7 +25,7 @@ enum opcode {
     OP_F_WIDEN,    /* converts the bits of a 4-byte float to a double */
     OP_F_NARROW,   /* rounds a double to a 4-byte float */
     OP_F_FROM,     /* converts a signed integer to a double */
-    OP_F_FROM_NARROW /* the same, rounded to a 4-byte float */
+    OP_F_FROM_NARROW /* converts a signed integer to a double that is rounded to a 4-byte float */
 };
 
 struct state {

@@ -139,7 +139,7 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
  * Linux. */
 static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
-    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the other signals have the same numbers */
+    enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* signals without a constant here have the same numbers for gdb and Linux */
     unsigned signal = gdb_signal(rsp, stop);
 
     if (!rsp->lldb)

@@ -30,7 +30,7 @@ struct rsp_test {
     bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
     uint8_t seen[WATCHED_BYTES]; /* bytes that gdb has last read there, as far as it compares them */
-    struct dbg_passed passed, before; /* the last two hits with a false condition on the way forward */
+    struct dbg_passed passed, before; /* the last two hits of the watchpoint with a false condition on the way forward */
 };
 
 static void conditions_free(struct condition *c)

@@ -38,7 +38,7 @@ struct client {
     struct lw_sink out;
     int fd;
     bool deaf; /* for a test: Ctrl-C is ignored */
-    _Atomic bool closed; /* also set by the watch thread */
+    _Atomic bool closed; /* the connection is closed; also set by the watch thread */
     uint8_t *pending; /* received while the target ran; read by the watch thread */
     size_t pending_size, pending_capacity;
 };
@@ -160,8 +160,8 @@ struct acceptor {
     pthread_cond_t changed;
     int waiting; /* accepted socket to be served; -1: none */
     bool busy;   /* a client is being served: */
-    int client;  /* its socket; -1: none */
-    _Atomic int64_t heard_ms; /* time of its last packet; 0: none yet */
+    int client;  /* socket of the client being served; -1: none */
+    _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: there was no packet */
     int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
     int64_t patience_ms;      /* as in struct rsp_config */
     bool closing;

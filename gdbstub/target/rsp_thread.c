@@ -223,7 +223,7 @@ void rsp_numbers_stop(struct rsp *rsp, dbg_thread_id id)
 {
     unsigned at = 0;
 
-    if (rsp->last_number == 0) /* the first list precedes the first stop */
+    if (rsp->last_number == 0) /* the client's first thread list precedes the first stop */
         return;
     number_add(rsp, id);
     while (at < LW_COUNT_OF(rsp->stops) && rsp->stops[at].id != id)
