@@ -437,7 +437,7 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
-    if (at < 0 || chk->findings[at].suppressed) /* no reported finding shows how the run ended: it is not recorded, or suppressed */
+    if (at < 0 || chk->findings[at].suppressed) /* without a reported finding, the run is said to end by `kind` */
         chk->ended_kind = chk_kinds[kind].name;
 }
 

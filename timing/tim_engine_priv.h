@@ -46,7 +46,7 @@ struct tim_engine {
     struct emu_thread_ref target;
     unsigned refused;         /* slot of the warp that is at a breakpoint */
     bool wake;                /* a launch has completed */
-    bool tried;               /* the last check found nothing that could continue */
+    bool tried;               /* the last check of the engine found nothing that could continue */
     uint64_t check_at;        /* cycle of the next check */
     uint64_t looked, moved;   /* instruction counts at the last check for progress, and at the last progress */
     struct emu_spin_observer *probe;  /* observes blocks without progress, or NULL */

@@ -372,7 +372,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
 
 /* ---- access lists (timing/mem/tim_coalesce.c, timing/mem/tim_shared.c) --------------------------------- */
 
-/** One access of a memory instruction to a line. */
+/** An access of a memory instruction to one line. */
 struct tim_line {
     uint64_t line;    /* address of the first byte of the line */
     uint64_t mask[4]; /* bytes of the line that are accessed */

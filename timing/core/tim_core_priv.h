@@ -50,7 +50,7 @@
 
 enum {
     TIM_MAX_BUFFER = 16,
-    TIM_MAX_VECTOR = 8, /* one bit of a byte for each */
+    TIM_MAX_VECTOR = 8, /* most entries of tim_warp.vector_reg: vector_used has one bit for each */
     TIM_WAKES = 32,
     TIM_NONE = 0xffffffff
 };
@@ -61,10 +61,10 @@ enum tim_stage {
     TIM_STAGE_FREE,
     TIM_STAGE_COLLECT, /* some operands have not been read */
     TIM_STAGE_READY,   /* complete at the end of cycle `at`; waits for a pipe */
-    TIM_STAGE_PIPE,    /* its result is available in cycle `at` */
+    TIM_STAGE_PIPE,    /* in a pipe: the result is available in cycle `at` */
     TIM_STAGE_LOCAL,   /* in the memory unit of its scheduler */
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
-    TIM_STAGE_MEMORY,  /* all accesses are made; waits for their lines */
+    TIM_STAGE_MEMORY,  /* all accesses are made; the instruction waits for their lines */
     TIM_STAGE_WRITE,   /* writes registers from cycle `at` on */
     TIM_STAGE_COUNT
 };
@@ -98,14 +98,14 @@ struct tim_op {
     uint8_t number, exp_number; /* wait counters: its number modulo 64 in struct tim_counted_ops */
     unsigned passes;     /* remaining passes over shared memory */
     unsigned line_count, line_next, lines_pending;
-    uint64_t data_at;    /* cycle in which the last of its data is available */
+    uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* its packet, 0: none; list, in core->packets, of instructions that share its accesses */
-    uint16_t rides; /* number of its stores and reductions that other instructions make for it */
-    bool follower;  /* not the first member of its packet; the first holds the place in the load/store queue */
+    uint32_t packet, ride; /* number of the packet, 0: none; list, in core->packets, of instructions that share the accesses */
+    uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
+    bool follower;  /* not the first member of a packet; the first member holds the place in the load/store queue */
 };
-/** One access of an instruction, and the cache or memory that serves it. */
+/** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
     struct tim_line line;
     uint8_t to; /* enum tim_access_kind */
@@ -128,7 +128,7 @@ struct tim_buffered {
 struct tim_warp {
     _Alignas(64) bool used; /* the slot has a warp, or instructions of it in flight */
     bool ended;          /* all lanes have exited */
-    bool reselect;       /* another split may have been selected; emu must be queried */
+    bool reselect;       /* another split of the warp may have been selected; emu must be queried */
     bool launching;      /* a launch has set not_before */
     bool fetching;       /* waits for a line of the instruction cache */
     uint8_t waits;       /* split < 0: the enum tim_stall reason */
@@ -146,11 +146,11 @@ struct tim_warp {
     uint8_t hold_bar, hold_most; /* depbar.le: no issue from hold_from on while bar[hold_bar] > hold_most */
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
-    uint64_t not_before; /* first cycle in which it may issue: end of a stall count, launch, expansion or yield */
+    uint64_t not_before; /* first cycle in which the warp may issue: end of a stall count, launch, expansion or yield */
     /* first cycles in which new_write and new_read are visible, and hold_bar is checked; 0: none */
     uint64_t new_seen, hold_from;
     uint64_t staged_until; /* collector `window`: last cycle with an instruction of the warp in Control or Allocate */
-    const struct tim_static *head; /* its next instruction; valid while the warp is in a set `can` */
+    const struct tim_static *head; /* the warp's next instruction; valid while the warp is in a set `can` */
     struct emu_warp *state; /* the warp in emu */
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
@@ -187,18 +187,18 @@ struct tim_pipe { uint64_t free_at; };
  *  contains every warp for which its phase may have something to do, and possibly others. */
 struct tim_sets {
     uint64_t reselect;             /* another split of the warp may have been selected */
-    uint64_t may_fetch, may_ask;   /* its buffer has space; a constant operand is missing */
+    uint64_t may_fetch, may_ask;   /* the warp's buffer has space; the warp lacks a constant operand */
     uint64_t sleeps;               /* no split can run before emu's sleep ends */
-    uint64_t alive, at_barrier;    /* exact: warps with live lanes; those of them of which no lane can run */
+    uint64_t alive, at_barrier;    /* exact: warps with live lanes; warps with live lanes of which no lane can run */
 };
 /** A place is a bit index in the sets of struct tim_known. The warps of a scheduler have consecutive places, which
  *  start at a multiple of 64. One struct tim_known describes 64 places. */
 enum { TIM_WARP_SLOTS = 512 }; /* places: whole 64-bit words for each of TIM_MAX_SCHEDS schedulers */
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* the warp has changed since its last check */
-    uint64_t timed;     /* its stall reason holds until cycle `recheck_at` */
+    uint64_t timed;     /* the warp's stall reason holds until cycle `recheck_at` */
     uint64_t can[4];    /* by enum tim_path: only missing capacity on the path can stop it */
-    /* The first struct tim_known of a scheduler holds these for all warps of the scheduler. */
+    /* The first struct tim_known of a scheduler holds the following members for all warps of the scheduler. */
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
     uint8_t nearest;    /* stall reason of the last slot that issued nothing */
@@ -213,7 +213,7 @@ struct tim_known {
 struct tim_hot {
     _Alignas(64) uint64_t over;    /* blocks whose warps have all ended */
     unsigned alive_count, at_barrier_count;
-    struct tim_sets set[TIM_MAX_WARPS / 64]; /* the first is in the cache line of the host that `over` starts */
+    struct tim_sets set[TIM_MAX_WARPS / 64]; /* set[0] is in the cache line of the host that `over` starts */
     _Alignas(64) unsigned first[TIM_MAX_SCHEDS]; /* first place of each scheduler's warps */
     uint64_t idle[TIM_MAX_SCHEDS]; /* cycles without issue, of reason `nearest`, not yet in the counters */
     unsigned words, warp_words;    /* 64-bit words per scheduler in a set of places; words in a set of warps */
@@ -236,8 +236,8 @@ enum { TIM_RING = 64 };
 struct tim_aged {
     uint64_t age;
     uint32_t op;
-    uint8_t pipes, sched; /* those of the instruction */
-    uint16_t only;        /* its entry of core->only_pipe */
+    uint8_t pipes, sched; /* pipes and scheduler of the instruction */
+    uint16_t only;        /* the instruction's entry of core->only_pipe */
 };
 struct tim_flight {
     _Alignas(64) uint64_t ring_map; /* set of lists that are not empty */
@@ -273,15 +273,15 @@ struct tim_core {
     _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the cycle that runs, for clocks */
     bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
-    bool moved;              /* this tick changed more than counters */
+    bool moved;              /* the current tick changed more than counters */
     bool ticking;            /* in a tick: `each` is not in `sums` */
     bool no_capacity;            /* something waits for room in the crossbar */
-    bool has_packet;         /* `packet` came while it rested */
-    bool reference;          /* the naive model: it never rests */
+    bool has_packet;         /* `packet` came while the core rested */
+    bool reference;          /* the naive model: the core never rests */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
-    bool quick;              /* what is known of warps is used; else all are checked, as in the reference */
-    bool passable;           /* quick, a word of places has all warps of a scheduler; no rotation, no queues of their own: idle schedulers are passed over */
-    bool brisk;              /* the same, and no mechanism that wants each cycle or makes packets, no lanes of issue */
+    bool quick;              /* cached facts on warps are used; else all warps are checked, as in the reference */
+    bool passable;           /* idle schedulers are passed over: quick, one word of places each; no rotation, separate queues or hook `cycle` */
+    bool brisk;              /* passable; no mechanism acts in each cycle, has `reaches` or makes packets; no lanes of issue */
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
@@ -324,7 +324,7 @@ struct tim_core {
     bool has_tags;           /* emu's registers have tags */
     struct tim_entries *entries; /* registers.tags: ports of compact entries; NULL: all registers are rows */
     unsigned rows, rows_saved; /* with tags: registers of resident warps that are rows, and that are compact entries */
-    unsigned rows_then, saved_then; /* the same at the last tick, for the cycles from rows_since on */
+    unsigned rows_then, saved_then; /* rows and rows_saved at the last tick, for the cycles from rows_since on */
     uint64_t rows_since;
     unsigned bank_mask;      /* banks of a scheduler - 1 if that number is a power of two; else 0 */
     int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: value of tim_sched.last before this cycle */
@@ -695,12 +695,12 @@ static inline bool tim_any_fetches(const struct tim_core *core)
 }
 /** Kinds of changes of a warp, a set of bits. Each invalidates the cached results that depend on it. */
 enum tim_touch {
-    TIM_TOUCH_STALL = 1,    /* its stall reason: requires a ready check */
-    TIM_TOUCH_RESULT = 2,   /* a result arrived or operands were read: a ready check if it waits for registers */
-    TIM_TOUCH_SPLIT = 4,    /* the split that runs: emu must be queried */
-    TIM_TOUCH_FETCH = 8,    /* its buffer has space, or it fetches at another pc */
-    TIM_TOUCH_CONSTANT = 16, /* an instruction of its buffer may lack a constant */
-    TIM_TOUCH_MEMORY = 32   /* a memory access was queued or answered: a ready check if the warp waits for that */
+    TIM_TOUCH_STALL = 1,    /* the warp's stall reason: requires a ready check */
+    TIM_TOUCH_RESULT = 2,   /* a result arrived or operands were read: a ready check if the warp waits for registers */
+    TIM_TOUCH_SPLIT = 4,    /* the split of the warp that runs: emu must be queried */
+    TIM_TOUCH_FETCH = 8,    /* the warp's buffer has space, or the warp fetches at another pc */
+    TIM_TOUCH_CONSTANT = 16, /* an instruction of the warp's buffer may lack a constant */
+    TIM_TOUCH_MEMORY = 32   /* a memory access was queued or answered: a ready check if the warp waits for accesses */
 };
 /** Reports a change of a warp. All code that changes a warp must call this. The reference checks all warps anyway. */
 static inline void tim_warp_touch(struct tim_core *core, unsigned warp, unsigned changed)
@@ -816,7 +816,7 @@ static inline unsigned tim_bar_seen(const struct tim_core *core, const struct ti
         return w->bar[b];
     return w->bar[b] - (w->new_write == b) - (w->new_read == b);
 }
-/** Returns the set of barriers above 0, as such an instruction sees them. */
+/** Returns the set of barriers above 0, as an instruction sees them that would issue in cycle @now. */
 static inline unsigned tim_bars_seen(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
 {
     unsigned bars = w->bars;
@@ -940,8 +940,8 @@ static inline bool tim_is_one(uint16_t set)
 {
     return set != 0 && (set & (set - 1)) == 0;
 }
-/** The slots of scheduler @s of a passable core without replays issue nothing in cycle @now, without a
- *  look at any warp: they have been counted, and mechanisms know of it that want to. */
+/** Returns true if scheduler @s of a passable core without replays issues nothing in cycle @now, without a
+ *  visit of any warp: the slots are then counted, and mechanisms that want to are notified. */
 static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t now)
 {
     struct tim_known *k = &core->hot.known[s];
@@ -967,12 +967,12 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
         reasons |= UINT32_C(1) << TIM_STALL_ADDRESS;
         roomy &= ~k->can[TIM_PATH_MEMORY];
     }
-    if (roomy != 0) { /* same rules as tim_select() */
+    if (roomy != 0) { /* the rules of tim_select() hold for these warps, too */
         bool lsu = core->lsu_used != core->config->lsu_queue;
         uint64_t takes = lsu ? roomy : k->can[TIM_PATH_COLLECT];
 
         if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0)
-            return false; /* it may be of one that has a place */
+            return false; /* the instruction may belong to a packet that has a place in the queue */
         if (takes != 0 &&
             (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
             return false;

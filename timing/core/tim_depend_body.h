@@ -420,7 +420,7 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     }
     op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
-        op->operands = 1u << TIM_MAX_ROWS; /* its sources are read when its address is available */
+        op->operands = 1u << TIM_MAX_ROWS; /* the instruction's sources are read when its address is available */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);

@@ -64,7 +64,7 @@ static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uin
     return true;
 }
 
-/** This core has requested a line, or its line has arrived. */
+/** Handles that @core has requested a line, or that the line has arrived. */
 static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     struct tim_sharing *s = &core->sharing[what];
@@ -609,7 +609,7 @@ static bool read_together(struct tim_core *core, unsigned first, uint64_t member
         ahead_follow(core, line);
         return true;
     }
-    for (LW_EACH_BIT(m, members)) { /* the first warp requests the line, the others wait for it, too */
+    for (LW_EACH_BIT(m, members)) { /* the first warp requests the line, the other warps wait for the line, too */
         if (!fetch_below(core, first + (unsigned)m, line, mask, now)) {
             *blocked = count[TIM_CORE_fetches] < fetches;
             break;
@@ -686,7 +686,7 @@ static inline bool fetches_otherwise(const struct tim_core *core)
     return tim_fetches_greedily(core) || (!tim_kind.fixed && core->mechs.fetches != NULL);
 }
 
-/* Same result as tim_fetch_tick(), by visits of warps that may have something to do. */
+/* Does what tim_fetch_tick() does, but visits only warps that may have something to do. */
 static void fetch_for_some(struct tim_core *core, uint64_t now)
 {
     const struct tim_sets *set = core->hot.set;
@@ -698,7 +698,7 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
         fetch_greedily(core, s, now);
     if (!tim_kind.fixed && core->mechs.fetches != NULL)
         fetch_by_mechanism(core, now);
-    /* the first word is visited twice */
+    /* visits the rotation's first word of warps twice, in two parts */
     for (unsigned k = 0; !fetches_otherwise(core) && k <= words && left != 0; k++) {
         uint64_t some = set[i].may_fetch;
 

@@ -49,7 +49,7 @@ static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned c
         struct tim_step *step = &op->line[op->line_count + i];
         const struct tim_line *from = &line[i];
 
-        /* One access per word, as the words were written: a wider load would otherwise wait for all these stores. */
+        /* Copies a word at a time, as the words were written: a wider load would wait for all these stores. */
         step->line.line = from->line;
         for (unsigned w = 0; w < LW_COUNT_OF(from->mask); w++) {
             uint64_t bytes = from->mask[w];
@@ -132,7 +132,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
             continue;
         }
         if (writes && step->more == 0 && !tim_packets_link(core->packets, &other->ride, access->op, access->step))
-            return false; /* the first entry is the instruction that makes the access: it gets an answer, too */
+            return false; /* the list's first entry is the instruction that makes the access: it gets an answer, too */
         if (!tim_packets_link(core->packets, &other->ride, index, access->step))
             return false;
         step->more = (uint8_t)(step->more + lanes);

@@ -28,8 +28,8 @@ struct tim_window {
 /** lsu.local: the memory instructions in the unit of a scheduler. */
 enum { TIM_LOCAL_MOST = 16 };
 struct tim_local {
-    uint64_t ready_at; /* cycle in which the address of the first one is calculated; 0: not known yet */
-    uint64_t left_at;  /* cycle in which the last one left */
+    uint64_t ready_at; /* cycle in which the address of the first op is calculated; 0: not known */
+    uint64_t left_at;  /* cycle in which the last op left the unit */
     unsigned count;
     uint32_t op[TIM_LOCAL_MOST]; /* ops in issue order */
 };
@@ -125,7 +125,7 @@ struct tim_suspended {
     uint64_t linear;
     const struct tim_code *code;
     unsigned slot;  /* slot of the block in emu */
-    bool called;    /* it can continue, and kernel management has been notified */
+    bool called;    /* the block can continue, and kernel management has been notified */
 };
 
 /** A memory instruction that has accesses left. */

@@ -235,7 +235,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         *last = at > *last ? at : *last;
         at = *last;
     }
-    tim_op_await(core, op, at); /* it enters its pipe in that cycle */
+    tim_op_await(core, op, at); /* the instruction enters its pipe in cycle `at` */
     op->collecting_until = at;
     pipe->free_at = at + interval(core, what);
     core->stats->count[TIM_CORE_collect_cycles] += at - (now + 1);
@@ -328,7 +328,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             continue;
         }
         core->stats->count[TIM_CORE_register_writes]++;
-        /* this cycle writes the expanded entry; a later one writes the result */
+        /* this cycle writes the expanded entry; a later cycle writes the result */
         if (tim_has_entries(core) && (op->expands >> k & 1) != 0) {
             op->expands &= ~(1u << k);
             core->stats->count[TIM_CORE_register_reads_compact]++;

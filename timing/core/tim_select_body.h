@@ -40,7 +40,7 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
         tim_set_stall(core, s, w, reason);
-        known->recheck |= bit; /* another split may be ready in the next cycle */
+        known->recheck |= bit; /* another split of the warp may be ready in the next cycle */
         return;
     }
     tim_set_stall(core, s, w, reason);
@@ -165,7 +165,7 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
 
     if (now >= hot->known[first].recheck_min) {
         expire(core, first, now);
-    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* the rest would find the same */
+    } else if (tim_words(core) == 1 && waits_all(&hot->known[first])) { /* all warps wait: the code below would find the same */
         *ready = 0;
         if (hold && tim_has_mechanisms(core) && core->mechs.picks)
             tim_core_hold(core, s, ready);

@@ -69,7 +69,7 @@ static void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
             continue;
         f->wait[left++] = f->wait[n];
-        if (at <= now) /* it has several pipes, and none was free */
+        if (at <= now) /* the instruction's unit has several pipes, and no pipe was free */
             at = now + 1;
         f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
     }

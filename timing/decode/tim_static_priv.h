@@ -43,60 +43,60 @@ struct tim_registers {
 };
 /** Condition, beyond tags, for executing an instruction with fewer than all lanes. */
 enum tim_tag_rule {
-    TIM_TAG_NEVER,      /* never: its results differ between lanes whatever its vector registers are, or it uses
+    TIM_TAG_NEVER,      /* never: results differ between lanes whatever the vector registers are, or there are
                          * none */
-    TIM_TAG_BY_RESULT,  /* its results must be tagged, too: special registers, sources that are predicates */
+    TIM_TAG_BY_RESULT,  /* the results must be tagged, too: special registers, sources that are predicates */
     TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine ones the result must be tagged */
-    TIM_TAG_COMPARE,    /* the same; affine sources must not wrap, as unsigned values */
-    TIM_TAG_COMPARE_S,  /* as signed ones */
-    TIM_TAG_ADDRESS     /* a load or store: its address is generated once */
+    TIM_TAG_COMPARE,    /* uniform sources suffice; for affine ones a vector result must be tagged, else no source may wrap (unsigned) */
+    TIM_TAG_COMPARE_S,  /* uniform sources suffice; for affine ones a vector result must be tagged, else no source may wrap (signed) */
+    TIM_TAG_ADDRESS     /* a load or store: the address is generated once */
 };
 /** Predecoded properties of an instruction, one record for each instruction of a program. Members that most
  *  paths through a core read come first. */
 struct tim_static {
     uint8_t unit; /* enum isa_unit, which gives lanes and latency */
-    uint8_t pipes; /* unit whose pipes it uses: int if its own has none */
+    uint8_t pipes; /* unit whose pipes the instruction uses: int if its own unit has none */
     uint8_t path; /* enum tim_path */
     uint8_t work; /* enum tim_work */
     uint8_t need_words; /* number of words of `need` that are not empty */
     uint8_t read_count, write_count; /* registers of all classes, by isa_reg_number */
     uint8_t row_reads, row_writes;   /* vector registers, which are in banks */
-    uint8_t address_rows; /* the first of row_read: those of an address */
+    uint8_t address_rows; /* number of registers of an address; they are the first ones of row_read */
     uint8_t words;    /* words that memory moves for each lane: 0: one, 1: two, 2: more */
-    uint16_t latency; /* latency in its pipe */
-    bool uniform;     /* no vector register is in its address */
-    bool fixed;       /* window: its latency is fixed, so it passes Allocate */
-    bool cached;      /* its operands may be in the register-file cache */
-    uint8_t held;     /* cycles for which it holds its pipe; 0: as many as its lanes take */
+    uint16_t latency; /* latency of the instruction in its pipe */
+    bool uniform;     /* no vector register is in the instruction's address */
+    bool fixed;       /* window: the instruction's latency is fixed, so it passes Allocate */
+    bool cached;      /* the instruction's operands may be in the register-file cache */
+    uint8_t held;     /* cycles for which the instruction holds its pipe; 0: as many as its lanes take */
     bool sleep, texture;
     bool writes;      /* memory: a store, reduction or atomic */
-    uint8_t awaits;   /* set of enum tim_awaits: earlier accesses of its warp for which it waits */
+    uint8_t awaits;   /* set of enum tim_awaits: earlier accesses of the warp for which the instruction waits */
     bool to_constant; /* a load of global memory through the constant cache: constant space, or scalar */
     bool data;        /* a vector load or store of global or local memory, or by generic addresses, not to_constant */
     bool of_constants; /* a vector load of constant memory, or to_constant */
     bool flow;        /* a branch, exit or other control instruction */
-    bool calls;       /* of these: it calls a function */
-    bool load;        /* its results come from memory */
-    bool uncached;    /* a load that bypasses L1, whatever its address */
-    bool launch;      /* its warp may wait for a launch */
-    bool constant;    /* it has an operand of a constant bank, at constant_at */
+    bool calls;       /* a control instruction that calls a function */
+    bool load;        /* the instruction's results come from memory */
+    bool uncached;    /* a load that bypasses L1, whatever the address */
+    bool launch;      /* the instruction may make its warp wait for a launch */
+    bool constant;    /* the instruction has an operand of a constant bank, at constant_at */
     bool lat_barrier; /* bar.synch_partner */
-    bool joins;       /* lanes that took different paths wait there for each other: bsync */
+    bool joins;       /* lanes that took different paths wait at the instruction for each other: bsync */
     struct isa_control control;
-    uint8_t takes_bars; /* set of dependence barriers that it takes */
-    uint8_t stall;      /* cycles of its stall count */
-    bool yields;        /* its warp does not issue in the next cycle */
-    bool depbar;        /* its warp waits while depbar_bar is above depbar_most */
+    uint8_t takes_bars; /* set of dependence barriers that the instruction takes */
+    uint8_t stall;      /* cycles of the instruction's stall count */
+    bool yields;        /* the instruction's warp does not issue in the next cycle */
+    bool depbar;        /* the instruction's warp waits while depbar_bar is above depbar_most */
     uint8_t depbar_bar, depbar_most;
     uint8_t type;       /* enum tim_type */
     uint8_t counted;    /* enum tim_counted */
-    bool waitcnt;       /* it waits until its warp's counters are at most these: */
+    bool waitcnt;       /* the instruction waits until its warp's counters are at most these: */
     uint8_t vm_most, exp_most, lgkm_most;
     uint8_t tag_rule;   /* enum tim_tag_rule */
     uint8_t row_read[TIM_MAX_ROWS], row_write[TIM_MAX_WRITES];
     uint8_t row_operand[TIM_MAX_ROWS]; /* [row_read]: index of the vector operand to which the register belongs */
     uint16_t write[TIM_MAX_WRITES], read[TIM_MAX_READS];
-    struct tim_registers need; /* registers that it reads or writes */
+    struct tim_registers need; /* registers that the instruction reads or writes */
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
 };
@@ -104,9 +104,9 @@ struct tim_static {
  *  target, to the last. */
 struct tim_loop {
     uint64_t begin, end; /* pc of the first and the last instruction */
-    uint64_t from, to;   /* its function: address of the first instruction, and past the last */
+    uint64_t from, to;   /* the loop's function: address of the first instruction, and past the last */
     bool called;         /* the function is not a kernel */
-    uint16_t parent;     /* 1 + the enclosing loop, which precedes it in the list; 0: none */
+    uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list; 0: none */
 };
 enum { TIM_LOOPS_MOST = 65535 };
 /** All instructions of a program; owned by the engine. */
@@ -118,7 +118,7 @@ struct tim_code {
     struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs them */
     uint32_t loop_count;
     uint16_t *loop_of;     /* [count] 1 + the innermost loop that contains the instruction; 0: none */
-    struct tim_static *tagged[2]; /* the same as executed by one lane, and by the affine unit; NULL: not used by
+    struct tim_static *tagged[2]; /* `insn` as executed by one lane, and by the affine unit; NULL: not used by
                                    * any key */
 };
 /** Predecodes a program. Returns false without memory; tim_code_fini() must be called then, too. */

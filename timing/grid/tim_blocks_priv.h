@@ -19,8 +19,8 @@
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
-    size_t resume;  /* of grid->resume[]; SIZE_MAX: a block that has not been on a core */
-    uint64_t block; /* which one; UINT64_MAX: the launch's next one, of those that are placed in order */
+    size_t resume;  /* index in grid->resume[]; SIZE_MAX: a block that has not been on a core */
+    uint64_t block; /* number of the block; UINT64_MAX: the launch's next block, of those that are placed in order */
 };
 /** State of a block scheduler, which a policy extends. */
 struct tim_blocks {
@@ -29,7 +29,7 @@ struct tim_blocks {
 };
 struct tim_blocks_policy {
     const char *name, *summary; /* of kernels.policy; a line for lists */
-    bool own_queues; /* it finds groups in queues of its own: the group table of dtbl is not used */
+    bool own_queues; /* the policy finds groups in queues of its own: the group table of dtbl is not used */
     /** Creates its state; the caller sets `row` and `grid`. Returns NULL without memory. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);

@@ -109,7 +109,7 @@ static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, c
     l->from_core = at.at.core;
     l->from_thread = at.at.thread + grid->parent.lane;
     l->command = from != NULL ? g->commands + 1 : 0;
-    if (from == NULL) /* it was held up: a command of its own */
+    if (from == NULL) /* a launch that was held up has a command of its own */
         l->command = UINT64_MAX - grid->sequence;
     l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
 }

@@ -15,36 +15,36 @@ struct tim_launch {
     uint32_t sequence;  /* number of the grid */
     const struct tim_code *code;
     uint64_t arrived;   /* cycle from which it may be dispatched */
-    bool distributed;   /* it has an entry in the distributor */
+    bool distributed;   /* the launch has an entry in the distributor */
     uint64_t entered;   /* order in the distributor */
-    unsigned entry;     /* number of its entry: the lowest that was free */
+    unsigned entry;     /* number of the launch's entry in the distributor: the lowest that was free */
     uint64_t out;       /* number of blocks on cores */
     uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
-    size_t stats;       /* index of its tim_kernel_stats */
-    struct tim_launch *next_alike; /* in the same list of launches by grid */
+    size_t stats;       /* index of the launch's tim_kernel_stats */
+    struct tim_launch *next_alike; /* next launch in the same list of launches by grid */
     /* Of a launch by the device: */
-    uint64_t launched;  /* cycle of its launch, */
-    uint64_t command;   /* the same for all of one warp instruction, */
+    uint64_t launched;  /* cycle in which the device made the launch */
+    uint64_t command;   /* number of the launching instruction: equal for all launches of one warp instruction */
     unsigned from_core; /* core of its launcher; UINT_MAX: unknown, or the host */
     unsigned from_thread; /* the launching thread's number on that core */
-    unsigned bytes;     /* that memory keeps of it until its first block */
+    unsigned bytes;     /* bytes that memory keeps of the launch until its first block */
     /* Dynamic thread block launch: */
-    bool asks;          /* this launch has not yet searched for a kernel with the same shape to join */
-    bool missed;        /* the search found no such kernel */
+    bool asks;          /* the launch still has to search for a kernel with the same shape to join */
+    bool missed;        /* the launch searched, and found no kernel with the same shape to join */
     struct tim_launch *kernel; /* group that joined: the kernel whose entry it shares */
-    struct tim_launch *next_group; /* kernel: of its groups with blocks to place the first; group: the next one */
-    struct tim_launch *last_group; /* kernel: the one that joined last, while it has blocks to place */
+    struct tim_launch *next_group; /* kernel: its first group with blocks to place; group: the kernel's next such group */
+    struct tim_launch *last_group; /* kernel: the group that joined last, while it has blocks to place */
     uint64_t groups;    /* kernel: groups that are not over */
     uint64_t executes;  /* kernel: blocks on cores, its own and those of its groups */
-    struct emu_launch shape; /* what groups compare */
-    bool spilled;       /* group: its entry of the table was not free, */
-    uint64_t record_at; /* and its record has been read from this cycle on; 0: it is not being read */
+    struct emu_launch shape; /* what groups compare: program, kernel, size of a block and of dynamic shared memory */
+    bool spilled;       /* group: its entry of the group table was not free when it joined */
+    uint64_t record_at; /* spilled group: cycle from which its record has been read; 0: the record is not being read */
     /* The block scheduler's: */
     struct {
-        bool queued, on_chip; /* it has blocks in a queue; which is on chip */
+        bool queued, on_chip; /* the launch has blocks in a queue; its entry of the queue is on chip */
         unsigned priority, core;
-        uint64_t order;   /* in its queue */
-        uint64_t read_at; /* cycle from which an entry is known that was not on chip; 0: it is not being read */
+        uint64_t order;   /* order of the launch in its queue */
+        uint64_t read_at; /* cycle from which a queue entry is known that was not on chip; 0: the entry is not being read */
     } mark;
 };
 /** Place of a launching instruction. */
@@ -60,9 +60,9 @@ struct tim_origin {
 /** A suspended block that can continue: it is dispatched like a kernel. */
 struct tim_resume {
     struct emu_grid *grid;
-    unsigned core, slot; /* its core before; slot: emu's */
+    unsigned core, slot; /* core that the block was on before; slot of the block in emu */
     uint64_t arrived;
-    bool distributed;    /* it waits for capacity on its core */
+    bool distributed;    /* the block waits for capacity on its core */
 };
 struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 
@@ -71,7 +71,7 @@ struct tim_grid {
     const struct tim_config *config;
     struct tim_launch **launch; /* in the order in which they were added */
     size_t count, room;
-    struct tim_launch *list[TIM_LAUNCH_LISTS]; /* the same, by grid */
+    struct tim_launch *list[TIM_LAUNCH_LISTS]; /* lists of `launch` by grid, linked by next_alike */
     struct tim_resume *resume;  /* in the order in which they were added */
     size_t resume_count, resume_capacity;
     struct tim_origin *origin;  /* in the order of their launch */
@@ -81,7 +81,7 @@ struct tim_grid {
     struct tim_launch **table;  /* dtbl: groups of the group table by its index, config->dtbl_entries; NULL: free */
     size_t asking;              /* launches that look for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
-    struct tim_reach *reach;    /* what blocks will access; NULL: nothing asks */
+    struct tim_reach *reach;    /* what blocks of launches will access; NULL: no mechanism or policy needs that */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
     /** May be set. Called when the launch with these statistics, or a block of it, enters the distributor. */
@@ -91,10 +91,10 @@ struct tim_grid {
     void *context;
     uint64_t entries, entered;  /* number of launches in the distributor; number that ever entered it */
     uint64_t entry_used[TIM_ENTRIES_MOST / 64];
-    bool busy;                  /* the dispatcher is busy with: */
-    bool resumes;               /* a block that resumes, else a launch */
-    size_t dispatching;         /* its index */
-    uint64_t ready_at;          /* cycle in which it enters the distributor */
+    bool busy;                  /* the dispatcher is busy with an item: a launch, or a block that resumes */
+    bool resumes;               /* the dispatcher's item is a block that resumes, else a launch */
+    size_t dispatching;         /* index of the dispatcher's item in `resume` or `launch` */
+    uint64_t ready_at;          /* cycle in which the dispatcher's item enters the distributor */
     bool rescan;                  /* there may be launches that were not added, or that may start now */
     uint64_t idle;              /* number of cycles in which blocks waited and fitted nowhere */
     uint64_t changes;           /* number of changes after which the block scheduler may select something else */
@@ -128,7 +128,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
                             bool *over);
 /** Handles that a block of @grid has left its core and waits for launches. */
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
-/** Queues such a block, in emu's @slot of @core, which can continue. Returns false without memory. */
+/** Queues a block that left @core, is in emu's @slot, and can continue. Returns false without memory. */
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived);
 /** Returns true if there are no launches. */
@@ -143,7 +143,7 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Prints all of it in lines. */
+/** Prints the state of kernel management in lines. */
 void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
 /** Prints where block @linear of @grid, which is on @core, came from, if the device launched it, and why it is on this core,
  *  each after a newline. */

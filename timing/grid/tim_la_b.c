@@ -24,10 +24,10 @@ struct running {
     uint64_t linear;
     unsigned core;
     struct emu_rect range[TIM_REACH_ARRAYS];
-    /* Why it came: */
-    uint64_t lines, most;   /* that it shared with what ran here; with @with */
-    uint64_t with;          /* UINT64_MAX: it shared with none */
-    uint64_t elsewhere;     /* that it shared with what ran on other cores */
+    /* Why the block runs on its core: */
+    uint64_t lines, most;   /* lines that the block shared with all blocks on its core; with block @with */
+    uint64_t with;          /* block on the core that shared most lines; UINT64_MAX: none shared any */
+    uint64_t elsewhere;     /* lines that the block shared with blocks on other cores */
 };
 /** A launch with slices. */
 struct table {

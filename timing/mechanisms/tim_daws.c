@@ -22,14 +22,14 @@
 enum { LEVELS = 8 }; /* loops of functions that are called deeper are a part of the last */
 
 struct level {
-    uint16_t open;             /* 1 + the innermost loop of the function that its lanes are in */
-    bool calls;                /* lanes have called a function in it, and none is back */
+    uint16_t open;             /* 1 + the innermost loop of the function that contains the warp's lanes */
+    bool calls;                /* lanes have called a function in loop `open`, and none has returned */
 };
 struct entry {
     bool lives, allowed;
-    bool granted;              /* it has room in its loop */
-    bool charged;              /* it is in no loop: `loop` is the next one after its load */
-    uint8_t levels;            /* how many functions have open loops; 0: it is in none */
+    bool granted;              /* the warp has room in its loop */
+    bool charged;              /* the warp is in no loop: `loop` is the next loop after its load */
+    uint8_t levels;            /* number of functions with open loops; 0: the warp is in no loop */
     uint8_t below;             /* `loop` is inside loops of so many lower levels, which were open as it began: */
     uint16_t within[LEVELS];   /* the innermost of each */
     struct level level[LEVELS];
@@ -272,7 +272,7 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->level[level] = (struct level){.open = (uint16_t)loop};
         e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
         if (around)
-            e->below = (uint8_t)level; /* it was left since */
+            e->below = (uint8_t)level; /* the loop `within` of this level was left since */
     }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);

@@ -25,7 +25,7 @@ struct tim_daws_sample {
     int warp;           /* warp slot; -1: none */
     int8_t locality;    /* HasLocality of the source */
     uint64_t instruction; /* the load in progress; its lines are in `line` */
-    bool found;         /* one of its accesses hit a line that the warp brought or lost */
+    bool found;         /* an access of the load hit a line that the warp brought or lost */
     uint64_t line[TIM_LINES_MOST];
 };
 /** An entry of the intra-loop repetition detector. */

@@ -407,7 +407,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
-    if (g->live == 0) /* its last warp cannot have waited, but a debugger's change of a pc may have left an entry */
+    if (g->live == 0) /* the group's last warp cannot have waited, but a debugger's change of a pc may have left an entry */
         g->pst = (struct tim_dwr_pst){0};
 }
 
@@ -504,7 +504,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
         return next_of(dwr, dwr->sched[warp]) != warp;
     switch (dwr->member[warp].state) {
     case TIM_DWR_READY:
-        return is_lat(dwr, next) && !is_explicit(dwr); /* it is reached in this cycle */
+        return is_lat(dwr, next) && !is_explicit(dwr); /* the LAT is reached in this cycle */
     case TIM_DWR_PASSED:
         return false;
     case TIM_DWR_COMBINE:

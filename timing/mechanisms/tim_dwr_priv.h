@@ -34,10 +34,10 @@ unsigned tim_dwr_pst_bits(const struct tim_config *config), tim_dwr_ilt_bits(con
 /* ---- the state of a core's warps and groups ---- */
 enum tim_dwr_state {
     TIM_DWR_READY,
-    TIM_DWR_BARRIER, /* its barrier operation is in progress */
-    TIM_DWR_WAITS,   /* waits for partners */
-    TIM_DWR_COMBINE, /* ready to combine */
-    TIM_DWR_PASSED   /* its barrier is ignored: its LAT issues alone */
+    TIM_DWR_BARRIER, /* the warp's barrier operation is in progress */
+    TIM_DWR_WAITS,   /* the warp waits for partners */
+    TIM_DWR_COMBINE, /* the warp is ready to combine */
+    TIM_DWR_PASSED   /* the warp's barrier is ignored: the LAT of the warp issues alone */
 };
 struct tim_dwr_pst {
     bool valid;

@@ -18,13 +18,13 @@ struct la_w {
     struct tim_mech base;
     unsigned schedulers, warps;
     uint16_t *table;      /* [warps][warps] locality */
-    struct tim_reach_vector **vector; /* [warps] of those that live, and have one */
+    struct tim_reach_vector **vector; /* [warps] vectors of live warps; NULL: the warp has none */
     bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS];
-    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* of the warp; of its block: the how manieth of the core */
+    uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of the warp; number of the warp's block among the core's blocks */
     unsigned actives;     /* active warps */
-    uint64_t blocks;      /* that have begun on the core */
-    int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or it has left for a barrier or ended */
-    enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* of the last choice, of warp: */
+    uint64_t blocks;      /* number of blocks that have begun on the core */
+    int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp has left for a barrier or ended */
+    enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* rule of the last choice, which was warp `chosen` */
     int chosen[TIM_MAX_SCHEDS];
     bool short_of_memory; /* some warps have no vector: their locality is 0 */
 };
@@ -47,7 +47,7 @@ static void deactivate(struct la_w *la, unsigned warp)
     la->active[warp] = false;
 }
 
-/** Its locality with the others counts no more. */
+/** Makes @warp inactive: its locality with other warps counts no more. */
 static void leave(struct la_w *la, unsigned warp)
 {
     deactivate(la, warp);
@@ -155,8 +155,8 @@ static enum state state_of(const struct la_w *la, unsigned warp)
     }
 }
 
-/** Those that wait for other warps, a launch or a time leave; of those that wait for memory one, that issued last if it is
- *  one, else the oldest. */
+/** Makes all warps inactive that wait for other warps, a launch or a time, and one that waits for memory: the warp that
+ *  issued last if it waits so, else the oldest. */
 static bool demote(struct la_w *la)
 {
     int miss = -1;

@@ -26,7 +26,7 @@ struct walker {
     const struct tim_code *code;
     unsigned open;        /* 1 + the innermost loop of a kernel that contains its last instruction; 0: none */
     uint64_t instruction; /* the last load counted in `reuses` */
-    struct pending {      /* its latest loads in loops; their accesses may be made in a later iteration */
+    struct pending {      /* latest loads of the warp in loops; their accesses may be made in a later iteration */
         uint64_t instruction, trip, last;
     } pending[PENDING];
     unsigned next;        /* index in `pending` to be written next */

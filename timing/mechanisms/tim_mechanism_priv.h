@@ -47,7 +47,7 @@ struct tim_mech_core {
     uint64_t now;                       /* the current cycle */
     uint64_t assigned;                  /* number of warps ever assigned */
     uint64_t over;                      /* `account`: the first cycle that the counters need not include */
-    const struct tim_reach *slices;     /* of the launches; NULL: nothing asks */
+    const struct tim_reach *slices;     /* the launches' slices; NULL: no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a live lane at a pc of [from, to], in the split that runs or in any other? */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
@@ -69,7 +69,7 @@ struct tim_mech_issue {
 };
 /** A block on the core. */
 struct tim_mech_block {
-    unsigned place; /* of the core's, while it is there */
+    unsigned place; /* index of the block among the core's blocks, while it is on the core */
     const struct emu_grid *grid;
     uint64_t linear;
     unsigned arrays; /* what it will access of each, as slices of its kernel say; 0: there are none */
@@ -214,20 +214,20 @@ extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_be
 /** Enabled mechanisms of one core. A zeroed struct has none. */
 struct tim_mechs {
     unsigned count;
-    bool every_cycle; /* one of them is asked in cycles without a ready warp, too */
-    bool reaches;     /* one of them wants to know what warps reach */
-    bool picks;       /* one has that hook */
-    struct tim_mech *packets; /* the one that makes packets; NULL */
-    bool touches, resides; /* one has that hook */
-    bool cycle;       /* one has that hook */
-    struct tim_mech *fetches; /* the one that has that hook; NULL: none */
-    struct tim_mech *chooses; /* the same of that one */
-    /** What `cycle` was asked with last. */
+    bool every_cycle; /* a mechanism acts in cycles without a ready warp, too */
+    bool reaches;     /* a mechanism has hook `reaches` */
+    bool picks;       /* a mechanism has hook `picks` */
+    struct tim_mech *packets; /* the mechanism that makes packets; NULL: none */
+    bool touches, resides; /* a mechanism has hook `touches`; a mechanism has hook `resides` */
+    bool cycle;       /* a mechanism has hook `cycle` */
+    struct tim_mech *fetches; /* the mechanism that has hook `fetches`; NULL: none */
+    struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
+    /** Arguments of the last call of hook `cycle`, and whether they still hold as schedulers issue. */
     struct tim_mechs_query {
         bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue, and */
-        bool shares_pipes; /* those after the first by pipes */
-        uint64_t at;      /* 1 + the cycle */
-        unsigned lsu_used; /* then */
+        bool shares_pipes; /* schedulers share pipes: an issue of one may change the ready warps of later ones */
+        uint64_t at;      /* 1 + the cycle of the call */
+        unsigned lsu_used; /* core->lsu_used at the call */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
         /* enum tim_stall: the reason counted for a slot without an issue, mechanisms aside */
         uint8_t nearest[TIM_MAX_SCHEDS];
@@ -263,13 +263,13 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
 void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
-extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* none is ready */
+extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* an empty set of ready warps */
 /** The slot of bit @bit in word @word of a set of scheduler @sched's warps, such as `ready` of `picks`. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;
 }
-/** The one that holds the warp back; NULL: none does. */
+/** Returns the mechanism that holds the warp back; NULL: no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
 

@@ -246,7 +246,7 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 struct choice {
     unsigned id, set;
     uint8_t members;
-    bool greedy; /* it issued in the preceding cycle */
+    bool greedy; /* the gang or warp issued in the preceding cycle */
     uint64_t age, pc;
 };
 

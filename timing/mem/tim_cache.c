@@ -54,7 +54,7 @@ struct tim_cache {
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* one for each access that may wait, so always sufficient; NO_WAITER: use fresh_waiter */
+    uint32_t free_waiter; /* free waiters: one for each access that may wait, so always enough; NO_WAITER: use fresh_waiter */
     uint32_t fresh_waiter;
     size_t waiters;
     unsigned mshrs_used;

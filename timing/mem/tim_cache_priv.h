@@ -57,11 +57,11 @@ struct tim_cache_result {
     unsigned set, way;      /* invalid for a blocked access, and for a write to an absent line */
     unsigned fetch;         /* sectors to request */
     unsigned missing;       /* look-up for a read: absent sectors */
-    bool evicted;           /* another line was evicted */
+    bool evicted;           /* the access evicted another line */
     uint16_t owner;         /* hit: the owner under which the line was read */
-    uint16_t victim_owner;  /* evicted: the owner of that line */
-    uint64_t victim;        /* evicted: its address */
-    uint64_t dirty[4];      /* evicted: its bytes that must be written to the next level; often none */
+    uint16_t victim_owner;  /* evicted: the owner of the evicted line */
+    uint64_t victim;        /* evicted: address of the evicted line */
+    uint64_t dirty[4];      /* evicted: bytes of the evicted line that must be written to the next level; often none */
     size_t index;           /* internal to the cache */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);

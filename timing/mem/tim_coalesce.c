@@ -32,7 +32,7 @@ static void begin_group(struct making *m)
 /** Sets bits [@at, @at + @bytes) of the mask of a line. */
 static inline void add_bytes(uint64_t mask[4], unsigned at, unsigned bytes)
 {
-    while (bytes > 0) { /* one iteration for an aligned lane */
+    while (bytes > 0) { /* an aligned lane needs one iteration */
         unsigned n = 64 - at % 64 < bytes ? 64 - at % 64 : bytes;
 
         mask[at / 64] |= lw_mask(n) << at % 64;

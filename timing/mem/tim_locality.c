@@ -11,7 +11,7 @@ struct record {
     uint64_t warp;          /* the warp that brought the line last */
     uint32_t younger, older; /* in the list of lines in the fully associative cache */
     uint8_t lane;           /* the lowest lane that brought the line */
-    bool known;             /* it was accessed by a load */
+    bool known;             /* a load has accessed the line */
     bool held;              /* the fully associative cache contains it */
 };
 struct tim_locality {

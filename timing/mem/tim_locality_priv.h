@@ -12,10 +12,10 @@
 
 /** In the order of counters l1_hits_... and l1_misses_... in stats.def. */
 enum tim_locality_class {
-    TIM_HIT_THREAD,      /* one of the lanes of the access brought the line */
-    TIM_HIT_WARP,        /* another lane of the warp brought it */
-    TIM_HIT_OTHER,       /* another warp brought it */
-    TIM_MISS_COMPULSORY, /* the first load of the line by the core */
+    TIM_HIT_THREAD,      /* hit: a lane of the access brought the line */
+    TIM_HIT_WARP,        /* hit: another lane of the warp brought the line */
+    TIM_HIT_OTHER,       /* hit: another warp brought the line */
+    TIM_MISS_COMPULSORY, /* miss: the first load of the line by the core */
     TIM_MISS_CONFLICT,   /* a fully associative cache would have the line */
     TIM_MISS_WARP,       /* capacity: the same warp brought the line last */
     TIM_MISS_OTHER,      /* capacity: another warp brought the line last */
@@ -36,7 +36,7 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
 /** Removes the line, which a store or an atomic evicts: its next miss is not a conflict. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);
-/** Removes all lines below address @end in the same way. */
+/** Removes all lines below address @end: their next misses are not conflicts. */
 void tim_locality_invalidate(struct tim_locality *locality, uint64_t end);
 
 #endif

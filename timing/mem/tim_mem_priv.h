@@ -130,12 +130,12 @@ struct tim_slice {
     struct tim_list fills;         /* requests completed by DRAM */
     struct tim_list writes;        /* requests that go to DRAM when its queue has space */
     unsigned reading;              /* without an L2: number of reads under way */
-    bool no_capacity; /* the first packet of the input needs space in the DRAM queue; a fill resets this */
+    bool no_capacity; /* the first packet of the input needs space in the DRAM queue; a fill resets no_capacity */
     struct tim_cache_result looked; /* fast: while no_capacity, the result of the look-up */
     bool stuck;                    /* fast: it waits for a fill, as no MSHR, merge entry or way is free */
     uint64_t busy;                 /* edge before which an atomic occupies it */
     uint64_t head_since;           /* edge from which on the first packet of the input is present */
-    uint32_t arrived, newest;      /* number of packets of the input seen by the slice; the last of them */
+    uint32_t arrived, newest;      /* number of packets of the input seen by the slice; the last packet that it saw */
     struct tim_slice_stats stats;
 };
 

@@ -393,7 +393,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
     unsigned next_input = net->next_input[output];
 
     *next = UINT64_MAX;
-    for (unsigned k = 0; k <= net->want_words; k++) { /* the first word is visited twice */
+    for (unsigned k = 0; k <= net->want_words; k++) { /* visits the first word of inputs twice, in two parts */
         unsigned word = (next_input / 64 + k) % net->want_words;
         uint64_t set = wants[word];
 
@@ -525,7 +525,7 @@ static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
 
     if (!tim_mem_leave(mem, core, now, out))
         return false;
-    if (full) { /* its port may continue, after this cycle's answers */
+    if (full) { /* the port of the output that was full may continue, after this cycle's answers */
         advance(mem, now);
         wake_at_edge(mem, REPLIES, core, &mem->icnt, tim_clock_edge(&mem->icnt, now + 1));
     }

@@ -194,7 +194,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
             slice->looked = result;
         }
-        slice->no_capacity = !room && result.fetch != 0; /* then only a request that needs no DRAM access proceeds */
+        slice->no_capacity = !room && result.fetch != 0; /* without capacity only a request that needs no DRAM access proceeds */
         if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);

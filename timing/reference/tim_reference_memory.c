@@ -75,7 +75,7 @@ static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint6
         tim_channel_column(mem, channel, channel->queue[i], i, edge);
         return;
     }
-    for (unsigned i = 0; i < channel->count; i++) { /* then row commands */
+    for (unsigned i = 0; i < channel->count; i++) { /* row commands come after column commands */
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 

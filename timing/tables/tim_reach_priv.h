@@ -30,12 +30,12 @@ struct tim_reach_shape {
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
 /** Returns the region of line (@x, @y). */
 uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
-/** Returns the bit of its part; 0: the line is not in region @region. */
+/** Returns the bit of the part of region @region that has line (@x, @y); 0: the line is not in the region. */
 uint64_t tim_reach_part(const struct tim_reach_shape *shape, uint32_t region, uint32_t x, uint32_t y);
 
 /** A warp's access vector: for each array the region of its block, and the parts of it that the warp accesses. */
 struct tim_reach_vector {
-    uint32_t launch; /* its number */
+    uint32_t launch; /* number of the warp's launch */
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
