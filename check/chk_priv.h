@@ -21,7 +21,7 @@ void chk_put_former(const char *former, const char *now, struct lw_sink *out);
 /** Returns a kind by name or former name; -1: none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);
-/** As chk_select; @by_name is set to the kinds that the list names themselves, not their class. */
+/** Reads a list of kinds as chk_select does; @by_name is set to the kinds that the list names, not their class. */
 enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
                                 struct lw_error *err) LW_MUST_CHECK;
 
@@ -178,7 +178,7 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence);
 /** Fills @out as far as is known for grid @sequence, which may have left the machine. */
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,
                   uint64_t lanes, uint64_t pc, struct chk_location *out);
-/** As chk_location_at(), for the instruction of a hook. */
+/** Fills @out for the instruction of a hook, which lanes @lanes execute. */
 void chk_location_of(const struct chk *chk, const struct emu_hook_site *site, uint64_t lanes, struct chk_location *out);
 static inline uint64_t chk_site_pc(const struct emu_hook_site *site)
 {
@@ -207,7 +207,7 @@ enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Records @finding, or counts it at its site, after checking logged accesses. The message is borrowed.
  *  Returns its index, CHK_DROPPED if there are too many, CHK_LOST without memory. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
-/** As chk_add(), with the message in @text, which is freed. */
+/** Records a finding as chk_add() does, with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
 /** Returns a finding with a count of @count and empty names. */
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);

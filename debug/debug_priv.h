@@ -25,7 +25,7 @@ struct dbg_watch_lane {
     unsigned lane;
 };
 
-/** Lanes of a warp that are at @pc and whose stop there has been reported. */
+/** Lanes of a warp that are at @pc and whose stop at @pc has been reported. */
 struct dbg_reported_lanes {
     dbg_thread_id id;
     uint64_t pc, lanes;
@@ -50,7 +50,7 @@ struct dbg_watched {
     uint64_t warps;      /* scope BLOCK: number of the block's warps */
     unsigned lane;       /* scope LANE: the owning lane */
     unsigned bytes;
-    bool memory;         /* true: generic addresses; false: registers */
+    bool memory;         /* true: the ranges are generic addresses; false: registers */
     uint64_t low;        /* memory: first address; registers: offset in their debug address range */
     uint8_t window;      /* top byte of the registers' debug address range, 0xF0 to 0xF3 */
     bool bit;            /* the watched bytes are one lane's bit of a predicate, shown as one byte */
@@ -120,8 +120,8 @@ struct dbg {
     struct dbg_stoppoint_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;
-    struct dbg_findings *findings; /* NULL until the first finding */
-    struct dbg_watch *watch; /* NULL until the first watchpoint or catchpoint */
+    struct dbg_findings *findings; /* findings of checkers; NULL until the first finding */
+    struct dbg_watch *watch; /* watchpoints; NULL until the first watchpoint or catchpoint */
     bool hits_valid;         /* nothing that @hits depends on has changed since @hits was computed */
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
@@ -166,10 +166,10 @@ void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Finds core and slot of a resident thread and materialises the block's state. Returns false when the thread
  *  is gone. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
-/** As dbg_warp_locate(), and gets the split of one lane. Returns false also where that lane has exited. */
+/** Finds core and slot of a resident thread, and the split of lane @lane. Returns false also when the lane has exited. */
 bool dbg_lane_locate(const struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_warp *warp,
                      struct emu_split_view *split);
-/** As dbg_warp_locate(), and gets the warp's state. */
+/** Finds core and slot of a resident thread, and gets the warp's state. Returns false when the thread is gone. */
 bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
                    struct emu_warp_view *view);
 /** Returns the queued launch with sequence number @sequence; NULL: none. */
@@ -425,7 +425,7 @@ uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uin
 /** Finds the piece of a variable that a debug address of dbg_value_address() is in, and its lane. Returns
  *  false if it is not known. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
-/** As dbg_mem_access, for addresses of dbg_value_address(). */
+/** Accesses memory as dbg_mem_access() does, at an address of dbg_value_address(). */
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
 /** Returns the scalar register at an offset of a lane's part of the range 0xF8; a number past all registers
  *  if there is none. */
@@ -461,7 +461,7 @@ struct dbg_frame_location {
     uint64_t pc;            /* pc of the frame; for a caller, of the call */
     unsigned frame;         /* index of the dbg_frame_at() frame that contains it */
     char name[256];         /* name of its function; "": none */
-    const char *file;       /* NULL: no line is known */
+    const char *file;       /* source file of the frame; NULL: no line is known */
     unsigned line;
     bool inlined;           /* the frame is an inlined call */
     int64_t call;           /* entry of that inlined call, -1: none */
@@ -567,7 +567,7 @@ bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** Prints a type as a declaration names it, "const float *", after @skip dimensions. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);
-/** As dbg_type_print(), with type names expanded, and structures and enumerations with their members. */
+/** Prints a type with type names expanded, and structures and enumerations with their members. */
 void dbg_type_print_whole(const struct isa_debug *debug, int64_t type, unsigned skip,
                           struct lw_sink *out);
 /** Gets the debugger's type of a base, enumeration or pointer type. Returns false for an aggregate. */

@@ -54,7 +54,7 @@ void emu_warp_prefetch(const struct emu_warp *state);
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err);
-/** As emu_warp_step(), for the warp whose state is @state (emu_warp_state). */
+/** Executes one instruction of a split, as emu_warp_step() does, for the warp whose state is @state. */
 enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
                                 struct emu_event *ev, struct lw_error *err);
 /** Members of events that a core fills. */

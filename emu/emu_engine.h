@@ -40,7 +40,7 @@ struct emu_stop {
  *  after this instruction. It must not change state. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
-    struct emu_observer *next; /* for the list of observers */
+    struct emu_observer *next; /* next observer in the list of observers */
 };
 
 /** Kinds of resident slots that are numbered over the whole machine. */

@@ -40,7 +40,7 @@ struct emu_tag {
 /** A vector register that an instruction reads or writes. */
 struct emu_tag_change {
     uint8_t reg;
-    bool read, written; /* by the instruction's operands, even if the guard is false in all lanes */
+    bool read, written; /* the instruction's operands read or write it, even if the guard is false in all lanes */
     struct emu_tag before, after;
 };
 
@@ -59,7 +59,7 @@ enum emu_access_kind {
  *  lane). */
 struct emu_event_segment {
     uint64_t lanes, base;
-    int64_t stride; /* 0 for one lane */
+    int64_t stride; /* distance of the lanes' addresses; 0 for one lane */
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
@@ -71,7 +71,7 @@ enum { EMU_EVENT_SEGMENTS = 8 };
 struct emu_access {
     enum isa_space space;      /* space of the lowest lane, after generic resolution */
     enum emu_access_kind kind;
-    uint8_t bytes;             /* for each lane */
+    uint8_t bytes;             /* bytes that each lane accesses */
     uint8_t order, scope, cache; /* values of the modifier groups */
     /** The access fetches texels of a texture. `lanes` are those that read a texel; the instruction's other
      *  lanes fetched outside the texture and read nothing. The read of the descriptor is not listed. */

@@ -8,7 +8,7 @@
 struct emu_launch {
     const struct emu_program *program;
     const struct isa_function *kernel;
-    uint32_t grid[3], block[3]; /* all >= 1 */
+    uint32_t grid[3], block[3]; /* blocks of the grid, threads of a block: all >= 1 */
     uint32_t offset[3];         /* OpenCL global work offset */
     uint32_t work_dim;          /* 1..3 */
     uint32_t dynamic_shared_bytes;

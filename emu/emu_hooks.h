@@ -56,7 +56,7 @@ struct emu_access_log {
     const struct emu_core *core;
     const struct emu_program *program;
     uint64_t *data;
-    unsigned used, capacity; /* in units of 8 bytes */
+    unsigned used, capacity; /* filled part and size of `data`, in units of 8 bytes */
 };
 /** Generic addresses [first, end) whose accesses need no callback. */
 struct emu_hook_filter {
@@ -74,8 +74,8 @@ struct emu_hook_access {
     struct emu_hook_site at;   /* at.lanes: lanes that access memory, not 0 */
     enum emu_access_kind kind;
     enum isa_space space;      /* the instruction's space, which may be ISA_SPACE_GENERIC */
-    unsigned bytes;            /* for each lane */
-    unsigned piece_count;      /* 0: the addresses are in `address` */
+    unsigned bytes;            /* bytes that each lane accesses */
+    unsigned piece_count;      /* number of segments in `piece`; 0: the addresses are in `address` */
     struct emu_addr_segment piece[2]; /* the lanes as at most two segments */
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
     /** All 0 at the call. The callback may fill it in: this instruction then needs no callback while all its

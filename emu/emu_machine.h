@@ -47,7 +47,7 @@ struct emu_config {
     const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
     const char *push_order;     /* engine `stack`: row of emu_push_order_names; NULL: "smaller" */
     const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
-    unsigned split_quantum;     /* 0: the policy's default (64 for rr_quantum) */
+    unsigned split_quantum;     /* instructions of a split's slice; 0: the policy's default (64 for rr_quantum) */
     unsigned fairness_window;   /* fairness limit in warp instructions; 0: the policy alone decides */
     bool merge;                 /* merge splits at equal pcs on selection */
     unsigned resident_warps;    /* default: 2,048 */
@@ -66,7 +66,7 @@ struct emu_config {
     unsigned heap_bytes;        /* limit of all live objects that kernels got from malloc; default: 8 MiB */
 };
 void emu_config_default(struct emu_config *config);
-extern const char *const emu_policy_names[]; /* NULL-terminated */
+extern const char *const emu_policy_names[]; /* names of the policies, NULL-terminated */
 extern const char *const emu_reconv_names[];
 /** Side of a divergent branch that the `stack` engine runs first: the smaller, the larger, or the one that
  *  falls through. */
@@ -99,7 +99,7 @@ struct emu_machine_event {
 struct emu_machine_listener {
     void (*on_machine_event)(struct emu_machine_listener *listener,
                              const struct emu_machine_event *event);
-    struct emu_machine_listener *next; /* for the list of listeners */
+    struct emu_machine_listener *next; /* next listener in the list of listeners */
 };
 
 /** Filter that lets memory instructions continue without their faulting lanes, on every engine. It is called

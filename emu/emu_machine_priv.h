@@ -49,7 +49,7 @@ struct emu_core {
 
 /** Returns the block in @slot; NULL: the slot is free. */
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
-/** Returns warp @warp of the block in @slot; NULL: there is none. */
+/** Returns warp @warp of the block in @slot; NULL: there is no such warp. */
 struct emu_warp *emu_warp_at(const struct emu_core *core, unsigned slot, unsigned warp);
 
 enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };
@@ -71,7 +71,7 @@ struct emu_machine {
     struct lw_hash text_hash;
     struct emu_text text;
     const struct emu_policy *policy;
-    const struct emu_reconv *reconv; /* NULL: cbar */
+    const struct emu_reconv *reconv; /* the reconvergence engine; NULL: cbar */
     enum emu_push_order push_order;
     unsigned breakpoint_count;
     struct emu_machine_listener *listeners;

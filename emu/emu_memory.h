@@ -59,7 +59,7 @@ enum emu_texture_edge {
 /** Texture in global memory, as `tex` fetches from it without filtering (docs/reference/memory.md). */
 struct emu_texture {
     uint64_t address;         /* address of the first texel */
-    uint32_t width, height;   /* in texels; height 0: one dimension */
+    uint32_t width, height;   /* size in texels; height 0: one dimension */
     uint32_t pitch_bytes;     /* distance of rows */
     uint8_t bits, components; /* bits 8, 16 or 32; components 1, 2 or 4 */
     enum emu_texel_kind kind;

@@ -88,7 +88,7 @@ struct emu_warp {
     struct emu_block *block;
     uint64_t all;          /* lw_mask(width); few instructions use it */
     uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets */
-    uint8_t last_column, last_row; /* of lanes, W being (last_column + 1) * (last_row + 1) */
+    uint8_t last_column, last_row; /* of the warp's lanes; W is (last_column + 1) * (last_row + 1) */
     uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: [row index] tags; NULL in other modes */
     uint8_t *cstate;
@@ -129,7 +129,7 @@ struct emu_warp {
                                                   * vectors materialised */
     struct emu_simt simt;  /* `stack` only; owns memory: emu_split_fini() */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
-    uint32_t local_bytes;  /* for each lane */
+    uint32_t local_bytes;  /* bytes of local memory of each lane */
     unsigned breg_count;
     uint64_t (*breg)[EMU_MAX_LANES]; /* [breg_count][lane] group numbers: emu_breg_number() */
     struct emu_breg_form bform[ISA_BREG_COUNT]; /* initially zeros */
@@ -224,7 +224,7 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     memset(w->proved, 0, sizeof w->proved); /* the facts hold for this run only */
 }
 
-/** As emu_count_run(), for a run that ends before @di, which is not executed. */
+/** Counts the instructions of a run that ends before @di, which is not executed. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_count_run(w, di - 1);
@@ -234,7 +234,7 @@ static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *
  *  theirs. The handler must return after the call. */
 void emu_raise(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                uint64_t lanes, const char *fmt, ...) LW_PRINTF(5, 6);
-/** As emu_raise(), for a memory access. */
+/** Raises a guest fault of the memory access @di for @lanes, as emu_raise() does. */
 void emu_raise_memory(struct emu_warp *w, const struct emu_dinsn *di, enum emu_fault_kind kind,
                       uint64_t lanes, enum isa_space space, uint64_t address, unsigned bytes,
                       bool write);

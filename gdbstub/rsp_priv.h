@@ -88,7 +88,7 @@ struct rsp_target {
     struct rsp_reg *regs;
     size_t count, capacity;
     unsigned mandatory;
-    uint64_t without; /* as in struct rsp_config */
+    uint64_t without; /* features left out, as in struct rsp_config */
     struct lw_buffer xml;
 };
 /** Builds the register table and target.xml; @without as in struct rsp_config. */
@@ -125,24 +125,24 @@ bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops
 
 /** A stoppoint inserted by a Z packet. */
 struct rsp_point {
-    uint64_t address, size; /* as the client sent it; size: 0 for breakpoints */
+    uint64_t address, size; /* range as the client sent it; size: 0 for breakpoints */
     uint64_t location;         /* watchpoint: the full address, with the debug address range */
     unsigned type;          /* Z packet type: the digit after the Z */
-    unsigned id;   /* number of dbg_breakpoint_add */
+    unsigned id;   /* number of the stoppoint that dbg_breakpoint_add gave */
     const void *code; /* owned conditions and commands (rsp_points.c); NULL: none */
 };
 
 /** Owner of a watchpoint on a range and type: the lane that was in focus when the user set it. The Z packet,
  *  sent when the run resumes, does not name it. */
 struct rsp_watch_lane {
-    uint64_t address, size; /* size 0: none */
+    uint64_t address, size; /* watched range; size 0: no watchpoint */
     unsigned type;          /* Z packet type */
     struct dbg_lane_ref lane_ref;
 };
 
 /** Watchpoint of the last reported stop. */
 struct rsp_watch_report {
-    uint64_t address, size; /* size 0: none */
+    uint64_t address, size; /* watched range; size 0: no watchpoint */
     unsigned type;
 };
 
@@ -176,7 +176,7 @@ struct rsp_known {
  *  many, those that gdb is likely to need. gdb spends time on each listed warp at each stop, which is most of
  *  the time of a step. */
 struct rsp_listing {
-    unsigned limit; /* 0: no limit */
+    unsigned limit; /* greatest number of listed warps; 0: no limit */
     bool all, one_block;
     uint32_t block[3];
     dbg_thread_id focus[2]; /* warps that are always listed: the foci at rsp_listing_begin */
@@ -278,7 +278,7 @@ struct rsp {
                                 * none */
     } chosen; /* the thread that the user has selected, as far as gdb's packets show it */
     struct {
-        dbg_thread_id id; /* 0: none */
+        dbg_thread_id id; /* number of a thread; 0: none */
         uint64_t pc;
         bool noted;
     } reported; /* breakpoint hit that was reported last, while the client has set or written nothing since */

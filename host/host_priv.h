@@ -13,13 +13,13 @@ enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
 /** A kernel and its module: a handle for users. */
 struct lanewise_kernel {
     struct lanewise_module *module;
-    const struct isa_function *function; /* of the program */
+    const struct isa_function *function; /* the kernel's function in the program */
 };
 
 struct lanewise_module {
     struct lanewise_machine *machine;
     struct lanewise_module *next;
-    char *source; /* for messages */
+    char *source; /* name of the source for messages */
     char *log;    /* output of the compiler; owned; NULL: none */
     struct isa_object *object;
     struct emu_program *program;
@@ -44,17 +44,17 @@ struct host_settings {
     struct emu_config config;
     bool check;                /* set by the user */
     uint64_t kinds;
-    char *base, *run;          /* NULL: not set */
-    unsigned max_findings;     /* 0: not set */
+    char *base, *run;          /* settings of checkers' reports, owned; NULL: not set */
+    unsigned max_findings;     /* setting of the greatest number of findings; 0: not set */
     uint32_t read_poison;
     unsigned coverage, profile, by_launch; /* 1: requested */
     struct lnc_limits limits;
-    struct chk_suppressions *suppressions; /* or NULL */
+    struct chk_suppressions *suppressions; /* suppressions of findings, or NULL */
 };
 
 struct lanewise_machine {
     struct host_settings settings;
-    struct emu_machine *machine; /* NULL until something is loaded or allocated */
+    struct emu_machine *machine; /* the machine; NULL until something is loaded or allocated */
     struct emu_engine *engine;
     struct tim_config *timing;
     struct lanewise_module *modules;
@@ -62,7 +62,7 @@ struct lanewise_machine {
     struct lw_buffer error;
     unsigned buffers; /* number of buffers named so far */
     bool stopped;     /* stopped by a fault or a hang, or lanewise_finish: nothing can run any more */
-    struct chk *chk;  /* NULL: no checks are enabled */
+    struct chk *chk;  /* the checker; NULL: no checks are enabled */
     char *base, *here; /* folders for file names of findings, owned; or NULL */
     struct emu_stop stop;           /* the stop that ended the last run of the engine */
     double seconds;   /* seconds of execution so far */

@@ -153,12 +153,12 @@ struct lnc_file {
     const char *folder; /* folder of the launch file, with the slash; "" if none */
     const char *source; /* path, resolved; the first of several */
     const char **sources;
-    size_t source_count; /* 0: no list */
+    size_t source_count; /* number of sources in a list; 0: no list */
     const struct lw_yaml *source_node;
     const char **options;
     size_t option_count;
     const char *compiler;
-    uint32_t stack_bytes; /* for recursion; 0: the default */
+    uint32_t stack_bytes; /* bytes of stack for recursion; 0: the default */
     bool keep_values, lat_barriers; /* ptx_options */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
@@ -265,7 +265,7 @@ struct lnc_members {
      * without memory. */
     bool (*put)(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                 struct lw_sink *out);
-    struct lw_arena *arena; /* for the paths */
+    struct lw_arena *arena; /* arena in which the paths are allocated */
 };
 /**
  * Writes a structure passed by value, of @bytes, to @out as "{struct: [{s32: 5}, A]}", with a text of

@@ -8,14 +8,14 @@
 
 /** A parameter of the kernel, or a member of a structure parameter, and the option given for it. */
 struct lnc_slot {
-    const struct isa_param *param; /* for a member: generated from its type */
-    const char *name;   /* in the source, else as in the object; NULL: none. For a member "p.rows" */
+    const struct isa_param *param; /* the parameter; for a member: generated from the member's type */
+    const char *name;   /* name in the source, else in the object; NULL: none. For a member "p.rows" */
     struct lnc_element member; /* for a member: its type, u64 for a pointer; else `count` is 0 */
     unsigned first, members; /* for a structure: its members' slots; `members` 0: not a structure, or one without a
                               * form */
     bool is_array; /* for a structure: all members have one type, so numbers between commas are accepted */
-    const char *names; /* for a structure given by members: "rows, cols" */
-    int64_t type;       /* in the debug information, or ISA_NO_DIE */
+    const char *names; /* names of the members of a structure given by members: "rows, cols" */
+    int64_t type;       /* type in the debug information, or ISA_NO_DIE */
     const char *value;  /* text after the "=" of an option; NULL: nothing was given */
     const char *option; /* "--arg n=1024" */
     /* for a buffer: */
@@ -23,7 +23,7 @@ struct lnc_slot {
     const char *declared; /* "{type: f32, count: 4, init: 1}", with file names relative to the working folder */
     const char *elsewhere; /* as `declared`, for a launch file in another folder */
     const char *element; /* type of the buffer's elements: "f32" */
-    const char *argument; /* in the form of launch files */
+    const char *argument; /* argument as launch files write it */
 };
 struct lnc_directing {
     const struct lnc_direct *d;
@@ -41,7 +41,7 @@ struct lnc_directing {
 struct lnc_text {
     struct lw_sink sink; /* first member: lnc_text_init's writer is passed this */
     struct lw_buffer buffer;
-    bool lost; /* memory was short for some of it */
+    bool lost; /* memory was too short for some of the text */
 };
 void lnc_text_init(struct lnc_text *text);
 void lnc_text_fini(struct lnc_text *text);

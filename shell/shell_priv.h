@@ -79,7 +79,7 @@ enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_erro
 /** Runs lines; an error is prefixed with "NAME:LINE". @text is modified. */
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
-/** As sh_text_run(), for a file. */
+/** Runs the lines of a file; an error is prefixed with "PATH:LINE". */
 enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns a number that changes when the focus warp executes, or the focus moves to another one. */
 uint64_t sh_moment(const struct shell *shell);
@@ -104,7 +104,7 @@ void sh_define_fini(struct shell *shell);
 struct sh_candidates {
     char **items; /* owned, with its items */
     size_t count, capacity;
-    bool files; /* names of files are candidates, too */
+    bool files; /* names of files are candidates for completion, too */
 };
 
 /**

@@ -9,7 +9,7 @@
 struct chk_library {
     const struct emu_program *program;
     uint8_t *known;   /* by instruction */
-    char **texts;     /* by file of the program; NULL: not read, or @no_text */
+    char **texts;     /* text of each file of the program; NULL: not read, or @no_text */
     bool *no_text;
     unsigned file_count;
 };

@@ -47,7 +47,7 @@ struct init_page {
 };
 /** Location to which an undefined value was stored. */
 struct init_mark {
-    uint64_t key; /* 0: free */
+    uint64_t key; /* key of the entry; 0: the entry is free */
     uint32_t from;
 };
 struct init_memory {
@@ -58,7 +58,7 @@ struct init_memory {
     uint64_t tracked;                     /* number of pages that are not defined */
     uint32_t in_table[INIT_TABLE];        /* for each entry of `table`: number of its pages that are not defined */
     struct { uint64_t first, end; } there; /* cached range of the live allocation used last */
-    struct lw_table marks; /* of struct init_mark */
+    struct lw_table marks; /* table of struct init_mark */
 };
 
 struct init_warp;

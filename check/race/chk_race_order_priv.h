@@ -91,7 +91,7 @@ struct race_block {
     unsigned slot;
     uint32_t grid;   /* sequence number */
     uint64_t linear;
-    uint32_t block_id; /* 0: there are too many blocks, this one is not checked */
+    uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
     uint32_t start;    /* records before this clock are of another block's shared memory */
     uint32_t vc_floor;
     uint32_t vc_block;  /* clock up to which all threads are ordered after the block; vc_shared: the same for
@@ -109,7 +109,7 @@ struct race_block {
     unsigned warp_count, width;
     struct race_vclock *vclock, *pending[2]; /* common to all threads */
     uint32_t *vc_warps;   /* [warp][warp], where warps differ; or NULL */
-    struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* for bar.arrive; or NULL */
+    struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* clocks of barriers with bar.arrive; or NULL */
     struct race_page_shadow shared;
     struct race_warp warp[];
 };
@@ -126,7 +126,7 @@ struct race_sync_var {
 };
 /** A pair of sites with a finding. */
 struct race_pair {
-    uint64_t key; /* 0: free */
+    uint64_t key; /* key of the entry; 0: the entry is free */
     int finding;  /* -1: the finding was suppressed */
     uint64_t access, other; /* number of the access and other warp at the first occurrence */
     uint64_t counted;       /* number of the lane check that was counted last */
@@ -138,7 +138,7 @@ enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire fo
 /** Returns whether what thread @tid did up to @time is ordered before what @lane does now. */
 enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time);
-/** As race_ordered_one(), for record @k of a cell, which is not empty. */
+/** Returns whether record @k of a cell, which is not empty, is ordered before what @lane does now. */
 enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
                              const struct race_page_shadow *cells, uint32_t i, unsigned k);
 /** Records that the split of a warp is @lanes from now on, of @live ones: accesses before all were together
@@ -160,12 +160,12 @@ bool race_waits_for(struct chk_race *race, uint32_t site);
 /** Returns true if the access and that of a record's @site are atomics of two sizes, which PTX does not make
  *  atomic for each other. */
 bool race_two_sizes(const struct race_access *ctx, uint32_t site);
-/** As race_found for a weak load and an unordered weak store of another block, if their race was reported
+/** Counts the race of a weak load and an unordered weak store of another block, if their race was reported
  *  before this access. Returns false if it was not; then nothing is done. */
 bool race_found_repeat(const struct race_access *ctx, uint32_t site);
-/** Returns the finding that counts such races, if theirs was reported before this access; -1: it was not. */
+/** Returns the finding that counts races of @site, if their race was reported before this access; else -1. */
 int race_found_before(const struct race_access *ctx, uint32_t site);
-/** Returns true if @lane stores the value that is there, and no enabled kind reports such races. */
+/** Returns true if @lane stores the value that memory has at @at, and no enabled kind reports such races. */
 bool race_stores_what_is(const struct race_access *ctx, unsigned lane, uint64_t at);
 /** Returns true if @lanes store one value, so that there is no race of an enabled kind between them. */
 bool race_stores_same(const struct race_access *ctx, uint64_t lanes);

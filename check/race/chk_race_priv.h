@@ -63,7 +63,7 @@ struct race_packed_state {
 };
 /** Logged accesses that have not been checked yet. */
 struct race_batch_state {
-    struct race_batch *log; /* NULL: the interpreter calls the hook for each access */
+    struct race_batch *log; /* batch of accesses; NULL: the interpreter calls the hook for each access */
     const unsigned *log_used; /* number of words in the log; or 0 */
     bool is_flushing;
 };

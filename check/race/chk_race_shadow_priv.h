@@ -188,10 +188,10 @@ struct race_access;
  *  host's last launch, until another kind of access reaches the page. Lane l is at @address + (l - first of
  *  @lanes) * @step, or (@each not NULL) each[l]. Returns false if it is not deferred. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replays the deferred reads of a page; from now on its shadow is valid. Without memory for it it has no
+/** Replays the deferred reads of a page; from now on the page's shadow is valid. Without memory the page has no
  *  rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
-/** As race_deferred_page_flush(), for all pages of a range. */
+/** Replays the deferred reads of all pages of a range; from now on their shadows are valid. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Drops all lists, and marks all pages as not valid. */
 void race_deferred_forget(struct chk_race *race);
@@ -220,11 +220,11 @@ struct race_range {
     uint64_t first, end;
     uint32_t epoch;  /* race_shadow.epoch for which the state is valid */
     enum race_state state;
-    bool written;    /* a kernel has written it */
+    bool written;    /* a kernel has written the allocation */
     struct race_deferred deferred;
-    struct race_packed *packed; /* or NULL */
+    struct race_packed *packed; /* packed cells of the allocation, or NULL */
 };
-/** Returns the allocation at @offset; NULL: none that is handled as a whole. */
+/** Returns the allocation at @offset; NULL: no allocation there is handled as a whole. */
 struct race_range *race_range_at(struct chk_race *race, uint64_t offset);
 /** Resets the state of @r for the reads since the host's last launch. */
 void race_range_begins(const struct chk_race *race, struct race_range *r);
@@ -232,7 +232,7 @@ void race_range_begins(const struct chk_race *race, struct race_range *r);
 void race_range_ends(struct chk_race *race, uint64_t offset, uint64_t bytes);
 /** Defers a read in its allocation's list; its first lane is at @at. Returns false if it is not deferred. */
 bool race_defer_allocation(const struct race_access *ctx, uint64_t at);
-/** As race_defer_allocation(), for a read in the batch, at the clock @now. */
+/** Defers a read of the batch in the list of allocation @r, at the clock @now. Returns false if it is not deferred. */
 bool race_defer_record(const struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                        uint32_t now);
 /** Replays the deferred reads of the allocation at @offset. */

@@ -13,7 +13,7 @@ enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_M
  *  one. */
 struct chk_region {
     uint32_t branch, join; /* instructions */
-    uint32_t next;          /* the next region that ends where this one does, plus 1; 0: none */
+    uint32_t next;          /* the next region with the same end, plus 1; 0: none */
     bool loops;             /* control flow can return to the branch before its sides reconverge */
 };
 /** Actions before an instruction, as bits. */
@@ -34,7 +34,7 @@ struct chk_regions {
         bool calls;
     } *function;         /* [function of the object] */
     uint32_t *branch_at; /* [instruction] the region of a branch, plus 1; 0: none. NULL without regions */
-    uint32_t *close_at;  /* [instruction] the first of the regions that end there, plus 1 */
+    uint32_t *close_at;  /* [instruction] the first of the regions that end at the instruction, plus 1 */
 };
 /** Analyses a program. @branches: find regions; else there are none. Returns NULL without memory. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
@@ -60,10 +60,10 @@ struct chk_arrivals {
     size_t count, room;
 };
 /** Checks a barrier for all live threads when it completes: @came are the threads that reached it, @ended
- *  those that have exited since the last one. Reports threads that took branches in different ways. Returns
+ *  the threads that have exited since the last barrier. Reports threads that took branches in different ways. Returns
  *  true if that is why they wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** As chk_paths_converge(), for a barrier that never completes, of a resident block that hangs. Returns true
+/** Checks a barrier that never completes, of a resident block that hangs. Returns true
  *  if something was reported. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);

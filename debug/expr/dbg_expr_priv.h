@@ -7,7 +7,7 @@
 
 enum { DBG_MAX_NAME = 64, DBG_MAX_TYPE_DEPTH = 8 /* nesting of structures */ };
 
-/* What an assignment can write to. */
+/* Kinds of targets that an assignment can write to. */
 enum dbg_target {
     DBG_TARGET_NONE,
     DBG_TARGET_V,
@@ -90,7 +90,7 @@ void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
 /** Skips blanks and @token if it comes next; returns whether it did. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
-/** As dbg_expr_take() for a closing bracket, without which the expression fails. */
+/** Skips the closing bracket @token; without the bracket the expression fails. */
 bool dbg_expr_close(struct dbg_expr *e, const char *token);
 /** Evaluates a whole expression to a value; dbg_expr_unary() evaluates prefix operators and what follows to
  *  an operand. */
@@ -201,7 +201,7 @@ enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
 /** Prints an operand by type; at most @most values of an aggregate, then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
-/** As dbg_typed_print(), with memory as it was in @image. */
+/** Prints an operand by type, with memory as it was in @image. */
 void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
                            unsigned most, struct lw_sink *out);
 /** Prints @count consecutive values from @o on: pointer@count. */
@@ -211,7 +211,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
-/** Parses a type at e->at and advances past it. Returns false and does not move if there is none. */
+/** Parses a type at e->at and advances past it. Returns false and does not move if there is no type. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
 /** Prints the type of an operand. */
 void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);

@@ -94,7 +94,7 @@ struct dbg_watch_filter_search {
 /** Inserts the filter of a search; called where dbg_watch_hit_begin() is, with no other observer attached. */
 void dbg_watch_filter_search_begin(struct dbg *dbg, struct emu_observer *observer,
                           struct dbg_watch_filter_search *look);
-/** As dbg_watch_filter_step(), for a search. */
+/** Executes and observes the engine's next instruction in a search, as dbg_watch_filter_step() does in a run. */
 enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_filter_search *look,
                                    struct emu_stop *es, struct lw_error *err) LW_MUST_CHECK;
 void dbg_watch_filter_search_end(struct dbg *dbg, struct dbg_watch_filter_search *look);

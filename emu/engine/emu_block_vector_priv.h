@@ -38,7 +38,7 @@ struct bv_step {
     bool exit, ends;          /* ends: a block with lanes that reach this is not executed block-wide */
     bool last;                /* after it nothing can abandon block-wide execution: only exits and scalar
                                * instructions follow, which cannot fault if all lanes execute */
-    uint8_t mode, scale;      /* of addresses */
+    uint8_t mode, scale;      /* addressing mode, and scale of the address's index */
     uint8_t bytes, words;     /* bytes of a lane's access, and its registers */
     uint8_t size;
     uint32_t *saved;           /* deferred stores: values */

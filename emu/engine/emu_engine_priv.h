@@ -66,7 +66,7 @@ struct emu_functional {
     uint64_t snapshot_at;      /* core count at which the recorder is called */
     /* host threads */
     struct emu_pool *pool;     /* thread pool, NULL before its first use; belongs to the first engine */
-    struct emu_claims *claims; /* not NULL: the grid runs on threads, which take their blocks from here */
+    struct emu_claims *claims; /* source of the engine's blocks, if the grid runs on threads; else NULL */
 };
 
 /** Creates an engine for one more thread; it runs one block at a time. Returns NULL without memory. */
@@ -113,7 +113,7 @@ bool emu_fixed_take_up_next(struct emu_functional *f);
 void emu_fixed_new_slice(struct emu_functional *f);
 /** Removes the block at @index, which has ended; the next block takes its capacity. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
-/** As emu_fixed_retire_block() for a block whose state is freed or was never created. */
+/** Removes the block at @index, whose state is freed or was never created. */
 void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */

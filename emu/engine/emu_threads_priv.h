@@ -15,7 +15,7 @@ struct emu_claims {
     const struct emu_engine *engine; /* the engine whose interrupt stops all threads */
 };
 
-/** Returns true if the grid that @f runs may run on threads now, or does so. */
+/** Returns true if the grid that @f runs may run on threads now, or runs on threads. */
 bool emu_threads_wanted(const struct emu_functional *f);
 /** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when it has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,

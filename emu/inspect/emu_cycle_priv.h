@@ -31,12 +31,12 @@ struct emu_cycle_step {
     bool apart;
     bool decided;              /* an (un)equal compare: `offset` is the bit in which the values differ, 64: none
                                 * (stored as for `local`) */
-    bool retired;              /* false: lanes only started to wait */
+    bool retired;              /* the instruction was executed; false: lanes only started to wait */
 };
 
 /** A position at which R differed; R differs as long as one such position does. */
 struct emu_cycle_slot {
-    uint8_t kind; /* 0: none, 1 + enum isa_reg_class, 16: local memory */
+    uint8_t kind; /* class of the location; 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
     uint32_t number, mask; /* register or offset, and the bits that differ */
 };

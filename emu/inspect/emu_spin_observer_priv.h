@@ -59,7 +59,7 @@ bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct
 /** Returns true if the reads of @block have been observed for long enough. Adds a new block, if there is
  *  capacity. */
 bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
-/** As emu_spin_observer_saw_reads(), without adding the block. */
+/** Returns true if @block is in the observation and its reads were observed for long enough. */
 bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);
 /** Returns true if a store of some lane, even of an unchanged value, overlaps what @poll reads in lane @lane,
  *  or may reach it. Atomics that changed nothing count as reads. */

@@ -34,7 +34,7 @@ enum emu_layer {
     EMU_LAYER_SLICE_END = 8, /* emu_slice_end_handler: the time slice ends before the instruction */
     EMU_LAYER_BUDGET = 16,   /* emu_budget_handler: the chain is left before the instruction */
     EMU_LAYER_TOP = 32,      /* above all layers */
-    EMU_HOOK_SITE = 64       /* not a layer: the hooks want this instruction, and may enable it */
+    EMU_HOOK_SITE = 64       /* bit that is not a layer: the hooks want this instruction, and may enable the hook layer */
 };
 
 static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)

@@ -443,7 +443,7 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** As emu_compare_row(), for 64-bit integers in two rows: the high words decide unless they are equal. */
+/** Compares rows of 64-bit integers, each in two 32-bit rows: the high words decide unless they are equal. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
                                   bool bu, uint64_t u, unsigned n)
@@ -462,7 +462,7 @@ EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_
     }
     return bits;
 }
-/** As emu_compare_row(), for floats, given as bits; any @op. */
+/** Compares two rows of floats, given as bits, by any @op; else as emu_compare_row(). */
 EMU_ROW uint64_t emu_compare_float(enum emu_cmp op, const uint32_t *a, const uint32_t *b,
                                    bool bu, uint32_t u, unsigned n)
 {

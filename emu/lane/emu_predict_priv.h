@@ -24,15 +24,15 @@ struct emu_predict_list {
 struct emu_predict {
     const struct isa_slices *slices;
     struct emu_predict_launch launch;
-    uint64_t *value;    /* by node */
-    uint8_t *depends;   /* by node: EMU_PREDICT_... */
-    struct emu_predict_list *list; /* by site, then by loop: the sides of its test */
-    uint8_t *needed;    /* by node, while a list is made */
+    uint64_t *value;    /* value of each node */
+    uint8_t *depends;   /* for each node: set of EMU_PREDICT_... */
+    struct emu_predict_list *list; /* for each site, then for each loop (sides of the loop's test) */
+    uint8_t *needed;    /* for each node, while a list is made: the list needs the node */
     uint64_t *variables;   /* owned; may be NULL */
     uint8_t *params;       /* owned; may be NULL */
-    struct emu_affine *affine; /* by node, once affine forms are requested */
+    struct emu_affine *affine; /* affine form of each node; NULL before the first request */
     uint64_t evaluations;
-    uint64_t pitch[ISA_SLICE_ARRAYS]; /* by array, once the array's pitch is requested */
+    uint64_t pitch[ISA_SLICE_ARRAYS]; /* bytes a row of each array, once the pitch is requested */
     bool has_pitch[ISA_SLICE_ARRAYS];
 };
 /** A value as a sum, modulo 2^bits. */

@@ -72,7 +72,7 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
-/** As emu_alloc and emu_free, for device code: these are not host steps, so no log has them. */
+/** Allocate and free memory for device code: these are not host steps, so no log has them. */
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
@@ -160,7 +160,7 @@ const char *emu_texture_refused(const struct isa_insn *insn);
 /** Executes the load or store @di for @lanes, one lane after the other; exact. Returns false if it raised a
  *  fault: then nothing was changed. */
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** As emu_mem_slow(), for atomics and reductions. */
+/** Executes the atomic or reduction @di for @lanes, one lane after the other, as emu_mem_slow() does for loads. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Executes an atomic for lanes that were checked, with their pages marked: lane l's location is host +
  *  (off[l] ^ flip). @global: in global memory, which other threads may access. */

@@ -21,7 +21,7 @@ struct emu_memory {
     struct emu_alloc_record *record; /* sorted by address; freed records remain until reuse */
     size_t count, capacity;
     uint64_t next_free;     /* first never-used offset */
-    uint64_t heap_used;     /* by malloc; each object counts in units of 16 bytes */
+    uint64_t heap_used;     /* bytes in use by malloc of kernels; each object counts in units of 16 bytes */
 };
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
     LW_MUST_CHECK;

@@ -65,7 +65,7 @@ static inline void emu_count_stalled_step(const struct emu_warp *w)
 
 struct emu_policy {
     const char *name, *summary;
-    unsigned quantum; /* 0: until the split blocks */
+    unsigned quantum; /* instructions of a split's slice; 0: until the split blocks */
     bool stacked;     /* uses the order of pushing (seq) */
     /** Returns true when candidate a precedes b; ties are broken by lowest lane. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,
@@ -88,7 +88,7 @@ void emu_split_fini(struct emu_warp *w);
 bool emu_split_select(struct emu_warp *w);
 /** Sets w->m, w->e, w->full, mask_row for @lanes of the running split. */
 void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
-/** As emu_split_select(), with a fast path for a warp of one split. */
+/** Gives a split the time slice as emu_split_select() does, with a fast path for a warp of one split. */
 static inline bool emu_split_select_soon(struct emu_warp *w)
 {
     if (w->running >= 0)

@@ -79,7 +79,7 @@ size_t emu_compact_bytes(unsigned rows);
 void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows);
 /** Materialises all rows; the tags remain. */
 void emu_compact_rows(struct emu_warp *w);
-/** As emu_compact_rows(), for an observer: states and counts do not change. */
+/** Materialises all rows for an observer: states and counts do not change. */
 void emu_compact_show(struct emu_warp *w);
 /** Makes all registers vectors. */
 void emu_compact_forget(struct emu_warp *w);

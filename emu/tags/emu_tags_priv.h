@@ -47,7 +47,7 @@ struct emu_tag_query {
     unsigned fold;
     uint64_t live;
     unsigned bits;              /* bits of the result */
-    unsigned source_bits[3];    /* 0: no such source */
+    unsigned source_bits[3];    /* bits of each source a, b, c; 0: no such source */
     struct emu_affine source[3];
     int r;                      /* SELECT, ADDC: 0 or 1 in all live lanes; -1: differs */
     unsigned dtype, stype;      /* CVT: values of DTYPE and STYPE */
@@ -86,7 +86,7 @@ struct emu_tag_insn {
     uint8_t d_words;    /* vector registers written, 0: none */
     uint8_t words[3];   /* words of the sources a, b, c as the semantics name them; 0: none */
     uint8_t is_float;   /* source modifiers are those of floats */
-    uint8_t address;    /* 0: no memory; else 1 + AMODE, CONST: 1 + AMODE_32 */
+    uint8_t address;    /* form of the address; 0: no memory; else 1 + AMODE, CONST: 1 + AMODE_32 */
     uint8_t space;      /* enum isa_space */
     uint16_t d;         /* first register written; ISA_VZ: none */
 };

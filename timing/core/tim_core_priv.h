@@ -155,15 +155,15 @@ struct tim_warp {
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
-    uint64_t held; /* 1 + the instruction line that arrived for it, even if the cache has evicted the line; 0: none */
+    uint64_t held; /* 1 + the instruction line that arrived for the warp, even if the cache has evicted the line; 0: none */
     uint64_t operand; /* constant.l0_bytes: 1 + the line for which its next instruction waits; UINT64_MAX: any line */
-    uint64_t operand_held; /* 1 + the constant line that arrived for it */
+    uint64_t operand_held; /* 1 + the constant line that arrived for the warp */
     uint64_t refetch_at;  /* earliest cycle of fetches at another pc */
     unsigned in_flight, unread; /* ops; ops with operands not read */
     unsigned writes_out; /* unanswered packets of its stores, reductions and atomics */
     uint16_t writing;    /* stores, reductions and atomics with accesses still to make */
     uint16_t missing;    /* lines and answers from outside the core for which its loads and atomics wait */
-    uint16_t unqueued;   /* memory instructions not yet in the load/store queue; with replays: with accesses left */
+    uint16_t unqueued;   /* memory instructions that have not entered the load/store queue; with replays: with accesses left */
     uint64_t memory_at;  /* collector `reserved`: cycle in which its last memory instruction enters its pipe */
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* index of the warp in its block */
@@ -197,7 +197,7 @@ enum { TIM_WARP_SLOTS = 512 }; /* places: whole 64-bit words for each of TIM_MAX
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* the warp has changed since its last check */
     uint64_t timed;     /* the warp's stall reason holds until cycle `recheck_at` */
-    uint64_t can[4];    /* by enum tim_path: only missing capacity on the path can stop it */
+    uint64_t can[4];    /* for each enum tim_path: only missing capacity on the path can stop the warp */
     /* The first struct tim_known of a scheduler holds the following members for all warps of the scheduler. */
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
@@ -274,7 +274,7 @@ struct tim_core {
     uint64_t now;            /* the cycle that runs, for clocks */
     bool idle, poked;        /* poked: a block came, or a launch that somebody waits for ended */
     bool moved;              /* the current tick changed more than counters */
-    bool ticking;            /* in a tick: `each` is not in `sums` */
+    bool ticking;            /* the core is in a tick: `each` is not in `sums` */
     bool no_capacity;            /* something waits for room in the crossbar */
     bool has_packet;         /* `packet` came while the core rested */
     bool reference;          /* the naive model: the core never rests */
@@ -458,7 +458,7 @@ struct tim_kind {
     bool fixed; /* the members below are constants of the kind, which tim_cycle_of() checks against the configuration */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
-    bool modern; /* has all features of `ampere`, as issue.control_stage; if only `fixed` is set: none of them */
+    bool modern; /* has all features of `ampere`, as issue.control_stage; if only `fixed` is set: no feature of `ampere` */
 };
 static const struct tim_kind tim_kind;
 
@@ -931,7 +931,7 @@ static inline void tim_count_idle(struct tim_core *core, unsigned s, enum tim_st
     }
     core->hot.idle[s]++;
 }
-/** Selects, from a set of stall reasons of warps, the one that the slot counts. */
+/** Selects, from a set of stall reasons of warps, the reason that the slot counts. */
 static inline enum tim_stall tim_suggest(uint32_t reasons)
 {
     return reasons != 0 ? (enum tim_stall)lw_lowest(reasons) : TIM_STALL_EMPTY;

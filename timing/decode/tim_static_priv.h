@@ -47,8 +47,8 @@ enum tim_tag_rule {
                          * none */
     TIM_TAG_BY_RESULT,  /* the results must be tagged, too: special registers, sources that are predicates */
     TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine ones the result must be tagged */
-    TIM_TAG_COMPARE,    /* uniform sources suffice; for affine ones a vector result must be tagged, else no source may wrap (unsigned) */
-    TIM_TAG_COMPARE_S,  /* uniform sources suffice; for affine ones a vector result must be tagged, else no source may wrap (signed) */
+    TIM_TAG_COMPARE,    /* uniform sources suffice; affine ones need a tagged vector result, or no wrap of sources (unsigned) */
+    TIM_TAG_COMPARE_S,  /* uniform sources suffice; affine ones need a tagged vector result, or no wrap of sources (signed) */
     TIM_TAG_ADDRESS     /* a load or store: the address is generated once */
 };
 /** Predecoded properties of an instruction, one record for each instruction of a program. Members that most

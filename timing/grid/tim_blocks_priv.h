@@ -48,7 +48,7 @@ struct tim_blocks_policy {
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
     /** Called when a launch is added. */
     void (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
-    /** Called when it enters the distributor, or as a group joins a kernel there; also when it enters again. */
+    /** Called when a launch enters the distributor, also again, or as a group joins a kernel in the distributor. */
     void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
     /** Called when block @linear of @launch has been placed on @core, or has ended there. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
@@ -108,7 +108,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
 
 /** Returns true if the launch searches for a kernel to join. */
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
-/** Lets launches that have arrived search for a kernel. Returns true if there were any. */
+/** Lets launches that have arrived search for a kernel. Returns true if there were such launches. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dtbl_tick() does something. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);

@@ -11,7 +11,7 @@
 
 /** A launch, from its arrival to the end of its last block. */
 struct tim_launch {
-    struct emu_grid *grid; /* NULL: its blocks have ended, and groups keep its entry */
+    struct emu_grid *grid; /* NULL: the launch's blocks have ended, and groups keep its entry */
     uint32_t sequence;  /* number of the grid */
     const struct tim_code *code;
     uint64_t arrived;   /* cycle from which it may be dispatched */
@@ -69,12 +69,12 @@ struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 enum { TIM_LAUNCH_LISTS = 256, TIM_ENTRIES_MOST = 1024 };
 struct tim_grid {
     const struct tim_config *config;
-    struct tim_launch **launch; /* in the order in which they were added */
+    struct tim_launch **launch; /* launches in the order in which they were added */
     size_t count, room;
     struct tim_launch *list[TIM_LAUNCH_LISTS]; /* lists of `launch` by grid, linked by next_alike */
-    struct tim_resume *resume;  /* in the order in which they were added */
+    struct tim_resume *resume;  /* suspended blocks that can continue, in the order in which they were added */
     size_t resume_count, resume_capacity;
-    struct tim_origin *origin;  /* in the order of their launch */
+    struct tim_origin *origin;  /* origins of launches that wait in their streams, in the order of the launches */
     size_t origin_count, origin_capacity;
     uint32_t newest;            /* number of the last launch by the device that was seen */
     uint64_t commands;          /* instructions that launched */

@@ -51,7 +51,7 @@ struct tim_mech_core {
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Is a live lane at a pc of [from, to], in the split that runs or in any other? */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
-    /** The lines that the warp will access, as slices of its kernel say. False: there are none. */
+    /** Gets the lines that the warp will access, as slices of its kernel say. False: the kernel has no slices. */
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
     /** The warp's place of the core's blocks. */
     unsigned (*block_of)(const void *context, unsigned warp);
@@ -72,7 +72,7 @@ struct tim_mech_block {
     unsigned place; /* index of the block among the core's blocks, while it is on the core */
     const struct emu_grid *grid;
     uint64_t linear;
-    unsigned arrays; /* what it will access of each, as slices of its kernel say; 0: there are none */
+    unsigned arrays; /* arrays whose lines the block will access, as slices of its kernel say; 0: no slices */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
 /** An access of an instruction that loads a line through L1. */
@@ -99,9 +99,9 @@ struct tim_mech_fetch {
     bool levels;           /* each scheduler has its own instruction cache */
     unsigned ports;        /* fetches per cycle that the instruction cache of the core accepts */
     const uint64_t *may;   /* superset of the slots whose buffers have space */
-    /** Does any of them have buffer space now? If several warps run, only those with the lowest fetch pc count. */
+    /** Does any of the warps have buffer space now? If several warps run, only those with the lowest fetch pc count. */
     bool (*wants)(const void *context, unsigned first, uint64_t members);
-    /** Fetches for them. The instructions are added to the buffers of all of them with the lowest fetch pc. */
+    /** Fetches for the warps. The instructions are added to the buffers of all of them with the lowest fetch pc. */
     enum tim_mech_fetched (*fetch)(const void *context, unsigned first, uint64_t members);
 };
 
@@ -205,7 +205,7 @@ struct tim_mechanism {
      *  member of the report, `"name": value`. */
     void (*report)(struct tim_mech *const *mech, unsigned cores, bool json, struct lw_sink *out);
 };
-/** In the order in which they are called. */
+/** All mechanisms, in the order in which their hooks are called. */
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
