@@ -474,7 +474,7 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
 {
     const char *text = stop->hang.detail;
 
-    if (stop->place.lanes != 0) /* not between two launches */
+    if (stop->place.lanes != 0) /* between two launches the stop names no lanes */
         end_at(chk, &stop->place);
     chk->ended_kind = stop->kind == EMU_STOP_LIMIT ? "limit" : "signal";
     set_ended(chk, lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",

@@ -19,7 +19,7 @@ struct dbg_findings {
     size_t count, capacity;
     uint64_t next;         /* instruction count at which replayed history stops for a recorded finding, UINT64_MAX:
                             * none */
-    bool stop_at;          /* the engine has been asked to stop there */
+    bool stop_at;          /* the engine's stop_at has been set to count `next` */
 };
 
 /* Returns true if an entry of @at is an instruction count. */

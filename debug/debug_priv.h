@@ -217,7 +217,7 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
  */
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity);
-/** Finds what dbg_breakpoint_hit() would find if no lane had been reported there, without ignored hits.
+/** Finds what dbg_breakpoint_hit() would find if no lane had been reported at @pc, without ignored hits.
  *  Counts nothing. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);

@@ -365,7 +365,7 @@ void rsp_do_libraries_read(struct rsp *rsp, const struct rsp_args *args)
     uint64_t from = args->n[0], size;
 
     if (!rsp->lldb || rsp->elf == NULL || rsp->config.has_file)
-        return; /* not supported */
+        return; /* the client does not get libraries from the stub */
     write_module(rsp);
     lw_buffer_init(&xml);
     lw_put(&xml.sink, "<library-list>");

@@ -568,7 +568,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
             continue;
         if (s == NULL)
             return refuse_name(t, arg, size);
-        for (unsigned k = 0; k < t->count; k++) /* as a whole, and by its members */
+        for (unsigned k = 0; k < t->count; k++) /* finds a structure that is given as a whole, and by its members */
             whole |= t->slots[k].value != NULL && s >= &t->slots[t->slots[k].first] &&
                      s < &t->slots[t->slots[k].first] + t->slots[k].members;
         if (s->value != NULL || whole || lnc_slot_by_members(t, s))

@@ -23,8 +23,8 @@ struct lnc_session {
     struct lnc_watch watch;
     struct isa_object *object;
     struct emu_program *program;
-    uint64_t *addresses; /* by buffer index; a swap exchanges them */
-    uint64_t *handles;   /* by texture index: address of its descriptor */
+    uint64_t *addresses; /* address of each buffer; a swap exchanges two addresses */
+    uint64_t *handles;   /* handle of each texture: address of its descriptor */
     uint8_t *chunk, *other_chunk;
     struct frame frames[LNC_MAX_NEST + 1];
     unsigned depth;

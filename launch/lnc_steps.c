@@ -77,7 +77,7 @@ static enum lw_status read_wide_size(const struct lnc_file *file, const struct l
     return LW_OK;
 }
 
-/** As read_wide_size(), for 32 bits. */
+/** Reads a size of 32 bits, as read_wide_size() reads one of 64. */
 static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node, uint64_t low, uint32_t high,
                                 uint32_t size[3], uint32_t *work_dim, struct lw_error *err)
 {

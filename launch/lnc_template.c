@@ -25,7 +25,7 @@ struct template {
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
-    unsigned dimensions; /* of the current kernel */
+    unsigned dimensions; /* dimensions of the current kernel */
     bool unsure; /* a 64-bit number may be a pointer */
     struct lw_arena arena;
 };
@@ -99,7 +99,7 @@ void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_elem
     case ISA_TAG_POINTER:
     case ISA_TAG_REFERENCE:
     case ISA_TAG_RVALUE_REFERENCE: snprintf(out->type, sizeof out->type, "u64"); return;
-    case ISA_TAG_ARRAY: { /* or a vector: vectors of three have the size of four */
+    case ISA_TAG_ARRAY: { /* an array, or a vector: vectors of three have the size of four */
         bool vector = isa_die_attr(debug, (uint32_t)type, ISA_AT_VECTOR) != NULL;
         bool is_const = out->is_const;
 

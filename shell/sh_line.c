@@ -23,9 +23,9 @@ struct sh_line {
     struct dbg *dbg;
     bool terminal;
     volatile sig_atomic_t dropped; /* Ctrl-C was received: drop the typed text */
-    char *history_file; /* NULL: none */
+    char *history_file; /* path of the history file; NULL: none */
     struct sigaction before;
-    char *text; /* of getline */
+    char *text; /* buffer of getline */
     size_t room;
 };
 

@@ -103,7 +103,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** As location_in(), for the warp in a slot of the core. */
+/** Gets the location of a lane of the warp in slot @warp of the core, as location_in() does. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {
@@ -378,7 +378,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     }
     if (e->now < e->check_at)
         return LW_OK;
-    e->check_at = e->now + 1024; /* all parts are checked once in a while */
+    e->check_at = e->now + 1024; /* all parts are checked every 1024 cycles */
     if (is_busy(e)) {
         e->tried = false;
     } else if (!e->tried) { /* a block whose splits all sleep: time advances to the end of the sleep */

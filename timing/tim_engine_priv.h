@@ -67,7 +67,7 @@ struct tim_engine {
     size_t *turning; /* kernels that start or end in this cycle */
     size_t turning_count, rotating_capacity;
     struct tim_samples samples;
-    struct tim_trace *trace; /* NULL: no trace */
+    struct tim_trace *trace; /* the trace; NULL: no trace is recorded */
     uint64_t trace_rotation;     /* cycle in which its window starts, or ends; UINT64_MAX: both have passed */
 };
 
@@ -121,7 +121,7 @@ void tim_kernels_count(struct tim_engine *engine, const struct emu_grid *grid, u
 /** Ends a cycle: kernels that started or ended in it read the counters. */
 void tim_kernels_account(struct tim_engine *engine);
 
-/** As tim_engine_create, with another memory system. */
+/** Creates an engine as tim_engine_create does, with another memory system. */
 typedef struct tim_memory *(*tim_memory_create_fn)(const struct tim_config *config);
 enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct tim_config *config,
                                       const struct tim_options *options,

@@ -209,7 +209,7 @@ struct tim_totals {
     const struct tim_sample *sample;
     size_t sample_count;
     uint64_t sample_cycles; /* interval between samples */
-    const char *ended;      /* what ended the run early; NULL: nothing */
+    const char *ended;      /* clause on what ended the run early; NULL: nothing */
     /** Writes further parts of a report: tables as text, or (@json) members, each after a comma. NULL: nothing. */
     void (*more)(const void *context, bool json, struct lw_sink *out);
     const void *context;    /* first argument of `more` */
@@ -403,7 +403,7 @@ uint64_t *tim_access_rows(const struct emu_access *access, uint64_t *address);
 /** Returns the wavefronts of a shared memory access; accesses of 8 and 16 bytes are split into halves and
  *  quarters of the warp, atomics into one lane for each word. 0: no lane. */
 unsigned tim_shared_passes(const struct tim_config *config, const struct emu_access *access);
-/** Returns the same for a warp of @width lanes. */
+/** Returns the wavefronts of a shared memory access of a warp of @width lanes. */
 unsigned tim_shared_passes_of(const struct tim_config *config, const struct emu_access *access, unsigned width);
 
 /* ---- caches (timing/mem/tim_cache.c): tags only, also for L2 --------------------------------- */

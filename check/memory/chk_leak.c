@@ -6,14 +6,14 @@
 
 /** Allocating location of the object last at an address. */
 struct owner {
-    uint64_t address; /* 0: free */
+    uint64_t address; /* address of the allocation; 0: the entry is free */
     uint64_t pc, block;
     uint32_t grid;
     uint8_t warp, lane;
 };
 struct chk_leaks {
     struct chk *chk;
-    struct lw_table owners; /* of struct owner */
+    struct lw_table owners; /* table of struct owner */
     struct { /* the malloc being executed: its lanes are served in ascending order */
         struct owner first;
         struct emu_core *core;

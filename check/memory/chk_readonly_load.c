@@ -20,7 +20,7 @@ struct const_pages {
 };
 struct chk_const {
     struct chk *chk;
-    struct lw_table pages; /* of struct const_pages */
+    struct lw_table pages; /* table of struct const_pages */
 };
 
 static void end(void *state)

@@ -8,7 +8,7 @@
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2) };
 /** The thread that last stored to a word, and the pc of the store. */
 struct writer {
-    uint64_t pc; /* 0: none */
+    uint64_t pc; /* pc of the store; 0: no store */
     uint64_t block;
     uint32_t grid;
     uint16_t warp;
@@ -20,7 +20,7 @@ struct stale_page {
 };
 struct chk_stale {
     struct chk *chk;
-    struct lw_table pages; /* of struct stale_page */
+    struct lw_table pages; /* table of struct stale_page */
 };
 
 static void end(void *state)

@@ -226,7 +226,7 @@ static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct ra
                            const struct emu_access_record *e)
 {
     if (!is_of(&a->keep, &a->keep_of, e))
-        return true; /* not deferred, and not checked either */
+        return true; /* the access was not deferred, and not checked either */
     a->keep.site = site_of(e);
     const bool kept = race_defer_record(&a->keep, r, e, race_clock_after(race, a->splits));
     race->access_count += kept;
@@ -342,7 +342,7 @@ void race_batch_check(struct chk_race *race)
             comes(race, &a, e);
         }
         if (a.out == a.in)
-            break; /* all remaining ones were deferred */
+            break; /* all remaining accesses were deferred */
         const struct coming *c = &a.entry[a.out++ % ENTRIES];
         const struct emu_access_record *e = c->e;
         a.lanes -= e->count;

@@ -23,7 +23,7 @@ enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
 struct race_deferred_chunk {
     struct race_deferred_chunk *next;
-    uint32_t used, room; /* in words */
+    uint32_t used, room; /* filled part and size of the list, in words */
     uint32_t data[];
 };
 enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
@@ -450,7 +450,7 @@ bool race_defer_record(const struct race_access *ctx, struct race_range *r, cons
     uint64_t odd = 0;
 
     if (!ctx->plain || !race_range_is_deferring(ctx->race, r))
-        return false; /* as any other */
+        return false; /* the read is checked as any other read */
     for (unsigned k = 0; k < n && e->scale < 2; k++)
         odd |= (uint64_t)e->word[k] << e->scale;
     if (((base | odd) & 3) != 0 || (e->form == EMU_ADDR_STRIDED && !stride_of(e, &stride)))

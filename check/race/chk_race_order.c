@@ -409,7 +409,7 @@ static bool knows_warp(const struct race_access *ctx, unsigned lane, uint32_t ti
     return w->vc_lanes != NULL;
 }
 
-/** As knows_warp(), for the lanes of all warps of the block; does not consider the clock of the block's
+/** Does what knows_warp() does, for the lanes of all warps of the block; does not consider the clock of the block's
  *  barriers. */
 static bool knows_block(const struct race_access *ctx, unsigned lane, uint32_t time)
 {

@@ -296,7 +296,7 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     free(most);
 }
 
-/** As warps_arrived(), where only some lanes of a warp arrived or wait: each lane acquires for itself. */
+/** Handles an arrival of only some lanes of a warp: each lane acquires for itself (else: warps_arrived()). */
 static void parts_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)
 {
@@ -306,7 +306,7 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
     if (waits == NULL) {
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* as above */
+        b->vc_block = b->vc_shared = race->order.clock; /* without memory orders too much: there are no false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {

@@ -119,7 +119,7 @@ static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site
     const uint64_t number = site & lw_mask(RACE_SITE_BITS);
     const uint64_t index = number - 1 - (race->sites.program_base - ISA_CODE_BASE) / ISA_WORD_BYTES;
 
-    return number == 0 || index >= emu_program_object(race->sites.program)->text_count /* of another program */
+    return number == 0 || index >= emu_program_object(race->sites.program)->text_count /* the site is of another program */
                ? NULL
                : chk_insn_at(race->sites.program, (uint32_t)index);
 }

@@ -433,7 +433,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
         lane_at(p, cell + (l - low) * step / 4 * CELL, (unsigned)l, k++, count);
 }
 
-/** As lanes_at(), for scattered lanes, or where not all lanes have a packed cell. */
+/** Does what lanes_at() does, for scattered lanes, or where not all lanes have a packed cell. */
 static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
 {
     const uint64_t all = p->ctx->access->at.lanes;

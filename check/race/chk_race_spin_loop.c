@@ -174,7 +174,7 @@ bool race_waits_for(struct chk_race *race, uint32_t site)
     struct set loaded = {{0}, false};
 
     if (number == 0 || index >= text)
-        return false; /* of another program */
+        return false; /* the site is of another program */
     if (race->sites.spin_program != race->sites.program) {
         free(race->sites.spin);
         race->sites.spin = calloc(text, sizeof *race->sites.spin);

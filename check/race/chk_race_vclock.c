@@ -91,7 +91,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     if (kept != 0) {
         out = create(kept, &short_of_memory);
         if (out == NULL)
-            return; /* harmless there */
+            return; /* without memory the clock remains as it is, which is harmless */
         for (unsigned i = 0; i < a->count; i++)
             if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];

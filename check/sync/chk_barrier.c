@@ -15,7 +15,7 @@ struct warp_arrivals {
     unsigned count;
     struct {
         struct chk_arrival arrival;
-        bool cross; /* false: a warpsync */
+        bool cross; /* false: the arrival is at a warpsync */
     } at[8]; /* limit of instructions at one time: the oldest is dropped */
 };
 /** State of a resident block. */
@@ -37,7 +37,7 @@ struct state {
 struct chk_barrier {
     struct chk *chk;
     struct chk_slots states; /* records of type struct state */
-    struct chk_regions **regions; /* of programs */
+    struct chk_regions **regions; /* regions of each program */
     size_t region_count, region_capacity;
     const struct chk_regions *regions_last;
 };

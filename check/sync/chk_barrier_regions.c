@@ -31,7 +31,7 @@ struct build {
     size_t room;
     bool *join; /* [function] it may reach a barrier */
     bool any_function_synchronises;
-    /* of the current function */
+    /* the following members describe the current function */
     const struct isa_function *function;
     struct block *block;
     uint32_t count;

@@ -7,7 +7,7 @@
 struct list {
     struct dbg *dbg;
     struct dbg_coordinates filter;
-    struct dbg_thread focus; /* the focus; id 0: there is none */
+    struct dbg_thread focus; /* thread that has the focus; id 0: there is no focus */
     struct dbg_layout layout;
     struct dbg_row row;
 };

@@ -179,7 +179,7 @@ static void put_absent(const struct emu_grid *grid, struct lw_sink *out)
                   grid->blocks_ended == 1 ? " has" : "s have");
     if (grid->blocks_placed >= grid->block_count)
         return;
-    if (grid->placed != NULL) { /* not in order */
+    if (grid->placed != NULL) { /* blocks were not placed in order */
         lw_printf(out, "; %llu blocks have not started", (unsigned long long)(grid->block_count - grid->blocks_placed));
         return;
     }

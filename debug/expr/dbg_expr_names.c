@@ -379,7 +379,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     if (!emu_lane_where(DBG_AT(&e->warp), e->lane, &split) && o->kind == DBG_TARGET_PC)
         dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
     (void)!emu_warp_view(DBG_AT(&e->warp), &view);
-    const uint64_t values[LW_COUNT_OF(states)] = { /* in the order of `states` */
+    const uint64_t values[LW_COUNT_OF(states)] = { /* values of the warp in the order of `states` */
         split.pc, e->lane, e->warp.warp, e->warp.block, e->warp.grid->sequence, split.lanes & view.exec, view.live,
         view.exec, split.id, stop->thread == e->id ? stop->hit_lanes : 0, fault != NULL ? fault->kind : 0,
         fault != NULL ? dbg_fault_address(fault) : 0, fault != NULL ? fault->lanes : 0, view.retired};

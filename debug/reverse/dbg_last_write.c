@@ -250,7 +250,7 @@ enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
 /** Location to be searched next: a register of a lane, or memory as that lane sees it. */
 struct source {
     struct dbg_lane_ref lane_ref;
-    uint64_t address; /* for registers, a debug address */
+    uint64_t address; /* generic address; for registers, a debug address */
     unsigned bytes;
     char name[48];
 };

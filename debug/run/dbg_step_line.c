@@ -15,7 +15,7 @@ static uint64_t company(const struct dbg_stepper *s)
 
 /* Lanes at one source location: all instructions of a line in one function are one location. */
 struct part {
-    const struct isa_line *row; /* NULL: not known */
+    const struct isa_line *row; /* row of the line table; NULL: not known */
     const struct isa_function *function;
     uint64_t pc, lanes;
     bool several; /* the lanes are at several instructions of the line */

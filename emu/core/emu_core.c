@@ -264,7 +264,7 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     return skipped;
 }
 
-/** As run_chain_once() under shadow tags: @budget is one instruction. */
+/** Executes one instruction, @budget, under shadow tags, else as run_chain_once() does. */
 static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
                                                        bool past_break)
 {
@@ -392,7 +392,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             budget = allowance < budget ? allowance : budget;
         }
         if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
-            /* as run_chain(), without interruptions */
+            /* executes the slice as run_chain() does, without interruptions */
             w->budget = budget;
             w->run_start = w->di;
             go(w, w->di->h);
@@ -566,7 +566,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     access->old_value = scratch->old_value;
     if (info->flags & ISA_F_ATOMIC) {
         access->service = scratch->service;
-        for (LW_EACH_BIT(k, lanes)) /* in lane order (MACHINE 6) */
+        for (LW_EACH_BIT(k, lanes)) /* in the order of lanes (MACHINE 6) */
             scratch->service[access->service_count++] = (uint8_t)k;
     }
     if (lanes == 0)

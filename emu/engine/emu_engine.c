@@ -729,7 +729,7 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     } else {
         if (emu_fixed_begin(f, r, &block, NULL) != LW_OK)
             return false;
-        block->unseen = engine->machine->again; /* true during a replay: checkers were not notified of this begin */
+        block->unseen = engine->machine->again; /* true during a replay: checkers were not notified that the block began */
     }
     *core = f->core;
     *slot = block->slot;

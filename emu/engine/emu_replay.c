@@ -15,9 +15,9 @@ struct want {
     uint64_t until;   /* instruction count to stop at */
     bool silent;      /* no breakpoints and interrupts; faults do not stop */
     struct emu_observer *observers;
-    bool one;         /* stop after one instruction, */
-    const struct emu_thread_ref *lanes; /* of these lanes; NULL: of any */
-    struct emu_event *ev; /* receives the event of that instruction */
+    bool one;         /* stop after one instruction of `lanes` */
+    const struct emu_thread_ref *lanes; /* lanes whose instruction stops the replay; NULL: any lanes */
+    struct emu_event *ev; /* receives the event of the instruction that stopped the replay */
     bool front;       /* replay only up to the log's front */
 };
 

@@ -292,7 +292,7 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
         block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
     }
     *out = emu_resident_block(f, r);
-    if ((*out)->unseen) { /* in a replay, checkers were notified the first time */
+    if ((*out)->unseen) { /* if this is a replay, checkers were notified the first time */
         (*out)->unseen = false;
         if (f->base.machine->active_hooks != NULL)
             f->base.machine->active_hooks->on_block(f->base.machine->active_hooks, f->core, (*out)->slot, true);

@@ -55,7 +55,7 @@ struct emu_history {
     double taken;        /* time at which the last snapshot was taken */
     double cost;         /* duration of the last snapshot */
     double visit_cost;   /* duration of the last snapshot in the past */
-    double speed;        /* speed of the last long replay, instructions a second; 0: none yet */
+    double speed;        /* speed of the last long replay, instructions a second; 0: no long replay so far */
     uint64_t looked_at;  /* instruction count at the last reading of the clock */
     double looked;       /* time of that reading */
     bool ended;
@@ -452,7 +452,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* for the way back */
+            take(h, true); /* takes a snapshot for the way back */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
     }

@@ -11,8 +11,8 @@ enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
     WALK_FREE = 1 << 16,       /* steps that may be analysed backwards at any time, plus for each observed step: */
-    WALK_FIRST = 2,            /* as many in the first analysis of a T */
-    WALK_MOST = 4,             /* and as many in all analyses */
+    WALK_FIRST = 2,            /* steps in the first analysis of a T, for each observed step */
+    WALK_MOST = 4,             /* steps in all analyses of a T, for each observed step */
     WALK_BYTES = 32,           /* bytes of the map of local memory that cost as much as a step */
     NEW_SLOTS = 8              /* differing positions recorded in one analysis */
 };

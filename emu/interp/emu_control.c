@@ -434,7 +434,7 @@ static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_
     }
 }
 
-/** As member_masks(), for lanes that must be members themselves; @fmt prints the lane and its mask. Returns
+/** Does what member_masks() does, for lanes that must be members of their masks; @fmt prints the lane and its mask. Returns
  *  false if a fault was raised. */
 static bool members_with_self(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *masks,
                               uint32_t value, const char *fmt, uint64_t *member)

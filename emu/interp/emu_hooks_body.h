@@ -178,7 +178,7 @@ MEM_OUTLINE bool LEVEL(hook_excluded_part)(const struct emu_warp *w, const struc
 {
     return hook_excluded(w, di, q, m, false, w->n);
 }
-/** Does the same for some lanes, mostly of a warp of 32, by comparing a row. */
+/** Does what hook_excluded() does, for some lanes, mostly of a warp of 32, by comparing a row. */
 MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
@@ -189,7 +189,7 @@ MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_di
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** Does the same for a full warp of 32, where the filter is simple. */
+/** Does what hook_excluded() does, for a full warp of 32, where the filter is simple. */
 MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&

@@ -89,7 +89,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** As mem_rows, without the high words. @mode may include MEM_SCALED: times @bytes. */
+/** Does what mem_rows() does, without the high words. @mode may include MEM_SCALED: times @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {
@@ -183,7 +183,7 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
     mem_count(w, false, false);
 }
 
-/** Moves such a row in one operation. Returns false if nothing was done. */
+/** Moves a row whose halves are equal or consecutive in one operation. Returns false if nothing was done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)

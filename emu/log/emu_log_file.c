@@ -64,7 +64,7 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 
     while (emu_log_peek(log, &at, &e, &behind, &bad)) {
         if (e.kind == EMU_LOG_STOP && behind.at == log->bytes.size) {
-            log->bytes.size = at.at; /* not replayed */
+            log->bytes.size = at.at; /* the final EMU_LOG_STOP is not replayed */
             log->retired = e.count;
             log->complete = true;
             return LW_OK;

@@ -347,7 +347,7 @@ static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const str
     const uint32_t *x = emu_row(w, di->a), *y = emu_row(w, di->a + w->stride);
     bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
     const uint8_t *at[EMU_MAX_LANES];
-    uint32_t inside[EMU_MAX_LANES]; /* all ones or zero */
+    uint32_t inside[EMU_MAX_LANES]; /* masks of the lanes inside: all ones or zero */
     struct emu_texture t;
     uint64_t handle;
     char why[160];

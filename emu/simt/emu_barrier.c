@@ -470,7 +470,7 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* as in sleep */
+    if (!w->reconv->lockstep) /* lanes are divided as for a sleep */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;
@@ -546,7 +546,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
         uint64_t ids = 0;
         c->lanes[i] = 0;
         if (w->split_count == 1 && w->reconv->woken == NULL && w->flow == NULL) {
-            /* as emu_split_wake() for one split, alone in its warp: the usual case */
+            /* wakes one split that is alone in its warp, as emu_split_wake() would: the usual case */
             struct emu_split *s = &w->split[lw_lowest(w->split_ids)];
             if (s->state == EMU_SPLIT_CTA && s->barrier == id && s->reduction == 0 &&
                 s->family == 0) {
@@ -698,7 +698,7 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
         if (cta_complete(block, c))
             done |= UINT32_C(1) << id;
     }
-    while (done != 0) { /* in the order in which the barriers opened */
+    while (done != 0) { /* completes barriers in the order in which they opened */
         unsigned first = lw_lowest(done);
         for (LW_EACH_BIT(id, done))
             if (block->cta[id].generation < block->cta[first].generation)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How well the values of a register would compress. */
+/* Measures how well the values of a register would compress. */
 #include "emu/tags/emu_tag_measure_priv.h"
 
 #include "emu/emu.h"

@@ -57,7 +57,7 @@ struct block {
     struct regset in, use, def, tagged; /* tagged: registers that may be tagged on entry */
 };
 enum { NONE = UINT32_MAX };
-enum { LONG_ROW = 4 }; /* in vectors */
+enum { LONG_ROW = 4 }; /* length of a long row, in vectors */
 
 struct plan {
     struct emu_code *code;

@@ -186,7 +186,7 @@ static struct emu_affine ask_shift_left(const struct emu_tag_query *q)
 static unsigned integer_bits(unsigned type)
 {
     static const uint8_t bits[] = {8, 8, 16, 16, 32, 32, 64, 64};
-    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0: a float */
+    return type < LW_COUNT_OF(bits) ? bits[type] : 0; /* 0: the type is a float */
 }
 
 static struct emu_affine ask_convert(const struct emu_tag_query *q)

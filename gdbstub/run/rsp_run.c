@@ -88,7 +88,7 @@ enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
-    dbg_thread_id id; /* 0: the run focus; for a continue: all */
+    dbg_thread_id id; /* thread of the action; 0: the run focus; for a continue: all */
     bool locked;      /* no other warp is resumed */
     bool over;        /* lldb steps over a breakpoint, perhaps one of another warp */
     bool is_step_over; /* gdb steps over its breakpoint before it continues all warps */
@@ -702,7 +702,7 @@ static void run(struct rsp *rsp, struct action *action)
             (void)rsp_test_before(rsp, action->verb == VERB_BACK || action->verb == VERB_BACK_STEP, began.now, &stop);
     }
     rsp_run_end(rsp);
-    rsp->unset_count = 0; /* not after a monitor command: gdb does not send z again */
+    rsp->unset_count = 0; /* only after a resume: after a monitor command gdb does not send z again */
     if (status != LW_OK) {
         char text[LW_ERROR_BYTES + 16];
 
@@ -884,7 +884,7 @@ static void plain(struct rsp *rsp, enum verb verb, unsigned signal, const char *
         }
     }
     if (verb == VERB_CONTINUE)
-        rsp_focus_on(rsp, id); /* all warps run */
+        rsp_focus_on(rsp, id); /* a continue runs all warps */
     else
         action.id = id;
     run(rsp, &action);
@@ -928,7 +928,7 @@ void rsp_do_reverse_continue(struct rsp *rsp, const struct rsp_args *args)
     (void)args;
     if (!run_thread(rsp, &id))
         return;
-    rsp_focus_on(rsp, id); /* all warps go back */
+    rsp_focus_on(rsp, id); /* in reverse all warps go back */
     run(rsp, &action);
 }
 

@@ -37,7 +37,7 @@ enum {
 struct client {
     struct lw_sink out;
     int fd;
-    bool deaf; /* for a test: Ctrl-C is ignored */
+    bool deaf; /* set by a test: Ctrl-C is ignored */
     _Atomic bool closed; /* the connection is closed; also set by the watch thread */
     uint8_t *pending; /* received while the target ran; read by the watch thread */
     size_t pending_size, pending_capacity;
@@ -163,7 +163,7 @@ struct acceptor {
     int client;  /* socket of the client being served; -1: none */
     _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: there was no packet */
     int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
-    int64_t patience_ms;      /* as in struct rsp_config */
+    int64_t patience_ms;      /* time after which a silent client is replaced, as in struct rsp_config */
     bool closing;
     bool shut;             /* no client is accepted any more: */
     enum lw_status status; /* LW_OK, or the error that ended accepting */

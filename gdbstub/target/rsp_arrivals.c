@@ -191,7 +191,7 @@ void rsp_arrivals_resume(struct rsp *rsp)
             continue;
         set_tested(rsp, a->pc, tested);
         if (!tested)
-            a->lanes = 0; /* all lanes have hit together */
+            a->lanes = 0; /* all lanes of the arrival have hit together */
     }
     rsp->after_stop = RSP_QUERY_NONE;
     rsp->stop_number++;

@@ -703,7 +703,7 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
     return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
-/** Takes those of scheduler @s that the mechanism holds out of @ready. True: there were some. */
+/** Removes from @ready the warps of scheduler @s that @mech holds. True: there were such warps. */
 static bool hold_each(struct tim_core *core, struct tim_mech *mech, unsigned s, uint64_t *ready)
 {
     bool held = false;

@@ -71,7 +71,7 @@ static void share_request(struct tim_core *core, enum tim_sharing_of what, uint6
 
     if (s->core == NULL)
         return;
-    assert(s->requested < LW_COUNT_OF(s->line)); /* there are no more than the MSHRs */
+    assert(s->requested < LW_COUNT_OF(s->line)); /* requested lines are no more than the MSHRs */
     s->line[s->requested++] = line;
     wake_sharers(core, what);
 }

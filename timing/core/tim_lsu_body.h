@@ -15,7 +15,7 @@ static bool can_send(struct tim_core *core)
     if (core->memory->ops->can_send(core->memory, core->index))
         return true;
     core->each[TIM_IDLE_ICNT]++;
-    core->no_capacity = true; /* a wake-up follows when there is space */
+    core->no_capacity = true; /* the core wakes when the crossbar has space */
     return false;
 }
 

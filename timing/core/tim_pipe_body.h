@@ -91,7 +91,7 @@ static bool tim_op_leaves(struct tim_core *core, const struct tim_op *op)
     return true;
 }
 
-/** Handles an op without accesses of its own left; other instructions may still make some for it. */
+/** Handles an op all of whose own accesses are made; other instructions may still make some for the op. */
 static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     if (tim_has_packets(core) && op->rides != 0) {
@@ -252,7 +252,7 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
         tim_op_complete(core, op, op->data_at);
 }
 
-/** As tim_op_line_done(), for a line or an answer from outside the core. */
+/** Handles that a line or an answer from outside the core has arrived for an op, then as tim_op_line_done(). */
 static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
 {
     core->warp[core->op[index].warp].missing--;

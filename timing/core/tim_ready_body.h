@@ -155,7 +155,7 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** As ready_check(). With lsu.replay buffer the scheduler may also select a warp that lacks a collector: the
+/** Does what ready_check() does. With lsu.replay buffer a warp that lacks a collector may be selected, too: the
  *  instruction takes the slot and remains in the buffer. */
 static enum tim_stall pick_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                  uint64_t now)

@@ -124,7 +124,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     }
     takes = collect | (lsu && !local ? memory : 0);
     *ready = known->can[TIM_PATH_NONE] | (collector ? takes : 0) | (lsu && local ? memory : 0);
-    /* all need the same pipe: one check serves all */
+    /* all warps need the same pipe: one check serves all */
     if (known->can[TIM_PATH_DIRECT] != 0 && tim_is_one(known->direct)) {
         bool room = tim_pipe_free_at(core, lw_lowest(known->direct), s) <= now + 1;
 
@@ -142,7 +142,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Could no warp issue, whatever room there is, and has none been touched? */
+/** Could no warp issue, whatever capacity there is, and has no warp been touched? */
 static inline bool waits_all(const struct tim_known *known)
 {
     uint64_t some = known->recheck;
@@ -152,8 +152,8 @@ static inline bool waits_all(const struct tim_known *known)
     return some == 0;
 }
 
-/** Which warps of scheduler @s may issue now, as check_all(): from a check of those that were touched or whose time is
- *  reached, and of capacity once for all others. */
+/** Gets the warps of scheduler @s that may issue, as check_all() does: checks warps that were touched or whose time is
+ *  reached, and capacity once for all others. */
 static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;

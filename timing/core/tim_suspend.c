@@ -140,7 +140,7 @@ static void send_line(struct tim_core *core, uint64_t now)
     if (b == core->config->core_blocks)
         return;
     if (!core->memory->ops->can_send(core->memory, core->index)) {
-        core->no_capacity = true; /* a wake-up follows when there is space */
+        core->no_capacity = true; /* the core wakes when the crossbar has space */
         return;
     }
     core->moved = true;

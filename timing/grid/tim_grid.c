@@ -187,7 +187,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
     return NULL;
 }
 
-/** Returns true if a suspended block of it or its groups has been dispatched, or (@soon) is being dispatched. */
+/** Returns true if a suspended block of @l or its groups has been dispatched, or (@soon) is being dispatched. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -215,7 +215,7 @@ struct command {
     uint64_t arrived;
     bool resumes;
     size_t index;
-    unsigned priority; /* for the block scheduler, of one that has arrived */
+    unsigned priority; /* priority that the block scheduler gives to a launch that has arrived */
 };
 
 static bool goes_before(const struct command *a, const struct command *b)

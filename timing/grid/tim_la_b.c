@@ -38,10 +38,10 @@ struct table {
     uint64_t taken;          /* blocks before it were candidates, or are */
     uint64_t ended;
     struct candidate *block; /* [capacity] by slot */
-    uint64_t *shared;        /* [capacity][cores] lines with those that run there */
-    uint32_t *order;         /* [count] slots, by block; after it the free ones */
+    uint64_t *shared;        /* [capacity][cores] lines that a candidate shares with blocks running on a core */
+    uint32_t *order;         /* [count] slots, by block; then the free slots */
     uint32_t count, capacity;
-    struct running *running; /* in the order of their placement, with room for all that cores may have */
+    struct running *running; /* blocks on cores in the order of their placement; capacity for all that cores may have */
     unsigned running_count;
 };
 struct la_b {
@@ -83,7 +83,7 @@ static void destroy(struct tim_blocks *blocks)
 
 /* ---- blocks that wait ---------------------------------------------------------------------------- */
 
-/** Of a block that runs on core @core and begins or ends. */
+/** Counts lines that candidates share with block @r, which begins (@begins) or ends on its core. */
 static void count_shared(const struct la_b *b, struct table *t, const struct running *r, bool begins)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -98,7 +98,7 @@ static void count_shared(const struct la_b *b, struct table *t, const struct run
     }
 }
 
-/** Takes blocks that wait, in order, until there are as many as are chosen from. */
+/** Takes waiting blocks as candidates, in order, until the table has t->capacity of them. */
 static void take_candidates(const struct la_b *b, struct table *t)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;

@@ -22,14 +22,14 @@ enum stage { OWN = 1, HOST, BACKUP };
 struct laperm {
     struct tim_blocks blocks;
     unsigned next;      /* core that is looked at next */
-    unsigned tries;     /* cores that were looked at in vain, in a row, */
-    uint64_t from;      /* from this cycle on */
-    uint64_t seen;      /* of grid->changes */
+    unsigned tries;     /* number of cores that were looked at in vain, in a row, from cycle `from` on */
+    uint64_t from;      /* first cycle of the tries counted in `tries` */
+    uint64_t seen;      /* grid->changes at the last look */
     uint64_t last;      /* cycle of the last look */
-    bool waiting;       /* after it blocks waited */
-    uint64_t orders;    /* launches that entered */
-    enum stage stage;   /* of the last choice */
-    int *backup;        /* [core]; -1: none */
+    bool waiting;       /* blocks waited after the cycle `last` */
+    uint64_t orders;    /* order given to the launch that was queued last */
+    enum stage stage;   /* stage of the last choice */
+    int *backup;        /* [core] core whose queue is the backup; -1: none */
     unsigned *on_chip;  /* [core + 1] entries */
 };
 

@@ -23,14 +23,14 @@ struct ccws {
     uint64_t window;             /* number of the window of the totals */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction whose hit was counted */
     struct tim_mech_list live;   /* sorted by falling score, then by age, at the last sort */
-    uint64_t until[TIM_MAX_WARPS]; /* by slot: the score is above the base score before this cycle */
+    uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
     bool lives[TIM_MAX_WARPS];
     bool unsorted;
     /* cycle of the sort; first later cycle in which a score reaches the base score: the order may change then */
     uint64_t sorted_from, sorted_until;
     uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
     unsigned allowed;            /* number of leading warps of `live` that may load */
-    uint16_t rank[TIM_MAX_WARPS]; /* by slot: index in `live` */
+    uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
     uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + the outermost loop that contains the warp; 0: none */
     bool held[TIM_MAX_WARPS];     /* a load of the warp was held back since it entered that loop */
 };

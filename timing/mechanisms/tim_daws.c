@@ -30,12 +30,12 @@ struct entry {
     bool granted;              /* the warp has room in its loop */
     bool charged;              /* the warp is in no loop: `loop` is the next loop after its load */
     uint8_t levels;            /* number of functions with open loops; 0: the warp is in no loop */
-    uint8_t below;             /* `loop` is inside loops of so many lower levels, which were open as it began: */
-    uint16_t within[LEVELS];   /* the innermost of each */
+    uint8_t below;             /* number of lower levels whose loops contain `loop` and were open when it began: */
+    uint16_t within[LEVELS];   /* the innermost open loop of each level below `below` */
     struct level level[LEVELS];
-    unsigned lanes;            /* of its last instruction */
-    unsigned lines;            /* footprint */
-    uint64_t loop, end;        /* pc; 0: none; its last instruction */
+    unsigned lanes;            /* active lanes of the warp's last instruction */
+    unsigned lines;            /* footprint of the warp in lines */
+    uint64_t loop, end;        /* pc of the loop, 0: none; pc of the loop's last instruction */
     const struct tim_code *code;
 };
 struct daws {

@@ -48,7 +48,7 @@ struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
     unsigned n, groups;    /* members of a group; groups */
-    unsigned words;        /* of a scheduler's set of warps */
+    unsigned words;        /* words of a scheduler's set of warps */
     uint64_t all;          /* members */
     struct tim_ilt ilt;
     uint64_t launch;       /* 1 + the latest launch with blocks on this core */
@@ -56,14 +56,14 @@ struct dwr {
     bool changed;          /* warps may have been released since the last `picks` */
     uint64_t *ignored;     /* instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
-    uint32_t sequence;     /* of packets */
+    uint32_t sequence;     /* number of the last packet */
     bool flowed;           /* a member of a class that issues may be elsewhere since the last `picks` */
     unsigned pending[TIM_MAX_SCHEDS]; /* members that are to issue, all of one group: */
     uint8_t issuing[TIM_MAX_SCHEDS];
     unsigned operating;    /* warps whose state is BARRIER: */
-    uint16_t operation[TIM_MAX_WARPS]; /* by `at`, of equal ones the lowest first */
-    uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS; */
-    uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* COMBINE */
+    uint16_t operation[TIM_MAX_WARPS]; /* warps whose state is BARRIER, by `at`, of equal ones the lowest first */
+    uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by place: warps whose state is BARRIER or WAITS */
+    uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by place: warps whose state is COMBINE */
     struct group group[TIM_MAX_WARPS];
     struct member member[TIM_MAX_WARPS]; /* indexed by slot, as the arrays below */
     /* group, scheduler, and place in the scheduler, of the warp */
@@ -135,7 +135,7 @@ static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
     return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
 }
 
-/** Of the barrier @pc. */
+/** Returns the number of the barrier at @pc. */
 static uint64_t number_of(const struct dwr *dwr, uint64_t pc)
 {
     return pc >> dwr->config->dwr_ilt_index_shift;
@@ -358,7 +358,7 @@ static void advance(struct dwr *dwr, uint64_t now)
 
         dwr->changed = true;
         dwr->next_at = at;
-        if (at <= now) { /* there may be another one */
+        if (at <= now) { /* another operation may end in this cycle */
             operate(dwr, first, at);
             continue;
         }
@@ -479,7 +479,7 @@ static bool may_start(const struct dwr *dwr, unsigned warp)
     return true;
 }
 
-/** The warp that is to issue next on the scheduler, as the first of its class there. */
+/** Returns the warp that is to issue next on scheduler @sched, as the first of its class there. */
 static unsigned next_of(const struct dwr *dwr, unsigned sched)
 {
     const unsigned group = dwr->issuing[sched];

@@ -8,15 +8,15 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** A block on the core, or one that is over while blocks that were there with it are not. */
+/** A block on the core, or a block that is over while blocks that were on the core with it are not over. */
 struct record {
     bool used, over;
-    const struct emu_grid *grid; /* while it is not over */
-    uint32_t launch, size[3];    /* of its grid */
+    const struct emu_grid *grid; /* grid of the block, while the block is not over */
+    uint32_t launch, size[3];    /* number and size of the block's grid */
     uint64_t linear;
     unsigned arrays;
     struct emu_rect range[TIM_REACH_ARRAYS];
-    uint64_t *line;   /* open addressing: 1 + its number; 0: free */
+    uint64_t *line;   /* lines of the block, open addressing: 1 + number of the line; 0: free */
     size_t capacity, count;
 };
 struct pair {
@@ -26,7 +26,7 @@ struct shares {
     struct tim_mech base;
     struct record *record;
     size_t records, record_capacity;
-    struct pair *pair; /* of which one at least is on the core */
+    struct pair *pair; /* pairs of blocks, of which at least one is on the core */
     size_t pairs, pair_capacity;
     uint32_t *at;      /* [core.blocks] 1 + record of the block at that place */
     uint64_t since[TIM_MAX_WARPS];

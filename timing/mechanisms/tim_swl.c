@@ -13,8 +13,8 @@ struct swl {
     bool sticky;
     unsigned limit;
     struct tim_mech_list running; /* warps that live and do not wait */
-    bool active[TIM_MAX_WARPS];   /* by slot: it has a place */
-    unsigned admitted;            /* how many have one */
+    bool active[TIM_MAX_WARPS];   /* by slot: the warp has a place among the active warps */
+    unsigned admitted;            /* number of warps that have a place among the active warps */
 };
 
 static bool is_on(const struct tim_config *config)

@@ -14,13 +14,13 @@ enum {
 /** A set of the gang table, and the gang unit's view of its members. */
 struct tim_vws_set {
     struct tim_gang_set table;
-    uint8_t fresh;   /* members that began since the last cycle; they will form its gang */
+    uint8_t fresh;   /* members that began since the last cycle; they will form the set's gang */
     uint8_t stepped; /* members that have issued since the last check of the set */
-    unsigned gangs, single; /* as counted in `struct tim_vws` */
-    uint64_t age;    /* age of its oldest warp */
-    uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which it issued alone */
-    uint64_t refused[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which a debugger refused its issue */
-    uint64_t pc[TIM_GANG_MEMBERS];   /* by member; TIM_GANG_NOWHERE: no split runs */
+    unsigned gangs, single; /* number of gangs and of single warps, as counted in `struct tim_vws` */
+    uint64_t age;    /* age of the set's oldest warp */
+    uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which the member issued alone */
+    uint64_t refused[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which a debugger refused the member's issue */
+    uint64_t pc[TIM_GANG_MEMBERS];   /* by member: pc of the split that runs; TIM_GANG_NOWHERE: no split runs */
     uint64_t sync_until[TIM_GANG_MEMBERS]; /* at bsync: the member waits for others of its set before this cycle */
 };
 struct tim_vws {
@@ -34,7 +34,7 @@ struct tim_vws {
     uint64_t dirty[TIM_VWS_SET_WORDS], mergeable[TIM_VWS_SET_WORDS], syncs[TIM_VWS_SET_WORDS], pending[TIM_VWS_SET_WORDS];
     /* alone: sets whose member on each slice is a single warp */
     uint64_t has_gang[TIM_VWS_SET_WORDS], alone[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS];
-    /* by slice: slot of the only warp that may issue in this cycle; -1: single warps may */
+    /* by slice: slot of the only warp that may issue in this cycle; -1: any single warp may issue */
     int issuer[TIM_GANG_MEMBERS];
     uint64_t memory_at;         /* 1 + the cycle in which a memory instruction last issued */
     uint8_t size[TIM_GANG_MEMBERS]; /* by slice: number of warps that the issuer issues with */

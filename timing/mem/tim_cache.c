@@ -49,7 +49,7 @@ struct tim_cache {
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* [set * ways + way] owner of the line */
     uint64_t *digest; /* [set * digest_words]: a byte per way, computed from the way's last tag */
-    unsigned digest_words; /* 0: a set fits in one cache line of the host */
+    unsigned digest_words; /* 0: a set of ways fits in one cache line of the host */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
@@ -62,7 +62,7 @@ struct tim_cache {
     struct tim_divisor by_sets;
     bool sets_are_a_power;
     uint8_t fold[256];  /* by set of 32-byte pieces: sectors that contain at least one */
-    uint8_t whole[256]; /* by set of 32-byte pieces: sectors that they cover completely */
+    uint8_t whole[256]; /* by set of 32-byte pieces: sectors that the pieces cover completely */
 };
 
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape)

@@ -44,7 +44,7 @@ enum tim_cache_answer {
     TIM_CACHE_MERGE,    /* read: the line is under way; `fetch` is 0 unless sectors are added */
     TIM_CACHE_NO_MSHR,  /* blocked, nothing has changed: all MSHRs are in use */
     TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
-    TIM_CACHE_NO_WAY    /* all ways of the set are under way */
+    TIM_CACHE_NO_WAY    /* all ways of the set have lines that are under way */
 };
 static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 {

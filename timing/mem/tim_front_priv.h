@@ -33,7 +33,7 @@ struct tim_front_request {
     uint64_t line;     /* address of the line in the cache that requests it */
     uint8_t kind;      /* enum tim_front_kind */
     uint8_t sched;
-    bool claimed;      /* AHEAD: a fetch waits for it, in an MSHR of L0 */
+    bool claimed;      /* AHEAD: a fetch waits for the request's line, in an MSHR of L0 */
     bool stale;        /* AHEAD: the stream buffer was emptied since the request */
     uint32_t next;     /* next in the list of free requests */
 };
@@ -107,7 +107,7 @@ void tim_front_load(struct tim_front *front, uint64_t line);
 bool tim_front_grant(struct tim_front *front, bool all, uint64_t now);
 /** Sends the answer to @request, whose line L1 has, from the next cycle on. */
 void tim_front_answer(struct tim_front *front, uint32_t request, uint64_t now);
-/** Handles an answer that arrives in a stream buffer. Returns true if L0 waits for it. */
+/** Handles an answer that arrives in a stream buffer. Returns true if L0 waits for the line. */
 bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request);
 /** Frees @request. */
 void tim_front_free(struct tim_front *front, uint32_t request);

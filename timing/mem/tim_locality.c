@@ -9,7 +9,7 @@ enum { NONE = UINT32_MAX, FIRST_SLOTS = 1024 };
 struct record {
     uint64_t line;
     uint64_t warp;          /* the warp that brought the line last */
-    uint32_t younger, older; /* in the list of lines in the fully associative cache */
+    uint32_t younger, older; /* links in the list of lines in the fully associative cache */
     uint8_t lane;           /* the lowest lane that brought the line */
     bool known;             /* a load has accessed the line */
     bool held;              /* the fully associative cache contains it */

@@ -45,7 +45,7 @@ struct tim_list {
 };
 struct tim_node { /* a packet; it is in one list at a time */
     struct tim_packet packet;
-    uint64_t when;  /* in transit: cycle from which on the receiver sees it; in a pipe: edge */
+    uint64_t when;  /* in transit: cycle from which on the receiver sees the packet; in a pipe: edge */
     uint64_t local; /* packet.line in the address space of the slice */
     uint32_t next;
     uint32_t came;  /* edge from which on the slice saw it, modulo 2^32 */
@@ -78,7 +78,7 @@ struct tim_net {
     struct tim_list *in;
     struct tim_list *out;        /* packets in order; the receiver takes the first when it has arrived */
     uint64_t *in_free, *out_free; /* edge from which on the port can move another packet */
-    uint16_t *next_input;              /* by output: the input with priority */
+    uint16_t *next_input;              /* by output: the input that has priority */
     /* fast, by output: set of inputs whose first packet goes to the output */
     uint64_t *wants;
     unsigned want_words;
@@ -155,7 +155,7 @@ struct tim_mem {
     uint32_t request_count, request_fresh, request_free;
     uint64_t in_flight;
     uint32_t *waiters;       /* buffer for the waiters of one fill */
-    uint64_t *received;      /* by core: the cycle after its last answer */
+    uint64_t *received;      /* by core: the cycle after the core's last answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* timing wheel; NULL in the reference */

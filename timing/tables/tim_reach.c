@@ -86,7 +86,7 @@ unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_rea
 /* ---- launches -------------------------------------------------------------------------------- */
 
 struct array {
-    uint32_t number; /* of the slices' */
+    uint32_t number; /* number of the array in the slices */
     struct emu_predict_shape known;
     struct tim_reach_shape shape;
 };
@@ -223,7 +223,7 @@ static uint32_t clip32(uint64_t x)
     return x < UINT32_MAX / 2 ? (uint32_t)x : UINT32_MAX / 2;
 }
 
-/** Adds array @number, unless nothing of it counts. */
+/** Adds array @number, unless no site of the array counts. */
 static void add_array(struct tim_reach_launch *l, uint32_t number)
 {
     const struct tim_config *c = l->reach->config;

@@ -22,9 +22,9 @@ struct tim_reach_shape {
     uint32_t width, height;         /* lines a row; rows */
     uint32_t columns;               /* regions side by side */
     uint32_t region_w, region_h;    /* lines and rows of a region */
-    uint32_t parts_x, part_w, part_h; /* parts of a region side by side; lines and rows of one */
-    unsigned bits;                  /* of the number of a region */
-    unsigned parts;                 /* of a region */
+    uint32_t parts_x, part_w, part_h; /* number of parts of a region side by side; lines and rows of a part */
+    unsigned bits;                  /* bits of the number of a region */
+    unsigned parts;                 /* number of parts of a region */
 };
 /** @bits: of the number of a region at most; @parts: 1, 4, 16 or 64. */
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
