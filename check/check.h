@@ -83,7 +83,7 @@ struct chk_suppressions;
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
-/** As chk_put_formers, for suppressions that match only a former name, with file and line. */
+/** Prints suppressions that match only a former name, with file and line; else as chk_put_formers. */
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 

@@ -25,7 +25,7 @@ uint64_t chk_class_kinds(enum chk_class group);
 enum lw_status chk_select_named(const char *list, uint64_t *kinds, uint64_t *by_name,
                                 struct lw_error *err) LW_MUST_CHECK;
 
-/** Returns instruction @index of a program; NULL past the last. */
+/** Returns instruction @index of a program; NULL past the last instruction. */
 static inline const struct isa_insn *chk_insn_at(const struct emu_program *program, uint32_t index)
 {
     return emu_program_insn(program, emu_program_base(program) + (uint64_t)index * ISA_WORD_BYTES);
@@ -155,7 +155,7 @@ struct chk {
     bool finished;
     bool broken_off;        /* the run has stopped before its end */
     const char *ended;      /* NULL: the run reached its end; else one line on the fault, hang, limit or signal */
-    const char *ended_kind; /* name of that; NULL: a finding describes it */
+    const char *ended_kind; /* name of the kind of end; NULL: a finding describes the end */
     struct chk_location ended_at; /* location of the first lanes then; line 0: not known */
     const char *signal;     /* signal that ended the run; NULL: none */
     int signal_number;

@@ -174,7 +174,7 @@ struct dbg_lane_ref {
     dbg_thread_id id;
     unsigned lane;
 };
-/** As dbg_watch_add, but for the lane @lane_ref instead of the focus. A lane's memory or register can be
+/** Adds a watchpoint as dbg_watch_add does, but for the lane @lane_ref instead of the focus. A lane's memory or register can be
  *  watched even if its warp is not resident. */
 enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
@@ -408,7 +408,7 @@ struct dbg_table {
     const char *name, *summary;
     const char *const *columns; /* terminated by NULL */
 };
-/** Returns table @index; NULL past the last. */
+/** Returns table @index; NULL past the last table. */
 const struct dbg_table *dbg_table_at(unsigned index);
 /** Emits the rows of a table; none for an index that does not exist. */
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);

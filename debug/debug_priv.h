@@ -64,8 +64,8 @@ struct dbg_watched {
 struct dbg_stoppoint_record {
     struct dbg_stoppoint pub;
     struct dbg_watched *watched; /* owned; NULL: no watchpoint */
-    char *text;                  /* owned; pub.text points to it */
-    char *condition; /* owned; pub.condition points to it */
+    char *text;                  /* text of the stoppoint, owned; pub.text points to it */
+    char *condition; /* condition of the stoppoint, owned; pub.condition points to it */
     dbg_condition_fn fn;
     void *fn_context;
     void (*release)(void *context);
@@ -148,7 +148,7 @@ struct dbg {
     uint64_t listed_pc; /* pc of the focus then: `list` starts anew when the focus has moved */
     uint64_t disassemble_next, disassembled_pc;
 
-    struct emu_history *history; /* NULL: no history is recorded */
+    struct emu_history *history; /* recorder of history; NULL: no history is recorded */
     bool (*save_host)(void *context, void **data, size_t *size);
     void (*load_host)(void *context, const void *data, size_t size);
     void *host_context;
@@ -189,7 +189,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Finds the chosen focus lane of a warp; NULL: the user has chosen none. Borrowed until the next change of a
  *  focus. */
 const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
-/** Moves both foci to a thread and a lane of it. */
+/** Moves both foci to lane @lane of thread @id. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Gets the thread that commands refer to: the view focus. LW_ESTATE when nothing is resident. */
 enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
@@ -199,7 +199,7 @@ enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw
 uint64_t dbg_fault_address(const struct emu_fault *fault);
 /** Fails with the message for a thread that is not resident. */
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
-/** Returns the program in which names are resolved: the current grid's, else the last one seen. */
+/** Returns the program in which names are resolved: the current grid's, else the program seen last. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
 
 /* ---- points ------------------------------------------------------------------- */
@@ -399,7 +399,7 @@ struct dbg_convergence {
                                * first */
     uint64_t number, lanes, waiting;
 };
-/** Advances to the next group, in order of registers and lowest lanes. Returns false past the last. */
+/** Advances to the next group, in order of registers and lowest lanes. Returns false past the last group. */
 bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
                           const struct emu_split_view *splits, unsigned count,
                           struct dbg_convergence *it);
@@ -467,7 +467,7 @@ struct dbg_frame_location {
     int64_t call;           /* entry of that inlined call, -1: none */
     int64_t inner;          /* entry of the inlined call in it that leads to the next inner frame, -1: none */
 };
-/** Gets frame @index. Returns false when @index is past the last. */
+/** Gets frame @index. Returns false when @index is past the last frame. */
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame_location *out);
 /** Prints the parameters of a frame's function as "  n = 3, p = {...}"; nothing where none are known. */

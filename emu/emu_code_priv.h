@@ -88,7 +88,7 @@ struct emu_prelude {
 /** A program decoded for a core; each core has its own copy, so that handlers can be patched. */
 struct emu_code {
     const struct emu_program *program;
-    struct emu_dinsn *insn;      /* [program->count + 1]: the last is a bad-pc sentinel */
+    struct emu_dinsn *insn;      /* [program->count + 1]: the last entry is a bad-pc sentinel */
     struct emu_handlers *base;   /* [count + 1] handlers of instructions without layers: emu_layers_priv.h */
     uint8_t *layers;             /* [count + 1] bits of enum emu_layer on each instruction */
     struct emu_handlers hook;    /* handlers of EMU_LAYER_HOOK at the core's level */

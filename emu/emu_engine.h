@@ -79,7 +79,7 @@ struct emu_engine_ops {
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
                     struct emu_thread_ref *place);
     uint64_t (*instructions)(const struct emu_engine *engine);
-    uint64_t (*cycles)(const struct emu_engine *engine); /* NULL: no clock */
+    uint64_t (*cycles)(const struct emu_engine *engine); /* cycles so far; NULL: the engine has no clock */
 };
 struct emu_engine {
     const struct emu_engine_ops *ops;

@@ -126,7 +126,7 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
 /** Adds one to a count of a grid, which other cores may do concurrently. Returns the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* a locked addition waits for all earlier stores: 60 ns after those of a new block */
+    /* a locked addition waits for all earlier stores: 60 ns after the stores of a new block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

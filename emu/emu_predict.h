@@ -26,7 +26,7 @@ enum lw_status emu_predict_create_with(const struct emu_machine *machine, const 
 void emu_predict_destroy(struct emu_predict *predict);
 /** Slices of a program's kernels: the object's own, or made here if the object has none. */
 struct emu_predict_slices;
-/** @program is borrowed. Errors: LW_ENOMEM. */
+/** Makes the slices of the kernels of @program, which is borrowed. Errors: LW_ENOMEM. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);

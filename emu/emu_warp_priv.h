@@ -95,7 +95,7 @@ struct emu_warp {
     struct emu_shadow *shadow; /* shadow mode: tags in addition to the rows (emu_tags_priv.h); NULL in other modes */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    uint32_t s[128];       /* s0..s125, exec in 126:127; exec has the cache line after the others */
+    uint32_t s[128];       /* s0..s125, exec in 126:127; exec has the cache line after s0..s125 */
     /* From exec to the base of the stack: initial state of each new warp of a grid (init_warp). */
     uint64_t live;
     uint64_t retired;      /* warp instructions */

@@ -145,7 +145,7 @@ void rsp_do_threads_info(struct rsp *rsp, const struct rsp_args *args)
         any = true;
         if (rsp_arrivals_hit(rsp, &thread))
             lw_put(&json.sink, ",\"reason\":\"breakpoint\",\"signal\":5");
-        /* The reply is one packet. lldb queries separately what is not in it. */
+        /* The reply is one packet. lldb queries threads separately that are not in the packet. */
         if (json.size > THREADS_INFO_BYTES) {
             lw_put(&json.sink, "}");
             continue;

@@ -11,7 +11,7 @@ enum rsp_feature {
 #include "gdbstub/rsp_features.def"
     RSP_FEATURE_COUNT
 };
-/** Returns a feature's name ("no-ack") and sets what it gives; NULL past the last. */
+/** Returns a feature's name ("no-ack") and sets what the feature gives; NULL past the last feature. */
 const char *rsp_feature_name(unsigned feature);
 const char *rsp_feature_summary(unsigned feature);
 /** Finds a feature by name. Returns false if no feature has it. */
@@ -384,7 +384,7 @@ struct rsp_args {
 
 /* rsp_features.c */
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
-/** Returns @without and the features that depend on those. */
+/** Returns @without and the features that depend on features of @without. */
 uint64_t rsp_features_without(uint64_t without);
 
 /* rsp_run.c: resuming and stop replies. The comment at its head describes the three phases of a resume, and
@@ -534,7 +534,7 @@ void rsp_do_crc(struct rsp *rsp, const struct rsp_args *args);
 uint64_t rsp_mem_read(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size);
 void rsp_do_search(struct rsp *rsp, const struct rsp_args *args);
-/** Appends one piece of a document: 'm' and more follows, 'l' and it is the last. */
+/** Appends one piece of a document: 'm' if more pieces follow, 'l' if the piece is the last. */
 void rsp_put_piece(struct rsp *rsp, const char *data, size_t size, uint64_t offset,
                    uint64_t length);
 /* rsp_osdata.c */

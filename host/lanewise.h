@@ -88,7 +88,7 @@ LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
 LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name, const void *text,
                                     size_t size, const char *const *options,
                                     lanewise_module **out);
-/** Returns kernel @index, in the file's order; NULL past the last. */
+/** Returns kernel @index, in the file's order; NULL past the last kernel. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
 /** Returns a kernel by name, which may have the form of C++: "reduce<float, 256>". NULL: there is none, and
  *  lanewise_error() lists the existing kernels. */

@@ -41,7 +41,7 @@ struct lnc_direct {
     size_t arg_count;
     const char *const *expects; /* "out=FILE", "out=constant=3", "out=1,2,3" */
     size_t expect_count;
-    const char *tolerance; /* for all of them */
+    const char *tolerance; /* tolerance for all of `expects` */
 };
 /** Compiles the source and builds a launch file from the options; the result is like lnc_file_load's. @words:
  *  as in lnc_options. Errors: messages name an option instead of file and line. LW_EUSAGE: everything that is

@@ -65,7 +65,7 @@ void lnc_compare(const struct lnc_type *type, const uint8_t *got, const uint8_t 
     }
 }
 
-/** Writes numbers, one on each line, so that lnc_data_read reads the same ones. */
+/** Writes numbers, one on each line, so that lnc_data_read reads the same numbers. */
 static enum lw_status write_text(const struct lnc_type *type, const uint8_t *data, uint64_t count, const char *path,
                                  struct lw_error *err)
 {

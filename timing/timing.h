@@ -112,7 +112,7 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out);
 
 /** Callbacks of a debugger for the commands below. The context of the commands is a tim_view. */
 struct tim_view {
-    struct emu_engine *engine; /* NULL: nothing is timed, and the commands say how to enable it */
+    struct emu_engine *engine; /* the engine; NULL: nothing is timed, and the commands say how to enable it */
     /** Gets the warp in focus. Returns false if none is resident. */
     bool (*focus)(void *context, struct emu_thread_ref *out);
     /** Lets all warps run until something stops them. Prints the reason to @out, unless it is the end of the

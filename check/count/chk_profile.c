@@ -33,7 +33,7 @@ static void source_open(struct source *s, const char *file, const struct chk_cou
     lw_buffer_fini(&path);
 }
 
-/** Returns the next line, without its newline; NULL past the last. */
+/** Returns the next line, without its newline; NULL past the last line. */
 static const char *source_next(struct source *s, size_t *size)
 {
     const char *line = s->at;

@@ -573,7 +573,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
     for (unsigned i = 0; i < n; i++)
         if (!uses[i].written && uses[i].reg_class == ISA_REG_V)
             lanes |= take_vector(w, uses[i].first, uses[i].count, site->lanes, &from);
-    if (isa_op_has(info, ISA_TOK_RR)) { /* combined with those of other warps */
+    if (isa_op_has(info, ISA_TOK_RR)) { /* combined with the predicates of other warps */
         const unsigned r = isa_insn_r(insn);
         const uint64_t unsure = r < ISA_PT ? w->p[r] & site->lanes : 0;
         if (unsure != 0 && lanes == 0)

@@ -118,7 +118,7 @@ void init_local_fresh(struct init_block *b, unsigned warp, uint64_t lanes, const
 struct init_warp {
     unsigned vregs, steps;
     uint32_t (*v)[EMU_MAX_LANES], (*v_from)[EMU_MAX_LANES]; /* [vregs] */
-    uint64_t *v_lanes; /* [vregs] lanes with undefined bits; v is valid in these */
+    uint64_t *v_lanes; /* [vregs] lanes with undefined bits; v is valid in these lanes */
     uint32_t s[128], s_from[128];
     uint64_t p[8]; /* lanes with undefined predicates; p[ISA_PT] stays 0 */
     uint32_t p_from[8][EMU_MAX_LANES];

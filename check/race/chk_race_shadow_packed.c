@@ -61,7 +61,7 @@ static inline bool is_in(const struct race_packed *b, uint64_t offset)
     return offset >= b->first && offset < b->end;
 }
 
-/** Returns the cell of the word @bytes after the first. */
+/** Returns the cell of the word @bytes after the first word. */
 static inline uint32_t *cell_of(const struct race_packed *b, uint64_t bytes)
 {
     return (uint32_t *)((uintptr_t)b->cell + (uintptr_t)bytes * CELL);
@@ -519,7 +519,7 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_capacity(race, 0))
         return false;
-    while (k > 0 && race->packed.access_count - k < 4 && /* usually that of the word before */
+    while (k > 0 && race->packed.access_count - k < 4 && /* the word's cell usually equals that of the word before */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
     if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)

@@ -22,7 +22,7 @@ struct warp_arrivals {
 struct state {
     struct chk_slot is;
     uint64_t ended; /* lane masks */
-    struct chk_arrival end; /* location of the first that exited */
+    struct chk_arrival end; /* location of the first thread that exited */
     struct {
         bool used, counted, differs;
         struct chk_arrival first, other;

@@ -120,7 +120,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** Drops decisions before the last barrier, except for the last one. */
+/** Drops decisions before the last barrier, except for the last decision. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)

@@ -6,7 +6,7 @@
 #include "check/chk_priv.h"
 
 /* ---- branches that decide who reaches a barrier (chk_barrier_regions.c) ---- */
-/** Instruction where the sides of a branch reconverge, or one of these. */
+/** Instruction where the sides of a branch reconverge, or one of the following values. */
 enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_MAX - 1 /* where the function has
                                                                                         * returned */ };
 /** A branch with a barrier without a count in its region, or a guarded barrier or call of a function with
@@ -42,7 +42,7 @@ void chk_regions_destroy(struct chk_regions *regions);
 
 /* ---- which way threads of a block took them (chk_barrier_paths.c) ---- */
 struct chk_paths;
-/** Starts tracking a block; @old is that of an ended one, which is freed or reused. Returns NULL if its
+/** Starts tracking a block; @old is the record of an ended block, which is freed or reused. Returns NULL if its
  *  kernel has no such branch, or without memory. */
 struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_hook_site *site,
                                   struct chk_paths *old);

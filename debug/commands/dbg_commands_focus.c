@@ -131,8 +131,8 @@ struct search {
     dbg_thread_id focus;
     unsigned warps, warps_true, lanes, lanes_true, lost; /* counts of warps and lanes; lost: lanes in which the
                                                           * expression has no value */
-    unsigned unclear;                             /* number of these in which the text itself is in error */
-    struct lw_error why;                          /* error in the first of these */
+    unsigned unclear;                             /* number of lanes in which the text itself is in error */
+    struct lw_error why;                          /* error of the first lane in which the text is in error */
 };
 
 static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const char *text,

@@ -125,7 +125,7 @@ struct dbg_value dbg_value_convert(const struct dbg_value *value, enum dbg_type 
 
 /* ---- names (dbg_expr_names.c) -------------------------------------------------------------- */
 
-/** Records a failure; only the first one counts. */
+/** Records a failure; only the first failure of an expression counts. */
 void dbg_expr_fail(struct dbg_expr *e, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
 bool dbg_name_char(char c);

@@ -82,7 +82,7 @@ struct dbg_search {
     uint64_t low, high; /* bounds of the current interval */
     uint64_t size;
     bool interrupted;
-    bool idle; /* @only did nothing in the interval */
+    bool idle; /* the lane @only did nothing in the interval */
     uint64_t looked; /* instructions inspected so far */
 };
 /** Counts @count more instructions processed by a search (*@looked in all) that is at @at, and prints a
@@ -100,7 +100,7 @@ enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id o
                              struct dbg_watch_filter_search *look, bool *interrupted, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Replays one such interval, from @low up to @high. */
+/** Replays one interval of a search, from @low up to @high. */
 enum lw_status dbg_search_between(struct dbg *dbg, uint64_t low, uint64_t high,
                                 struct emu_observer *observer, struct dbg_watch_filter_search *look,
                                 bool *interrupted, struct lw_error *err) LW_MUST_CHECK;

@@ -351,7 +351,7 @@ static uint64_t bank_access(const struct view *v, uint64_t offset, void *data, u
                          data, size, false, true);
 }
 
-/* Accesses global memory without a warp: after the last one has ended. */
+/* Accesses global memory without a warp: after the last warp has ended. */
 static uint64_t global_access(const struct dbg *dbg, uint64_t address, void *data,
                               uint64_t size, bool write)
 {

@@ -36,7 +36,7 @@ struct emu_functional {
     unsigned place_count;
     uint64_t *free_numbers; /* a bit for each number below place_count that no resident block has */
     unsigned low_number;    /* no number below low_number is free */
-    struct emu_grid *grid;     /* the running host launch, NULL: the next one is to be chosen */
+    struct emu_grid *grid;     /* the running host launch, NULL: the next launch is to be chosen */
     struct emu_resident *resident; /* list in block order, at some offset in `places` */
     unsigned count, capacity;  /* capacity: number of resident blocks of `grid` while it runs alone */
     unsigned current;          /* index of the running block */
@@ -130,7 +130,7 @@ void emu_fixed_take_up(struct emu_functional *f);
 struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
 /** Makes further blocks of device launches resident while a suspended block needs no capacity. */
 void emu_fixed_refill(struct emu_functional *f);
-/** Removes ended blocks; the next ones take their capacity. */
+/** Removes ended blocks; the blocks after them take their capacity. */
 void emu_fixed_retire(struct emu_functional *f);
 void emu_fixed_thread_ref(const struct emu_warp *w, int split, struct emu_thread_ref *place);
 /** Fills the stop of a warp whose running split is before a breakpoint. */

@@ -29,7 +29,7 @@ static void put_programs(struct emu_bytes *out, const struct emu_machine *machin
     }
 }
 
-/** Writes each page as the distance from the one before and its bytes; 0 ends the list. */
+/** Writes each page as the distance from the preceding page and its bytes; 0 ends the list. */
 static void put_pages(struct emu_bytes *out, const struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES, last = 0;

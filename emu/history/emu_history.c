@@ -47,7 +47,7 @@ struct emu_history {
     struct emu_history_options options;
     struct snapshot *snap;
     size_t count, capacity;
-    size_t at; /* global memory is that of this snapshot, except for CHANGED pages */
+    size_t at; /* snapshot whose state global memory has, except for CHANGED pages */
     struct mark *mark;
     size_t mark_count, mark_capacity;
     uint64_t host_steps; /* the log's host_steps when the last mark was made */
@@ -99,7 +99,7 @@ static void end_history(struct emu_history *h, const char *why)
     snprintf(h->why, sizeof h->why, "%s", why);
 }
 
-/** Removes snapshot @i; the one after it gets its pages. Returns false without memory. */
+/** Removes snapshot @i; the following snapshot gets its pages. Returns false without memory. */
 static bool merge_snapshot(struct emu_history *h, size_t i)
 {
     if (!emu_pages_merge(&h->snap[i + 1].pages, &h->snap[i].pages))

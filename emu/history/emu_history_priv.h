@@ -29,7 +29,7 @@ const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t nu
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
 /** Sets a page of memory to @data (NULL: zeros) and clears CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);
-/** Returns the instruction count of the last snapshot before @instructions, or of the first one. */
+/** Returns the instruction count of the last snapshot before @instructions, or of the first snapshot. */
 uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
 #endif

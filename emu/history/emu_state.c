@@ -213,7 +213,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* existing ones stay, because others refer to them */
+    host = machine->grids; /* existing launches stay, because others refer to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)

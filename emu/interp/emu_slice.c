@@ -119,7 +119,7 @@ static inline bool may_hand_spent(const struct emu_warp *w)
 #ifdef LW_LOOP
     const bool jumps = false;
 #else
-    const bool jumps = true; /* handlers jump to the next one, of any warp */
+    const bool jumps = true; /* handlers jump to the next handler, of any warp */
 #endif
 
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;

@@ -58,7 +58,7 @@ EMU_INLINE uint64_t emu_bits_f64(double x)
     memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-/* Bits of a result: its types are those of T_, and NaNs are canonical (MACHINE 6). */
+/* Gives the bits of a result: the types are those of T_, and NaNs are canonical (MACHINE 6). */
 #define BITS_u32(x) ((uint32_t)(x))
 #define BITS_s32(x) ((uint32_t)(x))
 #define BITS_u64(x) ((uint64_t)(x))

@@ -77,7 +77,7 @@ static unsigned depends_on(const struct emu_predict *p, uint32_t node)
     }
 }
 
-/** False: no memory. */
+/** Makes the list of nodes that @node needs. Returns false without memory. */
 static bool make_list(struct emu_predict *p, uint32_t node, struct emu_predict_list *list)
 {
     uint32_t count = 0;

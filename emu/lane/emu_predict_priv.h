@@ -48,7 +48,7 @@ enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struc
 
 /** Returns the value of node @n for the values of its sources. */
 uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b, uint64_t c, bool r);
-/** @node at @thread; the value of any. */
+/** Returns the value of @node, which may be any node, at @thread; @list is made at the first use. */
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 

@@ -81,7 +81,7 @@ struct emu_log {
     struct emu_bytes options; /* options of the machine, for the file */
     uint64_t host_steps; /* number of host steps added so far */
     char name[200];  /* name of the file */
-    /** Called before the later entries are dropped: history drops what belongs to them. */
+    /** Called before entries past the machine's position are dropped: history drops what belongs to them. */
     void (*on_forget)(void *context);
     void *context;
 };

@@ -339,7 +339,7 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetches for lanes that name one such texture. Returns false if nothing was done. */
+/** Fetches for lanes that name one texture that is all in memory. Returns false if nothing was done. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {

@@ -93,7 +93,7 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Returns the offset of the next argument from the first. */
+/** Returns the offset of the next argument from the first argument. */
 static uint64_t next_argument(struct work *w, unsigned size)
 {
     uint64_t at = (w->offset + size - 1) / size * size;

@@ -215,7 +215,7 @@ static enum lw_status decode_memory(struct emu_decoder *dec, const struct isa_in
     di->c = row_of(dec->layout, insn->c, false);
     di->d = row_of(dec->layout, insn->d, true);
     if (info->format == ISA_FMT_TEX)
-        return LW_OK; /* the instruction handles the rest */
+        return LW_OK; /* the handlers of texture fetches handle the remaining fields */
     di->disp = isa_x_disp(insn->x);
     di->reg = insn->c; /* scalar base or constant bank */
     if (info->format == ISA_FMT_ATOM) {

@@ -37,7 +37,7 @@ struct emu_reconv {
 };
 const struct emu_reconv *emu_reconv_find(const char *name);
 extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack;
-/** Returns the index in emu_push_order_names, -1: no such name. NULL means "smaller". */
+/** Returns the index of @name in emu_push_order_names, -1: no such name. NULL means "smaller". */
 int emu_push_order_find(const char *name);
 /** Fills program->rpc of the instructions [first, first + count): the targets of the bssy that reach the
  *  branches and calls that name a barrier (MACHINE 7). Errors: LW_EFORMAT with the location when none or

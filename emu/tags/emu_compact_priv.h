@@ -100,7 +100,7 @@ struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index);
 /** Adds the operations that a warp has executed on tags to the counts. */
 void emu_compact_count(const struct emu_warp *w, struct emu_tag_stats *stats);
 
-/** Writes a tag in one store: later code reads other parts of it, and hosts can forward only whole stores. */
+/** Writes a tag in one store: later code reads other parts of the tag, and hosts can forward only whole stores. */
 static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stride,
                                 uint64_t rise)
 {

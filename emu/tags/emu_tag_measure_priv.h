@@ -13,7 +13,7 @@ enum { EMU_BANK_BYTES = 16 };
 
 struct emu_detected {
     uint8_t common;  /* leading bytes that are equal in all lanes, 0..4; 4: uniform */
-    uint8_t similar; /* leading bits in which no lane differs from the first, 0..32 */
+    uint8_t similar; /* leading bits in which no lane differs from the first lane, 0..32 */
     uint8_t delta;   /* bytes of the widest signed difference from the first lane: 0, 1, 2, 4 */
     uint16_t bytes;  /* size as base and deltas */
     uint8_t banks;   /* banks for that size */

@@ -101,7 +101,7 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id)
 
     if (rsp->lldb && dbg_thread_get(rsp->dbg, id, &thread) && thread.ready &&
         find(rsp, &thread) == NULL)
-        (void)add(rsp, &thread); /* else the warp would be shown next to it */
+        (void)add(rsp, &thread); /* otherwise the warp would be shown next to the breakpoint */
 }
 
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)

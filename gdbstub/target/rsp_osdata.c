@@ -84,7 +84,7 @@ void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (!rsp->lldb)
         rsp_focus_on(rsp, rsp_chosen(rsp)); /* some tables describe one warp */
-    /* The table is read in pieces: it is built at the first one. */
+    /* The table is read in pieces: it is built at the first piece. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))
         rsp_put_error(&rsp->reply, "there is no such table: `info os` lists them");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation of a core; the blocks and warps on it. */
+/* Creates a core, and the blocks and warps on it. */
 #include "timing/core/tim_core_priv.h"
 
 #include <stdlib.h>

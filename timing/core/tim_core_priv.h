@@ -85,7 +85,7 @@ struct tim_op {
     uint32_t writes;   /* set of vector registers not written yet: indexes into row_write */
     uint32_t compact_reads, compact_writes; /* with tags: registers that are compact entries */
     uint32_t expands;  /* subset of `writes`: registers whose compact entry must first be expanded */
-    uint32_t next;     /* next in a list of tim_flight; TIM_NONE: this is the last */
+    uint32_t next;     /* next instruction in a list of tim_flight; TIM_NONE: this instruction is the last */
     const struct tim_static *what;
     uint64_t lanes;    /* lanes of the split, for the scoreboard */
     uint64_t issued, age, at;
@@ -330,7 +330,7 @@ struct tim_core {
     int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: value of tim_sched.last before this cycle */
     struct tim_local local[TIM_MAX_SCHEDS];
     unsigned local_next;     /* scheduler whose memory unit has priority */
-    unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first of them */
+    unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first `read_at` */
     uint64_t reads_next;
     uint64_t shared_at;      /* lsu.local: first cycle in which the load/store unit accepts another instruction */
     struct tim_mechs mechs;  /* enabled mechanisms */
@@ -431,7 +431,7 @@ enum tim_step_result {
 };
 /** Fills in the view of the core that mechanisms get. Called before they are created. */
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats);
-/** Sets the cycle in which reports show the mechanisms. The core may be idle in it. */
+/** Sets the cycle in which reports show the mechanisms. The core may be idle in that cycle. */
 static inline void tim_core_show(struct tim_core *core, uint64_t now)
 {
     core->mechs.core.now = now;
@@ -676,7 +676,7 @@ static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsi
 {
     return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
-/** Is any warp in set `reselect` or, if @sleeping, `sleeps`? In may_fetch or may_ask? */
+/** Is a warp in set `reselect` or, if @sleeping, `sleeps`? (tim_any_fetches: in may_fetch or may_ask?) */
 static inline bool tim_any_reselect(const struct tim_core *core, bool sleeping)
 {
     uint64_t all = 0;
@@ -799,7 +799,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
 void tim_core_unseat(struct tim_core *core, unsigned block);
 /** Returns the address that caches use for an offset in a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
-/** Does the register have a pending write? Is the last such write that of a load? */
+/** Does register @reg have a pending write? (tim_is_by_load: is the last such write that of a load?) */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
 {
     return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 ||

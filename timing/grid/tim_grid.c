@@ -332,7 +332,7 @@ static void release(struct tim_grid *g)
     }
 }
 
-/** Brings the current item to the distributor, and takes the next. */
+/** Brings the current item to the distributor, and takes the next item. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;

@@ -67,7 +67,7 @@ void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_
 /** Is @warp the sampling warp of the loop? */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 
-/* For tests. @mech: a mechanism tim_daws. */
+/* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
 struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech);
 /** Returns the number of lines in a warp's entry of the footprint prediction table. *loop: its loop, 0: none. */
 unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop);

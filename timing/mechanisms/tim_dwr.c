@@ -187,7 +187,7 @@ static void operation_add(struct dwr *dwr, unsigned warp)
     dwr->operation[at] = (uint16_t)warp;
 }
 
-/** Mostly it is the first. */
+/** Removes the operation of @warp, which mostly is the first operation. */
 static void operation_remove(struct dwr *dwr, unsigned warp)
 {
     unsigned at = 0;

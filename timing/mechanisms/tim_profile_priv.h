@@ -38,7 +38,7 @@ struct tim_profile_load {
     uint64_t count[TIM_LOAD_COUNT];
 };
 struct tim_profile {
-    unsigned users;   /* number of configurations that refer to it */
+    unsigned users;   /* number of configurations that refer to the profile */
     char *name;       /* file name of the report */
     struct tim_profile_load *load; /* [count] */
     size_t count;

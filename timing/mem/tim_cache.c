@@ -195,7 +195,7 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** Sets @to to @mask in sectors @sectors, keeps it in sectors @have, and clears the rest. */
+/** Sets @to to @mask in sectors @sectors, leaves it as it is in sectors @have, and clears the rest. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {

@@ -10,7 +10,7 @@
 
 #include "timing/tim_priv.h"
 
-/** In the order of counters l1_hits_... and l1_misses_... in stats.def. */
+/** Classes of hits and misses, in the order of counters l1_hits_... and l1_misses_... in stats.def. */
 enum tim_locality_class {
     TIM_HIT_THREAD,      /* hit: a lane of the access brought the line */
     TIM_HIT_WARP,        /* hit: another lane of the warp brought the line */

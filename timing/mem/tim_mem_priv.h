@@ -177,7 +177,7 @@ const struct tim_cache *tim_mem_slice_cache(const struct tim_memory *memory, uns
 
 uint32_t tim_request_take(struct tim_mem *mem);
 void tim_request_give(struct tim_mem *mem, uint32_t index);
-/** Append @index to a list of nodes or requests of @pool; remove the first. */
+/** Append @index to a list of nodes or requests of @pool; remove the first element. */
 #define tim_list_push(pool, list, index)                                             \
     do {                                                                              \
         struct tim_list *list_ = (list);                                              \

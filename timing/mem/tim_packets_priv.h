@@ -43,7 +43,7 @@ struct tim_packet_entry {
     uint32_t number;     /* number of the packet; 0: the entry is free */
     unsigned left;       /* members that still have accesses of their own to make */
     unsigned waiting;    /* together: members without their data */
-    bool together;       /* no member gets its data before the last one */
+    bool together;       /* no member gets its data before the last member */
     uint64_t data_at;    /* together: latest cycle in which a member's data arrived */
     struct tim_packet_access *access;
     uint32_t *member;

@@ -338,7 +338,7 @@ struct collect {
     unsigned array;
 };
 
-/** Adds a line to those of the warp, each once. */
+/** Adds a line to the lines of the warp, each line once. */
 static void collect(void *context, uint32_t x, uint32_t y)
 {
     const struct collect *c = context;

@@ -26,7 +26,7 @@ struct tim_reach_shape {
     unsigned bits;                  /* bits of the number of a region */
     unsigned parts;                 /* number of parts of a region */
 };
-/** @bits: of the number of a region at most; @parts: 1, 4, 16 or 64. */
+/** Divides an array into regions. @bits: of the number of a region at most; @parts: 1, 4, 16 or 64. */
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
 /** Returns the region of line (@x, @y). */
 uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
@@ -39,7 +39,7 @@ struct tim_reach_vector {
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
-    /* The lines themselves, ascending, by array, row and column; no more than TIM_REACH_LINES of them. */
+    /* The accessed lines, ascending, by array, row and column; no more than TIM_REACH_LINES of them. */
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];
 };
@@ -49,7 +49,7 @@ unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_rea
 
 struct tim_reach;
 struct tim_reach_launch;
-/** @gpu: counters by TIM_GPU_... Returns NULL without memory. */
+/** Creates the records of an engine's launches. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
 struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
 void tim_reach_destroy(struct tim_reach *reach);
 /** Is anything of the model made of what is kept here? */
