@@ -133,7 +133,7 @@ static void put_branches(const struct chk_line_entry *e, size_t from, size_t to,
 
 /* ---- copies that the front end made of code --------------------------------------------------- */
 
-/** Returns true for an empty block, which marks a duplicate (ptx_debug_duplicates.c). */
+/** Returns true for a block with ranges but no entries, which marks a duplicate (ptx_debug_duplicates.c). */
 static bool is_copy(const struct isa_debug *debug, uint32_t die)
 {
     return debug->dies[die].tag == ISA_TAG_BLOCK && debug->dies[die].end == die + 1 &&

@@ -71,7 +71,7 @@ void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, u
     race_check_cell(ctx, cells, 0, lane, at);
 }
 
-/** Returns true if a read at @address may be deferred, if its page is in that state. */
+/** Returns true if the read may be deferred: ctx->may_defer is set, and @address is global and aligned to the access. */
 static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
 {
     return ctx->may_defer && address >= ISA_GLOBAL_BASE &&

@@ -94,7 +94,7 @@ static bool flow_read(struct flow *f)
     return true;
 }
 
-/** Adds a mark to @to. Returns true if that is new, so that another pass is needed. */
+/** Adds a mark to instruction @to of the function. Returns true if the mark is new, so that another pass is needed. */
 static bool reach(struct flow *f, int64_t to, uint8_t mark)
 {
     if (to < 0 || to >= f->count || (f->mark[to] & mark) != 0)

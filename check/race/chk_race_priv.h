@@ -121,7 +121,7 @@ static inline bool race_range_is_deferring(const struct chk_race *race, struct r
         race_range_begins(race, r);
     return r->state == RACE_DEFERRED;
 }
-/** Returns true if only barriers order what runs, and it is one launch. */
+/** Returns true if one launch runs, which makes no launches and whose threads only barriers order. */
 static inline bool race_packed_simple(const struct chk_race *race)
 {
     return race->order.grid_count == 1 && race->order.grids[0].code.sync_free && !race->order.grids[0].code.launches;

@@ -181,7 +181,7 @@ static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64
     return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
-/** Returns true if both write the same value, or the written value was there before. */
+/** Returns true if both accesses write the same value, or the written value was in memory before. */
 static bool is_benign(const struct race_access *ctx, unsigned lane, uint64_t at,
                       const struct other *other, uint64_t *mine, uint64_t *theirs)
 {

@@ -74,7 +74,7 @@ static void simplify(const char *file, char *out)
     out[size] = '\0';
 }
 
-/** Returns true if both names refer to one file, or that is not known. */
+/** Returns true if both names refer to one file, or no file @a is found. */
 static bool are_one(const char *a, const char *b)
 {
     struct stat x, y;

@@ -172,8 +172,8 @@ static bool make_blocks(struct build *b)
     return true;
 }
 
-/** Returns true if an instruction has the line of the thread's end, or none. Code that an optimiser has
- *  merged from two returns has none. */
+/** Returns true if an instruction has line and column of the thread's end, both known. Code that an optimiser has
+ *  merged from two returns has no line. */
 static bool is_of_the_end(const struct build *b, uint32_t index, const struct isa_line *end)
 {
     const struct isa_line *line = isa_object_line_at(b->object, index);

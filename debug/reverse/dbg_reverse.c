@@ -301,7 +301,7 @@ struct line_walk {
                                  * end */
 };
 
-/* Returns true in a prologue, which belongs to no line: forward steps skip it, too. */
+/* Returns true in the prologue of a function that is no kernel: it belongs to no line, and forward steps skip it, too. */
 static bool in_prologue(const struct dbg *dbg, uint64_t pc)
 {
     const struct isa_function *function = dbg_function_at(dbg, pc);

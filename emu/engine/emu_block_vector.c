@@ -310,7 +310,7 @@ static void on_rows(struct emu_block_vector *s, const struct bv_step *step)
     run(s, step);
 }
 
-/** Gets first and last value of an affine value that does not wrap. */
+/** Gets first and last value of an affine value. Returns false if the value wraps. */
 static bool ends_of(const struct emu_block_vector *s, const struct affine_value *line, bool wide, bool is_signed,
                     __int128 *first, __int128 *last)
 {

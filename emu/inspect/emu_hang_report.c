@@ -636,8 +636,8 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
     flush(r);
 }
 
-/** Returns true if @b's lines belong in a report on @mine: it is of the same launch, or of others with the
- *  same host launch. */
+/** Returns true if @b's lines belong in a report on @mine: it is of the same launch, or one of both is of a
+ *  launch by the device. */
 static bool is_related(const struct emu_block *mine, const struct emu_block *b)
 {
     if (b->grid == mine->grid)

@@ -304,7 +304,7 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** Returns true if no lane accesses memory, so the hook need not be called. */
+/** Returns true if a memory instruction without active lanes needs no hook: it is not scalar, and no halt is due. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load accesses memory even without active lanes */

@@ -112,8 +112,8 @@ void emu_switch_to_next_warp(struct emu_warp *w)
         begin_and_hand(w);
 }
 
-/** Returns true if the slice of @w may end in a direct switch: the engine allows it, and no run is cut short
- *  for other reasons. */
+/** Returns true if the slice of @w may end in a direct switch: the engine allows it, no run is cut short
+ *  for other reasons (EMU_LONGEST_BUDGET), and the warp is one split. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP

@@ -40,7 +40,7 @@ static bool is_pair(const struct isa_insn *insn)
     return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
 }
 
-/** Returns true for loads of words for all lanes, through vector registers. */
+/** Returns true for unguarded loads of 32-bit words of global or shared memory, for all lanes, by vector registers. */
 static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);

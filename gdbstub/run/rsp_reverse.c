@@ -80,7 +80,7 @@ static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsig
            frame.pc == leaving->entry && frame.cfa == leaving->cfa;
 }
 
-/* Returns true for the last step of `reverse-finish`, from the entry. */
+/* Returns true for the last step of `reverse-finish`, from the entry, if the entry has no breakpoint. */
 static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 {
     const struct rsp_leaving *leaving = &rsp->leaving;

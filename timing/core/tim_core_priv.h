@@ -608,7 +608,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** May a scheduler be skipped without a check of its warps (tim_core_idles)? */
+/** May a scheduler of the core, which is passable and has no replays, be skipped without a check of warps (tim_core_idles)? */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return tim_kind.fixed || (core->passable && core->replays == 0);

@@ -559,7 +559,7 @@ static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool be
     return tim_packet_id(TIM_CLIENT_JOINED, kept);
 }
 
-/** Does another instruction share the next access? */
+/** Does another instruction share the next access of @op? */
 static inline bool is_ridden(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->ride != TIM_NO_LINK && op->line[op->line_next].more != 0;

@@ -114,7 +114,7 @@ static enum tim_tag_rule tag_rule(const struct isa_insn *insn, const struct tim_
     }
 }
 
-/** As is_cached() of tim_lsu_body.h, as far as known before the issue. */
+/** Returns true for a global load that bypasses L1, as far as known before the issue (tim_lsu_body.h: is_cached()). */
 static bool is_uncached(const struct tim_config *config, const struct isa_insn *insn)
 {
     unsigned cache = isa_mod_get(insn, ISA_MOD_CACHE);

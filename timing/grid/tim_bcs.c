@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/** Returns true if block @linear has no partner. */
+/** Returns true if block @linear has no partner: a device launch, a core too small for a pair, or an odd last block. */
 static bool is_alone(const struct tim_launch *l, const struct tim_core *core, uint64_t linear)
 {
     return l->grid->parent.grid != 0 || !tim_core_fits_pair(core, l->grid, true) ||

@@ -108,7 +108,7 @@ static void destroy(struct tim_mech *mech)
     free(dwr);
 }
 
-/* 4.1: loads and stores of global and local memory; those of the constant cache only with dwr.lat_param. */
+/* A LAT (4.1) is a load or store of global or local memory, with dwr.lat_param also of the constant cache. */
 static bool is_lat(const struct dwr *dwr, const struct tim_static *what)
 {
     return what->data || (dwr->config->dwr_lat_param && what->of_constants);
@@ -441,7 +441,7 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
 
-/** Is the warp combine-ready at @pc, with its split at @pc? */
+/** Is the warp combine-ready at @pc, not to issue alone, and its split at @pc? */
 static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 {
     const struct member *m = &dwr->member[warp];

@@ -52,7 +52,7 @@ struct tim_reach_launch;
 /** Creates the records of an engine's launches. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
 struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
 void tim_reach_destroy(struct tim_reach *reach);
-/** Is anything of the model made of what is kept here? */
+/** Does the model use the accesses of blocks and warps: by block scheduler la_b, mechanism la_w or shares? */
 static inline bool tim_reach_is_used(const struct tim_config *config)
 {
     return config->kernels_policy == TIM_BLOCKS_LA_B || config->la_w_on || config->shares_on;
