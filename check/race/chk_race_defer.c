@@ -191,7 +191,7 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this replay may be within that
+    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this replay may be inside one
                                                                                           * of another list */
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};

@@ -519,7 +519,7 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_capacity(race, 0))
         return false;
-    while (k > 0 && race->packed.access_count - k < 4 && /* the word's cell usually equals that of the word before */
+    while (k > 0 && race->packed.access_count - k < 4 && /* the record's access is usually that of the word before */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
     if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)

@@ -218,7 +218,7 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         }
         return;
     case RSP_ESCAPED:
-        /* Neither character is ever escaped: the frame ends, or another one starts. */
+        /* Neither `#` nor `$` is ever escaped: the frame ends, or another one starts. */
         if (byte == '#') {
             rsp->malformed = true;
             rsp->state = RSP_SUM_HIGH;

@@ -121,7 +121,7 @@ struct tim_mech {
 };
 struct tim_mechanism {
     const char *name;    /* name of its section of keys; the key `on` of that section enables it */
-    const char *summary; /* one-line description */
+    const char *summary; /* one-line description of the mechanism */
     bool (*is_on)(const struct tim_config *config);
     /** Creates its state on @core; the counters of @core exist already. Returns NULL without memory. The caller
      *  fills in `row` and `core`. */
@@ -224,8 +224,8 @@ struct tim_mechs {
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
     /** Arguments of the last call of hook `cycle`, and whether they still hold as schedulers issue. */
     struct tim_mechs_query {
-        bool lasts;       /* of the configuration: no scheduler changes it for another, but by room in the load/store queue, and */
-        bool shares_pipes; /* schedulers share pipes: an issue of one may change the ready warps of later ones */
+        bool lasts;       /* no scheduler changes `ready` of another, except by capacity of the load/store queue, and */
+        bool shares_pipes; /* by pipes: schedulers share pipes, so an issue of one may change the ready warps of later ones */
         uint64_t at;      /* 1 + the cycle of the call */
         unsigned lsu_used; /* core->lsu_used at the call */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];
