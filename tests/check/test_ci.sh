@@ -49,7 +49,8 @@ ci 2 tests/wild.yaml tests/wrong.yaml tests/good.yaml
 ls reports >have
 printf '%s\n' tests-good.info tests-good.sarif tests-good.xml tests-good.yaml tests-wild.info tests-wild.sarif tests-wild.xml tests-wild.yaml >want
 cmp -s have want || fail "other reports: $(cat have)"
-LIMIT=0.001 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.yaml >out 2>err
+printf '#!/bin/sh\nsleep 20\n' >slow && chmod +x slow
+LANEWISE=./slow LIMIT=0.2 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.yaml >out 2>err
 [ $? = 124 ] || fail "no time, and another status"
 ci 1 tests/good.yaml tests/wild.yaml
 
