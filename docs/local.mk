@@ -81,6 +81,7 @@ dist_evidence_DATA = \
 	%D%/evidence/history.md \
 	%D%/evidence/history.tsv \
 	%D%/evidence/performance.md \
+	%D%/evidence/programs.md \
 	%D%/evidence/profile.tsv \
 	%D%/evidence/ptx-speed.tsv \
 	%D%/evidence/suites.md \
