@@ -17,6 +17,8 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_global_int32_extended_atomics, 1, 0, 0) \
     X(cl_khr_local_int32_base_atomics, 1, 0, 0) \
     X(cl_khr_local_int32_extended_atomics, 1, 0, 0) \
+    X(cl_khr_int64_base_atomics, 1, 0, 0) \
+    X(cl_khr_int64_extended_atomics, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
 #define NAME_AND_SPACE(name, major, minor, patch) " " #name
 #define NAME_AND_VERSION(name, major, minor, patch) {CL_MAKE_VERSION(major, minor, patch), #name},
