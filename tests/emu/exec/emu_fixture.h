@@ -53,12 +53,12 @@ static inline struct fix *fix_new(unsigned width)
     return f;
 }
 
-/** Load @text and queue its first kernel with @blocks of @threads; a second parameter is 0. */
+/** Load @text and queue its first kernel with @blocks of @threads; all parameters after the first are 0. */
 static inline void fix_load_grid(struct fix *f, const char *text, unsigned blocks,
                                  unsigned threads)
 {
     struct lw_error err;
-    uint64_t params[2];
+    uint64_t params[8] = {0};
 
     fix_check(emu_machine_create(&f->config, &f->machine, &err), &err);
     fix_check(isa_assemble("test.s", text, strlen(text), &f->object, &err), &err);
@@ -69,7 +69,7 @@ static inline void fix_load_grid(struct fix *f, const char *text, unsigned block
                                 .grid = {blocks, 1, 1}, .block = {threads, 1, 1},
                                 .work_dim = 1, .params = params};
     params[0] = f->out;
-    params[1] = 0;
+    assert_true(f->object->functions[0].param_bytes <= sizeof params);
     fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
 }
 /** One block. */
