@@ -39,7 +39,7 @@ static const char source[] =
     "kernel void past(global int *out, int n) { out[get_global_id(0) + n] = 1; }\n";
 
 /* The driver's machine lives until the process ends: what it holds is no leak. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:emu_core_block_start\n";
