@@ -388,6 +388,15 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     return LW_OK;
 }
 
+int lanewise_begin(lanewise_machine *m)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    return host_begin(m, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
 int lanewise_timing_value(lanewise_machine *m, const char *key, char *out, size_t room)
 {
     struct lw_error err;

@@ -26,7 +26,7 @@ static struct {
     lanewise_machine *machine;
     bool tried, stopped;
     bool strict;            /* faults end the run */
-    bool verbose, hash;
+    bool hash;
     unsigned mhz;           /* of the GPU model; 0: nothing is timed */
     unsigned warp_width;    /* as an option or the GPU model has it; 0: the usual one */
     unsigned printed;       /* findings printed so far */
@@ -207,7 +207,7 @@ static bool set_switch(const char *name)
     static const struct {
         const char *name;
         bool *to;
-    } rows[] = {{"strict", &device.strict}, {"verbose", &device.verbose}, {"hash", &device.hash}};
+    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}};
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) {
@@ -252,7 +252,7 @@ static bool read_options(bool *checks)
 lanewise_machine *rt_machine(void)
 {
     char text[32];
-    bool checks = false;
+    bool checks = false, good = false;
 
     if (device.tried)
         return device.machine;
@@ -263,14 +263,18 @@ lanewise_machine *rt_machine(void)
         complain("", "no memory for the machine");
         return NULL;
     }
-    if (!read_options(&checks)) { /* a program that runs otherwise than it was told to is of no use */
+    if (read_options(&checks)) {
+        if (!checks && !device.strict) /* overruns are reported, and the program continues */
+            lanewise_set(device.machine, "check", "memory");
+        good = lanewise_begin(device.machine) == LANEWISE_OK;
+        if (!good)
+            rt_complain("LANEWISE_OPTIONS");
+    }
+    if (!good) { /* a program that runs otherwise than its options say is of no use */
         lanewise_destroy(device.machine);
         device.machine = NULL;
         return NULL;
     }
-    if (!checks && !device.strict && /* overruns are reported, and the program continues */
-        lanewise_set(device.machine, "check", "memory") != LANEWISE_OK)
-        rt_complain("check");
     if (lanewise_timing_value(device.machine, "clocks.core", text, sizeof text) == LANEWISE_OK)
         device.mhz = (unsigned)strtoul(text, NULL, 10);
     if (device.warp_width == 0 && lanewise_timing_value(device.machine, "core.warp_width", text, sizeof text) == LANEWISE_OK)
@@ -296,6 +300,14 @@ bool rt_run(void)
         rt_complain("");
     device.stopped = true;
     return false;
+}
+
+uint64_t rt_memory_bytes(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const uint64_t arena = UINT64_C(60) << 30, bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_C(1) << 30;
+
+    return bytes < arena ? bytes & ~UINT64_C(0xfffff) : arena;
 }
 
 bool rt_stopped(void)

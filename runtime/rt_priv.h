@@ -41,6 +41,8 @@ char **rt_words(const char *text);
 uint64_t rt_now_ns(void);
 /** Lanes of a warp; locked. */
 unsigned rt_warp_width(void);
+/** Bytes of the device's memory: half of the host's, at most what the machine reserves. */
+uint64_t rt_memory_bytes(void);
 /** Megahertz of the device's clock. */
 unsigned rt_clock_mhz(void);
 
@@ -68,7 +70,7 @@ struct rt_event {
 };
 /** Sets state and its time; the caller has set retain and release. */
 void rt_event_init(struct rt_event *event, enum rt_state state);
-/** Frees the callbacks; nobody refers to the event any more. */
+/** Frees the callbacks of an event that has no references left. */
 void rt_event_fini(struct rt_event *event);
 /** Registers a callback; one whose state was already reached is called by the next rt_progress(). Returns false if
  *  memory is short. @context is from malloc: @notify frees it, or the end of the event does. Locked. */

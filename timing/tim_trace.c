@@ -14,7 +14,7 @@
 enum {
     BLOCK_TRACK = 1000,   /* first track of block slots, after those of warps */
     REQUEST_PROCESS = 100000, SLICE_PROCESS, BANK_PROCESS, REPLY_PROCESS, FIRST_PROCESS = REQUEST_PROCESS,
-    NOBODY = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
+    NO_OWNER = 0xffff, /* warp of a fetch; core of a line that L2 writes back */
     MAX_WARPS = 256, MAX_BLOCKS = 64 /* maximum values of the keys */
 };
 
@@ -313,8 +313,8 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
 {
     begin_event(out, first, "X", e->at, process, e->place);
     lw_printf(out, ",\"dur\":%" PRIu64 ",\"cat\":\"memory\",\"name\":\"%s\",\"args\":{",
-              e->end - e->at, e->core == NOBODY ? "write back" : packet_name(e->packet_kind));
-    if (e->core != NOBODY)
+              e->end - e->at, e->core == NO_OWNER ? "write back" : packet_name(e->packet_kind));
+    if (e->core != NO_OWNER)
         lw_printf(out, "\"line\":\"0x%" PRIx64 "\",\"core\":%u,\"sent\":%" PRIu64, e->a, e->core,
                   e->b);
     lw_put(out, "}}");
@@ -323,7 +323,7 @@ static void put_busy(struct lw_sink *out, const struct event *e, unsigned proces
 /* Prints an event of a packet. @last: its last one; unless it is an answer, the flow ends there. */
 static void put_packet(struct lw_sink *out, const struct event *e, bool last, bool *first)
 {
-    bool from_warp = e->track != NOBODY; /* a fetch has no track from which to draw a flow */
+    bool from_warp = e->track != NO_OWNER; /* a fetch has no track from which to draw a flow */
     unsigned process = process_of((enum tim_trace_stage)e->reason);
 
     switch ((enum tim_trace_stage)e->reason) {
@@ -450,7 +450,7 @@ static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *las
     count = 0;
     for (size_t i = 0; i < trace->count; i++) {
         const struct event *e = &trace->event[i];
-        if (e->kind == PACKET && e->core != NOBODY && e->at < end)
+        if (e->kind == PACKET && e->core != NO_OWNER && e->at < end)
             step[count++] = (struct step){e->b, e->id, (uint32_t)i, e->core};
     }
     qsort(step, count, sizeof *step, by_packet);

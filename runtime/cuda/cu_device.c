@@ -50,7 +50,7 @@ static void make_properties(struct cudaDeviceProp *p)
         snprintf(p->name, sizeof p->name, "Lanewise %s", model);
     else
         snprintf(p->name, sizeof p->name, "Lanewise GPU emulator");
-    p->totalGlobalMem = (size_t)16 << 30;
+    p->totalGlobalMem = rt_memory_bytes();
     p->sharedMemPerBlock = CU_SHARED_BYTES;
     p->regsPerBlock = p->regsPerMultiprocessor = CU_REGISTERS;
     p->warpSize = (int)rt_warp_width();

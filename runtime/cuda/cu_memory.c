@@ -8,6 +8,9 @@
 enum copy_kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 enum { PITCH_ALIGN = 512 };
 
+/* Bytes that the program has allocated; a process has one device. */
+static uint64_t allocated;
+
 /** Returns true if the pointer is one of the device. */
 static bool is_device(const void *pointer)
 {
@@ -77,6 +80,8 @@ static cudaError_t allocate(void **out, size_t bytes)
         error = cudaErrorNoDevice;
     else if (lanewise_alloc(machine, bytes, NULL, &address) != LANEWISE_OK)
         error = cudaErrorMemoryAllocation;
+    else
+        allocated += bytes;
     *out = (void *)(uintptr_t)address;
     rt_unlock();
     return error;
@@ -95,15 +100,20 @@ CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream
 
 CU_API cudaError_t cudaFree(void *pointer)
 {
+    const uint64_t address = (uint64_t)(uintptr_t)pointer;
     lanewise_machine *machine;
     cudaError_t error = cudaSuccess;
+    uint64_t begin, bytes = 0;
 
     rt_lock();
     machine = rt_machine();
     if (machine == NULL)
         error = cudaErrorNoDevice;
-    else if (pointer != NULL && lanewise_free(machine, (uint64_t)(uintptr_t)pointer) != LANEWISE_OK)
+    else if (pointer != NULL && (lanewise_allocation(machine, address, &begin, &bytes) != LANEWISE_OK ||
+                                 lanewise_free(machine, address) != LANEWISE_OK))
         error = cudaErrorInvalidValue;
+    else
+        allocated -= bytes < allocated ? bytes : allocated;
     rt_unlock();
     return cu_return(error);
 }
@@ -205,8 +215,10 @@ CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (available == NULL || total == NULL)
         return cu_return(cudaErrorInvalidValue);
-    *total = (size_t)16 << 30;
-    *available = *total - ((size_t)256 << 20);
+    rt_lock();
+    *total = rt_memory_bytes();
+    *available = allocated < *total ? *total - allocated : 0;
+    rt_unlock();
     return cudaSuccess;
 }
 

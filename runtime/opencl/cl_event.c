@@ -320,8 +320,9 @@ static int run_nothing(struct rt_command *command)
     return CL_SUCCESS;
 }
 
-/** Enqueues a command that does nothing but wait: for the list, or, if that is empty, for all earlier commands. */
-static cl_int enqueue_wait(cl_command_queue queue, cl_command_type type, bool barrier, cl_uint count,
+/** Enqueues a command that does nothing. @barrier: later commands wait for it; @follows_all: it waits for all earlier
+ *  ones. */
+static cl_int enqueue_idle(cl_command_queue queue, cl_command_type type, bool barrier, bool follows_all, cl_uint count,
                            const cl_event *waits, cl_event *event)
 {
     struct cl_command *command;
@@ -334,42 +335,33 @@ static cl_int enqueue_wait(cl_command_queue queue, cl_command_type type, bool ba
         return error;
     }
     command->command.barrier = barrier;
-    command->command.follows_all = count == 0;
+    command->command.follows_all = follows_all;
     return cl_command_enqueue(queue, command, false, event);
 }
 
 cl_int cl_enqueue_nothing(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    struct cl_command *command;
-    cl_int error;
-
-    rt_lock();
-    error = cl_command_create(queue, type, count, waits, sizeof *command, run_nothing, &command);
-    if (error != CL_SUCCESS) {
-        rt_unlock();
-        return error;
-    }
-    return cl_command_enqueue(queue, command, false, event);
+    return enqueue_idle(queue, type, false, false, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    return enqueue_wait(queue, CL_COMMAND_MARKER, false, count, waits, event);
+    return enqueue_idle(queue, CL_COMMAND_MARKER, false, count == 0, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    return enqueue_wait(queue, CL_COMMAND_BARRIER, true, count, waits, event);
+    return enqueue_idle(queue, CL_COMMAND_BARRIER, true, count == 0, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueMarker(cl_command_queue queue, cl_event *event)
 {
-    return event == NULL ? CL_INVALID_VALUE : enqueue_wait(queue, CL_COMMAND_MARKER, false, 0, NULL, event);
+    return event == NULL ? CL_INVALID_VALUE : enqueue_idle(queue, CL_COMMAND_MARKER, false, true, 0, NULL, event);
 }
 
 cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue)
 {
-    return enqueue_wait(queue, CL_COMMAND_BARRIER, true, 0, NULL, NULL);
+    return enqueue_idle(queue, CL_COMMAND_BARRIER, true, true, 0, NULL, NULL);
 }
 
 cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *waits)
@@ -379,5 +371,5 @@ cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count,
     for (cl_uint i = 0; i < count; i++)
         if (waits[i] == NULL)
             return CL_INVALID_EVENT;
-    return enqueue_wait(queue, CL_COMMAND_BARRIER, true, count, waits, NULL);
+    return enqueue_idle(queue, CL_COMMAND_BARRIER, true, false, count, waits, NULL);
 }

@@ -98,7 +98,7 @@ void cl_object_hold(void *object)
     ((struct cl_object *)object)->holds++;
 }
 
-/** Ends an object that nobody refers to any more. */
+/** Ends an object if it has no references left. */
 static void end_unused(struct cl_object *object)
 {
     struct _cl_context *context = object->context;

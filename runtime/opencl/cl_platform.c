@@ -32,16 +32,6 @@ enum {
     PRINTF_BYTES = 1 << 20
 };
 
-/** Sizes that come from the host or from the GPU model. */
-static cl_ulong global_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    cl_ulong bytes = pages > 0 && page > 0 ? (cl_ulong)pages * (cl_ulong)page / 2 : (cl_ulong)1 << 30;
-    const cl_ulong arena = (cl_ulong)60 << 30;
-
-    return bytes < arena ? bytes & ~(cl_ulong)0xfffff : arena;
-}
-
 static unsigned timing_number(const char *key, unsigned otherwise)
 {
     lanewise_machine *machine = rt_machine();
@@ -152,7 +142,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 0) \
     X(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint, rt_clock_mhz()) \
     X(CL_DEVICE_ADDRESS_BITS, cl_uint, 64) \
-    X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong, global_bytes() / 4) \
+    X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong, rt_memory_bytes() / 4) \
     X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_FALSE) \
     X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, 0) \
     X(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint, 0) \
@@ -179,7 +169,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
       timing_number("l1.bytes", 0) != 0 ? CL_READ_WRITE_CACHE : CL_NONE) \
     X(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cl_uint, timing_number("l1.line", 0)) \
     X(CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, cl_ulong, timing_number("l1.bytes", 0)) \
-    X(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong, global_bytes()) \
+    X(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong, rt_memory_bytes()) \
     X(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong, CONSTANT_BYTES) \
     X(CL_DEVICE_MAX_CONSTANT_ARGS, cl_uint, 16) \
     X(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t, 0) \

@@ -69,5 +69,7 @@ refused 'there is no such program' ./no-such-program
 refused 'did you mean "--timing"?' --timng volta clinfo
 LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
 grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" || fail "LANEWISE_OPTIONS: no message"
+"$lanewise" app --timing voltaa clinfo >"$scratch/out" 2>"$scratch/err"
+grep -q 'did you mean "volta"' "$scratch/err" && ! grep -q 'Lanewise GPU' "$scratch/out" || { fail "an unknown GPU model: a device, or no message"; cat "$scratch/err"; }
 [ "$("$lanewise" app sh -c 'exit 7' >/dev/null 2>&1; echo $?)" = 7 ] || fail "the program's exit status is lost"
 exit $failed

@@ -681,7 +681,7 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Cores that send to one slice are served in turn; a waiting packet blocks the packets behind it. */
+/** Cores that send to one slice are served in turn; a waiting packet blocks later packets. */
 static void turns(rig_create_fn create)
 {
     struct tim_config c = rig_config();

@@ -47,7 +47,6 @@ struct table {
 struct la_b {
     struct tim_blocks_rotating rotating; /* first */
     struct table *tables;
-    bool failed;             /* no memory: blocks go in turn */
     bool decided;            /* a decision is made, and reaches its core later: */
     uint64_t ready_at;
     struct tim_block_choice choice;
@@ -121,24 +120,26 @@ static void take_candidates(const struct la_b *b, struct table *t)
     }
 }
 
-/** Returns the table of a launch; NULL: it has no slices, or there is no memory. */
+/** Returns the table of a launch. NULL: it has no slices, or the host has no memory for the table: then the blocks of this
+ *  and of later launches go in rotation, and ap_no_memory counts this one. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 {
     const struct tim_grid *g = b->rotating.blocks.grid;
     const uint64_t window = g->config->ap_window, blocks = l->grid->block_count;
     const struct tim_reach_launch *reach;
+    uint64_t *no_memory = &g->gpu[TIM_GPU_ap_no_memory];
     struct table *t = b->tables;
 
     while (t != NULL && t->launch != l)
         t = t->next;
-    if (t != NULL || b->failed)
+    if (t != NULL || *no_memory != 0)
         return t;
     reach = g->reach == NULL ? NULL : tim_reach_of(g->reach, l->grid);
     if (reach == NULL || l->grid->blocks_placed != 0)
         return NULL;
     t = calloc(1, sizeof *t);
     if (t == NULL) {
-        b->failed = true;
+        ++*no_memory;
         return NULL;
     }
     t->launch = l;
@@ -152,7 +153,7 @@ static struct table *table_of(struct la_b *b, const struct tim_launch *l)
                         (emu_machine_config(g->cores[0]->machine)->launch_depth + 1) * sizeof *t->running);
     if (t->block == NULL || t->shared == NULL || t->order == NULL || t->running == NULL) {
         destroy_table(t);
-        b->failed = true;
+        ++*no_memory;
         return NULL;
     }
     for (uint32_t i = 0; i < t->capacity; i++)
