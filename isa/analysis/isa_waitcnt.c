@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lint of wait counters: along all paths of a function that has `waitcnt`, is each result of memory waited for
- * before a register is used? Functions without are as a compiler's, in which the hardware's waits are implied.
+ * The lint of wait counters follows all paths of a function that has `waitcnt`, and finds registers that are used before
+ * a `waitcnt` covers the load or store that they belong to. A function without `waitcnt` is taken for compiled code, in
+ * which the waits are implied.
  *
- * A register holds what is pending to it: how many younger instructions its counter counts (`vm`, `shared`: in order, so
- * that a count of N says that all but the N youngest are over), or that it is a scalar load (in any order: 0 alone says
- * so, for shared memory too while one is under way), or that a store has still to read it (`exp`). Where paths join the
- * least age holds. Source: Southern Islands ISA, 4.4.
+ * The state of a register is the operation that is pending for it. Vector and shared memory operations end in order: the
+ * state (`vm`, `shared`) is the number of younger operations of that counter, since a count of N says that all but the N
+ * youngest have ended. Scalar loads end in any order: only a count of 0 covers them, and covers shared memory while one is
+ * pending. `exp` is a store that has not read the register yet. Where paths join, the least age holds. Source: Southern
+ * Islands ISA, 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** The least of two ages; *which is then the instruction of that. */
+/** Reduces *@age to @other if that is younger, and then sets *@which to the instruction @its. Returns true if it did. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))
