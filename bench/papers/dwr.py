@@ -283,6 +283,9 @@ def experiment(e, options):
             e.trend('dwr T6 best' + name, means[v] > max(means[w] for w in fixed_sizes), 'the mean IPC of %s is higher than that of any size: ' % v +
                     ', '.join('%s %.2f' % x for x in means.items()))
         e.trend('dwr T6 order', order, 'of one size, 8 is as 16, then 32, then 64')
+        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # 12.1: it follows there from the gains of DWR-64
+        e.trend('dwr T6 sizes', all(abs(means[w] / x - 1) <= .15 for w, x in implied.items()), 'the mean IPC of warps of one size is within 15 % of the source: ' +
+                ', '.join('%s %.2f (%.2f)' % (w, means[w], x) for w, x in implied.items()))
         e.trend('dwr T6 idle', idle['dwr 64'] < min(idle[w] for w in fixed_sizes), 'DWR-64 is idle least: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))
         of_source = ((8, '+8 %', '2.16'), (16, '+8 %', '1.7'), (32, '+11 %', '1.71'), (64, '+18 %', '2.28'))
         for v, (w, source, best) in ((v, row) for v in BARRIERS for row in of_source):
