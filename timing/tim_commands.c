@@ -512,16 +512,16 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Lines of a cache of the core in focus (l0, operand: of the warp's scheduler) or of a slice of L2; l2 without a slice: number of lines in each", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Show the lines of a cache of the focus core, or of an L2 slice. l0 and operand are caches of the warp's scheduler. l2 without a slice shows the number of lines of each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"grids",      NULL, "",           "Kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
+    {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, and queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
     {"mechanism",  NULL, "[core]",     "Tables of the enabled mechanisms of a core: scores, victim tags, warps that are held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
-    {"mshrs",      NULL, "[core]",     "Lines that the caches of a core have requested",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
-    {"queues",     NULL, "",           "Memory side: packets, lines under way, requests waiting for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
-    {"scoreboard", NULL, "",           "Results that the warp in focus waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
-    {"timing",     NULL, "[keys]",     "Report of the counters so far; or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
-    {"why",        NULL, "[all]",      "Stall reason of the warp in focus, with the cause; all: number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
+    {"mshrs",      NULL, "[core]",     "Show the outstanding misses of a core's caches",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
+    {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, and open rows", "queues",       do_queues, LW_COMMAND_READONLY},
+    {"scoreboard", NULL, "",           "Show the results that the focus warp waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
+    {"timing",     NULL, "[keys]",     "Show the report of the counters so far, or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
+    {"why",        NULL, "[all]",      "Show the stall reason of the focus warp, with its cause. all shows the number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

@@ -261,7 +261,7 @@ static enum lw_status do_lane(const struct lw_call *call, struct lw_error *err)
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_AXES)},
-    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same as focus; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
+    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same as focus. (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
     {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
     {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
     {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first lane in which an expression is true, in the focus warp, else in the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},

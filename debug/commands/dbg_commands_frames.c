@@ -220,7 +220,7 @@ static const struct lw_command rows[] = {
     {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"launcher",    "laun", "",                           "Which lane launched the focus's kernel, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
-    {"up",          "up",   "[count]",                    "Show the variables of the caller; above a kernel's, of the lane that launched it", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
+    {"up",          "up",   "[count]",                    "Show the variables of the caller. The caller of a kernel is the lane that launched the kernel", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
     {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
     {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
 };

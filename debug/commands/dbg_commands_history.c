@@ -227,7 +227,7 @@ static const struct lw_command rows[] = {
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
     {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
-    {"run",             "run",             "",                 "Begin again: the same as goto start; continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
+    {"run",             "run",             "",                 "Begin again, as goto start does. A following continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
     {"mark",            "mark",            "[name]",           "Name the current position of the run, for goto",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<place> [bytes]",  "Show what last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<place>",          "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},

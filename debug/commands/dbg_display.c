@@ -143,8 +143,8 @@ static enum lw_status do_undisplay(const struct lw_call *call, struct lw_error *
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or (/lanes) all; without one all of them", "display /lanes tid.x", do_display, 0},
-    {"undisplay",   "und",  "[number] ...",               "Stop showing expressions, without numbers all of them",          "undisplay", do_undisplay, 0},
+    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or with /lanes for all lanes. Without an expression: show all of them", "display /lanes tid.x", do_display, 0},
+    {"undisplay",   "und",  "[number] ...",               "Stop showing the numbered expressions. Without numbers: all expressions",          "undisplay", do_undisplay, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_display = {rows, LW_COUNT_OF(rows), NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of the timing model, on synthetic counters with known results. */
+/* Tests reports of the timing model on synthetic counters with known results. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -193,7 +193,7 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
-    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads;");
+    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads.");
     assert_null(strstr(text, "dispatch_idle")); /* nothing was counted */
     assert_has(text, "running\n");
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
@@ -279,7 +279,7 @@ static void samples_hold_what_came_since_the_last(void **state)
     assert_true(tim_samples_next(&samples) == UINT64_MAX);
 }
 
-/* Python reads the JSON: the shell test does it for a run, this one for odd names. */
+/* Python must be able to read the JSON. The shell test checks this for a run, this test for unusual names. */
 static void the_json_is_json_and_has_every_counter(void **state)
 {
     struct fixture *f = *state;
