@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of the YAML reader and of launch files: for any input the result is a tree or one error message.
- * Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs the files it is given, or with no
- * file mutations of a few launch files:
+ * Fuzzing of the YAML reader and of launch files. For any input the result must be a tree or one error message.
+ * Under clang -fsanitize=fuzzer this is the target of libFuzzer. As a program of its own it runs the files on its
+ * command line, or with no file it runs mutations of a few launch files:
  *
  *     fuzz_yaml [-s SEED] [-n RUNS] [FILE...]
  */
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(doc == NULL, "a document beside a failure");
         check_message(&err);
     }
-    /* Text that contains "file" is not loaded: the fuzzer must not open files of random names. */
+    /* The fuzzer does not load text that contains "file", because it must not open files with random names. */
     if (memmem(data, size, "file", 4) == NULL)
         load(data, size);
     return 0;
@@ -124,13 +124,13 @@ static size_t mutate(uint64_t *random, uint8_t *data, size_t size, size_t room)
         size_t at = next(random) % (size + 1), length = 1 + next(random) % 12;
 
         switch (next(random) % 4) {
-        case 0: /* cut */
+        case 0: /* truncate the text */
             if (at + length <= size) {
                 memmove(data + at, data + at + length, size - at - length);
                 size -= length;
             }
             break;
-        case 1: { /* a word of the language */
+        case 1: { /* insert a word of the language */
             const char *word = words[next(random) % LW_COUNT_OF(words)];
 
             length = strlen(word);
@@ -141,11 +141,11 @@ static size_t mutate(uint64_t *random, uint8_t *data, size_t size, size_t room)
             }
             break;
         }
-        case 2: /* one byte */
+        case 2: /* change one byte */
             if (at < size)
                 data[at] = (uint8_t)next(random);
             break;
-        default: /* a piece again */
+        default: /* repeat a part of the text */
             if (at + length <= size && size + length <= room) {
                 memmove(data + at + length, data + at, size - at);
                 size += length;

@@ -32,7 +32,7 @@ static void a_message_has_no_bytes_that_a_terminal_obeys(void **state)
 
     LW_FAIL(&err, LW_EINPUT, "found '%s'", "a\x1b[31m\tb\nc\x7f");
     assert_string_equal(err.text, "found 'a\\x1b[31m\\x09b\\x0ac\\x7f'");
-    /* UTF-8 stays: ae, euro, clef; C1 controls, lone and overlong bytes do not */
+    /* Valid UTF-8 is unchanged (ae, euro, clef). C1 controls, incomplete and overlong sequences are replaced. */
     LW_FAIL(&err, LW_EINPUT, "\xc3\xa6 \xe2\x82\xac \xf0\x9d\x84\x9e \xc2\x9b \x9b \xc0\x80 \xe2\x82");
     assert_string_equal(err.text, "\xc3\xa6 \xe2\x82\xac \xf0\x9d\x84\x9e \\xc2\\x9b \\x9b "
                                   "\\xc0\\x80 \\xe2\\x82");
@@ -45,7 +45,7 @@ static void a_message_has_no_bytes_that_a_terminal_obeys(void **state)
     assert_int_equal(strlen(err.text), (LW_ERROR_BYTES - 1) / 4 * 4);
 }
 
-/* RFC 3629 counts: 1,920 characters of two bytes, 61,440 of three, 1,048,576 of four. */
+/* Counts from RFC 3629: 1,920 characters of two bytes, 61,440 of three, 1,048,576 of four. */
 static void utf8_has_as_many_characters_as_unicode(void **state)
 {
     unsigned two = 0, three = 0, four = 0;
@@ -221,7 +221,7 @@ static void hashes_distinguish_contents(void **state)
     struct lw_hash h;
     (void)state;
 
-    /* Every length of zeros, every single bit, and the order of words differ. */
+    /* Inputs that differ in the number of zeros, in a single bit or in the order of words have different hashes. */
     for (size_t i = 0; i < 64; i++)
         assert_true(hash_of(data, i) != hash_of(data, i + 1));
     for (unsigned bit = 0; bit < 512; bit++) {
@@ -240,7 +240,7 @@ static void hashes_distinguish_contents(void **state)
 static void the_hash_is_fixed_for_ever(void **state)
 {
     (void)state;
-    /* Published hashes of runs rest on these values. */
+    /* Published hashes of runs depend on these values, so the values must not change. */
     assert_true(hash_of("", 0) == UINT64_C(0xf52a15e9a9b5e89b));
     assert_true(hash_of("lanewise", 8) == UINT64_C(0xe94ed8f92708ddf7));
     assert_true(hash_of("lanewise runs", 13) == UINT64_C(0x73032d1fad900f8b));
@@ -316,7 +316,7 @@ static void a_file_is_written_whole_or_not_at_all(void **state)
     assert_non_null(strstr(err.text, "directory"));
     snprintf(path, sizeof path, "%s/no/such", folder);
     assert_int_equal(lw_file_write(path, "x", 1, &err), LW_ENOENT);
-    assert_int_equal(rmdir(folder), 0); /* no file is left */
+    assert_int_equal(rmdir(folder), 0); /* the failure leaves no file */
 }
 
 static void a_file_that_cannot_be_written_is_known_before(void **state)
@@ -330,15 +330,15 @@ static void a_file_that_cannot_be_written_is_known_before(void **state)
     snprintf(path, sizeof path, "%s/a", folder);
     snprintf(other, sizeof other, "%s/b", folder);
     assert_int_equal(lw_file_try_write(path, &err), LW_OK);
-    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_ENOENT); /* not made */
+    assert_int_equal(lw_file_read(path, &data, &size, &err), LW_ENOENT); /* the file was not created */
     assert_int_equal(lw_file_write(path, "xy", 2, &err), LW_OK);
     assert_int_equal(lw_file_try_write(path, &err), LW_OK);
     assert_int_equal(lw_file_read(path, &data, &size, &err), LW_OK);
-    assert_int_equal(size, 2); /* not changed */
+    assert_int_equal(size, 2); /* the file was not changed */
     free(data);
     unlink(path);
     assert_int_equal(lw_file_try_write("/dev/null", &err), LW_OK);
-    assert_int_equal(symlink(path, other), 0); /* to nowhere: writing makes it */
+    assert_int_equal(symlink(path, other), 0); /* a link to a missing file: writing creates that file */
     assert_int_equal(lw_file_try_write(other, &err), LW_OK);
     unlink(other);
     assert_int_equal(lw_file_try_write(folder, &err), LW_EIO);
@@ -346,7 +346,7 @@ static void a_file_that_cannot_be_written_is_known_before(void **state)
     snprintf(path, sizeof path, "%s/no/such", folder);
     assert_int_equal(lw_file_try_write(path, &err), LW_ENOENT);
     assert_non_null(strstr(err.text, path));
-    assert_int_equal(rmdir(folder), 0); /* no file is left */
+    assert_int_equal(rmdir(folder), 0); /* the failure leaves no file */
 }
 
 /* ---- commands ---- */

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random kernels that read small buffers repeatedly and write them sometimes. Findings are equal whether
- * checkers get each access and check each lane separately, or get only accesses that may add information and
- * check many lanes together, some of them deferred. Counters of requests get all accesses. Where two readers
- * are to blame, either form may report another one, and so may find two places first from the one side or the
- * other: kinds and pairs of places agree, and times in all; now and then one of a pair only, where no other
- * reader of that place was blamed. A second form of kernels has phases between barriers of shared memory, with
- * and without writes in them. In some of the first form buffers are large and their words far apart, so that
- * they may have brief cells; and some access 8, 2 and 1 bytes. LW_SEED repeats a run; LW_RANDOM_COUNT sets the
- * number of kernels.
+ * Tests the fast paths of the race checker with random kernels that read small buffers repeatedly and sometimes write
+ * them. The findings must be equal in two configurations. In one the checker gets each access and checks each lane
+ * separately. In the other it gets only accesses that may add information, checks many lanes together, and defers
+ * some accesses. Counters of requests get all accesses.
+ *
+ * If two readers race with a write, either configuration may report another one of them, and the roles of two
+ * locations may be swapped. The test therefore compares kinds and pairs of locations, and the total counts. Rarely
+ * one configuration reports only one location of a pair; this is accepted if no other reader of that location was
+ * reported.
+ *
+ * A second form of kernels has intervals between barriers of shared memory, with and without writes. In some kernels
+ * of the first form buffers are large and the accessed words far apart, so that the packed shadow may be used, and
+ * some accesses have 8, 2 or 1 bytes. LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +56,7 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** v10 is the number of a buffer's word. @wide: such numbers are far apart, but for sixteen. */
+/** Set v10 to the index of a word of a buffer. With @wide the indexes are far apart, except for sixteen of them. */
 static void put_word(bool wide, struct lw_sink *out)
 {
     lw_put(out, "v_and_b32 v10, v10, 63\n");
@@ -61,7 +65,7 @@ static void put_word(bool wide, struct lw_sink *out)
                     "v_add_u32 v10, v10, v11\n");
 }
 
-/** v10 is the number of some word of a buffer. */
+/** Set v10 to the index of a random word of a buffer. */
 static void put_number(uint64_t *r, bool wide, struct lw_sink *out)
 {
     static const char *const words[] = {
@@ -73,15 +77,15 @@ static void put_number(uint64_t *r, bool wide, struct lw_sink *out)
     put_word(wide, out);
 }
 
-/** v10:11 is the place of a buffer's word. */
+/** Set v10:11 to the address of a word of a buffer. */
 static void put_location(uint64_t *r, bool wide, struct lw_sink *out)
 {
     put_number(r, wide, out);
     lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
 }
 
-/** A load of @bytes a lane at some word of a buffer: of all lanes, or some, at equal distances or not, and by each
- *  of the ways to say where. */
+/** Emit a load of @bytes in each lane from a random word of a buffer: in all lanes or in some, with equal or unequal
+ *  distances, and with each addressing mode. */
 static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, struct lw_sink *out)
 {
     static const char *const guards[] = {"v_and_b32 v24, v0, 3\nv_setp_u32.ne p4, v24, 1\n",
@@ -92,7 +96,7 @@ static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, st
 
     if (guarded)
         lw_put(out, guards[draw(r, sizeof guards / sizeof guards[0])]);
-    if (draw(r, 4) == 0) { /* next to each other, a few words apart, from the front or the back */
+    if (draw(r, 4) == 0) { /* adjacent words, or words a few apart, ascending or descending */
         lw_printf(out, "v_mul_u32 v10, v0, %u\n", 1 + draw(r, 7));
         if (draw(r, 3) == 0)
             lw_put(out, "v_mov_b32 v24, 447\nv_sub_u32 v10, v24, v10\n");
@@ -119,7 +123,7 @@ static void put_load(uint64_t *r, bool wide, unsigned buffer, unsigned bytes, st
     lw_put(out, "v_xor_b32 v21, v21, v20\n");
 }
 
-/** @sizes: not of 4 bytes a lane alone. */
+/** @sizes: the accesses have other sizes than 4 bytes, too. */
 static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
 {
     static const unsigned bytes[] = {4, 4, 8, 2, 1};
@@ -138,7 +142,8 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
             lw_put(out, "bar.sync 0\n");
         if (draw(r, 3) != 0)
             continue;
-        if (draw(r, 3) == 0) { /* all lanes the same, which may be there: of all blocks, or each its own */
+        /* all lanes access the same word, which may be shared by all blocks or belong to one block */
+        if (draw(r, 3) == 0) {
             lw_put(out, draw(r, 2) == 0 ? "v_mov_b32 v10, 9\n" : "v_add_u32 v10, v1, 20\n");
             put_word(wide, out);
             lw_put(out, "v_madwide_u32 v10:11, v10, 4, v12:13\n");
@@ -146,7 +151,7 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
                                         : "v_shr_u32 v22, v4, 4\nst.global.b32 [v10:11], v22\n");
             continue;
         }
-        /* once, late or early, by a few lanes of one block or of all */
+        /* a store that happens once, early or late, by a few lanes of one block or of all blocks */
         lw_printf(out, "v_setp_u32.eq p0, v4, %u\nv_setp_u32.lt.and p0, v0, %u, p0\n", draw(r, LOOPS),
                   1 + draw(r, THREADS));
         if (draw(r, 2) == 0)
@@ -165,7 +170,7 @@ static void put_kernel(uint64_t *r, bool wide, bool sizes, struct lw_sink *out)
     lw_put(out, "v_setp_u32.eq p2, v21, 7\n@p2 v_mov_b32 v21, 0\nexit\n.end\n");
 }
 
-/** v10: a place in shared memory. */
+/** Set v10 to an offset in shared memory. */
 static void put_tile_location(uint64_t *r, struct lw_sink *out)
 {
     static const char *const words[] = {
@@ -182,7 +187,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     const bool wide = false;
     const char *guard = draw(r, 3) == 0 ? "@p3 " : "";
 
-    if (draw(r, 6) == 0) { /* global memory, by the same window */
+    if (draw(r, 6) == 0) { /* global memory, through the generic window */
         lw_put(out, "v_mov_b64 v12:13, c[a]\n");
         put_location(r, wide, out);
         lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
@@ -203,8 +208,8 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     }
 }
 
-/** Threads, or half of the block, reach a barrier; here and there by a guard, with a count, or at two places.
- *  @odd: always so. */
+/** Emit a barrier for all threads or for half of the block. Some barriers have a guard, a count, or two instructions.
+ *  With @odd the barrier has always one of these. */
 static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 {
     enum { GUARDED = 12 };
@@ -217,7 +222,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
     case 1: /* all, with a count */
         lw_put(out, "v_mov_b32 v3, 64\nbar.sync 2, v3\n");
         return;
-    case 2: /* one warp each: a phase that begins at two places */
+    case 2: /* one warp each: a barrier interval that begins at two instructions */
         lw_printf(out, "@p3 bra w%u\nbar.sync 0\n", i);
         put_tile_access(r, true, out);
         lw_printf(out, "bra o%u\nw%u:\nbar.sync 0\n", i, i);
@@ -227,12 +232,12 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
     case 3:
         lw_put(out, "@p3 bar.sync 0\n@!p3 bar.sync 0\n");
         return;
-    case 4: /* a half that comes later, or in the next round */
+    case 4: /* one half arrives later, or in the next iteration */
         lw_printf(out, "@p3 bra w%u\nbar.sync 0\nw%u:\n", i, i);
         lw_put(out, "@p3 bar.sync 0\n");
         return;
     case 5: /* half, with a count */
-        if (odd) /* that the others read what they write is likely */
+        if (odd) /* it is likely that other threads read what the threads write */
             put_tile_location(r, out);
         lw_printf(out, "v_mov_b32 v3, 32\n@p3 bra w%u\n", i);
         if (odd)
@@ -246,7 +251,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
             put_tile_access(r, false, out);
         lw_printf(out, "o%u:\nbar.sync 0\n", i);
         return;
-    case GUARDED: /* half comes by a guard, the other half continues to the next one */
+    case GUARDED: /* half of the threads arrive under a guard; the other half continues to the next barrier */
         put_tile_location(r, out);
         lw_put(out, "ld.shared.b32 v20, [v10]\nv_xor_b32 v21, v21, v20\n@p3 bar.sync 0\n"
                     "st.shared.b32 [v10], v4\nbar.sync 0\n@!p3 bar.sync 0\n");
@@ -259,7 +264,8 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
 
 static void put_phases(uint64_t *r, struct lw_sink *out)
 {
-    /* of few accesses each counts: in kernels of many another one of the same place is to blame as well */
+    /* count the findings of locations with few accesses: in kernels with many, another access of the same location
+     * races as well */
     const bool few = draw(r, 2) == 0;
     const unsigned count = few ? draw(r, 3) : 3 + draw(r, 7);
 
@@ -335,7 +341,7 @@ static unsigned run(const char *text, const char *list, unsigned unwritten, unsi
     return count;
 }
 
-/** Is one of @count findings of this kind, and one of its places? */
+/** Return whether one of @count findings has this kind and one of its locations. */
 static bool has_like(const struct finding *found, unsigned count, const struct finding *f)
 {
     for (unsigned i = 0; i < count; i++)
@@ -368,7 +374,7 @@ static void filtered_accesses_change_no_finding(void **state)
             put_phases(&seed, &text.sink);
         else
             put_kernel(&seed, wide, round % 8 == 0 || round % 8 == 7, &text.sink);
-        /* warps with undefined registers go in single steps, which is slow */
+        /* warps with undefined registers are single-stepped, which is slow */
         unsigned unwritten = round % 8 == 1 ? 4 : 0;
         unsigned n = run(text.text, list, unwritten, bytes, false, some);
         unsigned m = run(text.text, list, unwritten, bytes, true, all);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random kernels, whose accesses, barriers, fences and atomics are also processed by a simple model: a vector
- * clock for each thread and a list of all accesses, of which none is dropped or merged. Each race that is found
- * is one in the model, and for each race in the model one is found. A second form has a large buffer, whose
- * words may have brief cells, and several launches: each pair that races there is reported, but where of one
- * side another access of its thread, after it at the same location, is known instead.
+ * Tests the race checker with random kernels against a simple model. The model processes the accesses, barriers,
+ * fences and atomics with a vector clock for each thread and a list of all accesses. It drops and merges none. Each
+ * reported race must be a race of the model, and for each race of the model one must be reported. A second form of
+ * kernels has a large buffer, whose words may have the packed shadow, and several launches. There each racing pair
+ * must be reported, except that a later access of the same thread to the same location may replace one of the two.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -21,14 +21,14 @@ struct clocks {
 struct past {
     unsigned thread, bytes;
     uint32_t clock;
-    uint64_t address, pc; /* shared memory: with the block above */
+    uint64_t address, pc; /* shared memory, in the same array as the memory of the block */
     bool write, strong, cta;
 };
 struct pair {
     uint64_t a, b;
     bool strict; /* also when relaxed reads order */
-    bool open;   /* in order, at a location that has a race: it may be reported */
-    bool kept;   /* once, nothing that its thread did there later stood for the earlier one */
+    bool open;   /* the access is ordered, but the location has a race, so that a report is permitted */
+    bool kept;   /* at least once, no later access of the thread to the location had replaced this access */
     bool told;
 };
 struct variable {
@@ -39,14 +39,15 @@ struct variable {
 struct model {
     struct emu_observer observer;
     unsigned width, threads; /* of a block */
-    unsigned count[BARRIERS]; /* that barriers from 2 on are asked to wait for */
+    unsigned count[BARRIERS]; /* number of threads that barriers from 2 on wait for */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
     uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads of the block, at barriers */
     unsigned left[MOST_BLOCKS][BARRIERS]; /* threads that arrived there and continued */
-    struct clocks brought[MOST_BLOCKS][BARRIERS][3]; /* what they knew; and by pending reads */
+    /* the vector clock of the arrivals, and the clock by pending reads */
+    struct clocks brought[MOST_BLOCKS][BARRIERS][3];
     uint64_t arrives[MOST]; /* by warp: lanes at warpsync */
-    uint64_t mask[MOST];  /* of a thread that waits there: lanes of its 32-lane warp, in place */
+    uint64_t mask[MOST];  /* for a thread that waits there: lanes of its 32-lane warp, by position */
     struct variable variable[KEYS];
     struct past past[ACCESSES];
     unsigned past_count;
@@ -63,7 +64,7 @@ static void join(struct clocks *a, const struct clocks *b)
         a->at[i] = a->at[i] > b->at[i] ? a->at[i] : b->at[i];
 }
 
-/** Threads first + those in @set have met. */
+/** Threads first + those in @set have completed a barrier. */
 static void meet(struct model *m, unsigned first, uint64_t set)
 {
     struct clocks all = {{0}}, pending[2] = {{{0}}};
@@ -197,8 +198,8 @@ static void pair_add(struct model *m, uint64_t a, uint64_t b, bool strict, bool 
                                              .kept = kept};
 }
 
-/** Returns true if the thread of @m->past[@i] has not accessed the location since: its next access there
- *  replaces the previous one. */
+/** Return true if the thread of @m->past[@i] has not accessed the location since. The next access of the thread there
+ *  replaces the old one. */
 static bool is_last(const struct model *m, unsigned i)
 {
     const struct past *last = &m->past[i];
@@ -210,9 +211,9 @@ static bool is_last(const struct model *m, unsigned i)
     return true;
 }
 
-/** PTX's observation order: atomics after @m->past[@i] have read it, each in the scope of the one
- *  before, and the thread knows of one of them. @*amid: not of all, or not all are such, so that the place
- *  has a race anyway, or blocks have met there with scopes of both kinds: then it may be reported. */
+/** PTX's observation order: atomics after @m->past[@i] have read its value, each in the scope of the one before, and
+ *  the thread is ordered after one of them. *@amid is set if this holds for only some of them. Then the location has
+ *  a race anyway, or blocks accessed it with scopes of both kinds, and a report is permitted. */
 static bool was_observed(const struct model *m, unsigned i, const struct past *now, bool *amid)
 {
     const struct past *last = &m->past[i];
@@ -334,7 +335,7 @@ static unsigned draw(struct random *r, unsigned below)
     return (unsigned)(r->state >> 33) % below;
 }
 
-/** v10: the word of a pattern, in [0, 32) of global or [0, 16) of shared memory. */
+/** Set v10 to the word index of an access pattern, in [0, 32) of global or [0, 16) of shared memory. */
 static void put_word(struct random *r, bool shared, unsigned threads, struct lw_sink *out)
 {
     switch (draw(r, 6)) {
@@ -376,14 +377,15 @@ static void put_access(struct random *r, unsigned threads, const char *guard, st
     lw_printf(out, "%s%s", guard, text);
 }
 
-/** One half of the threads has ended; the other meets, at a barrier @counted for it or at one for all. */
+/** One half of the threads has ended. The other half waits at a barrier, which with @counted has a count for it. */
 static void put_half_arrives(unsigned threads, bool counted, unsigned id, unsigned *count, struct lw_sink *out)
 {
     count[id] = threads / 2;
     lw_printf(out, "v_mov_b32 v5, %u\nbar.sync %u%s\n", count[id], counted ? id : 0, counted ? ", v5" : "");
 }
 
-/** A barrier for the threads whose number has bit @bit, or for all threads, of which some do not wait. */
+/** Emit a barrier for the threads whose number has bit @bit, or a barrier for all threads at which some threads only
+ *  arrive. */
 static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *count, struct lw_sink *out)
 {
     const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
@@ -399,7 +401,8 @@ static void put_part(struct random *r, unsigned threads, unsigned id, unsigned *
     lw_printf(out, "@%sp3 bar.sync %u, v5\n", no, id);
 }
 
-/** A kernel for blocks of @threads in warps of @width; count[barrier] of those that wait for some. */
+/** Create a kernel for blocks of @threads in warps of @width. count[barrier] is the count of barriers for some
+ *  threads. */
 static void put_kernel(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     unsigned id = 2;
@@ -427,7 +430,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
             }
             lw_put(out, threads > COUNTED && draw(r, 2) == 0 ? "@p1 bar.sync 1, v3\n" : "nop\n");
             break;
-        case 4: /* a fence and an atomic, for all or one thread of a block */
+        case 4: /* a fence and an atomic, in all threads or in one thread of a block */
             lw_put(out, draw(r, 4) == 0 ? "fence.cta\n" : "fence\n");
             if (draw(r, 3) == 0)
                 lw_put(out, "bar.sync 0\n");
@@ -439,7 +442,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
             if (draw(r, 2) != 0)
                 lw_put(out, "bar.sync 0\n");
             break;
-        case 9: /* a plain access where atomics are made */
+        case 9: /* a plain access to memory that atomics access */
             lw_printf(out, "v_setp_u32.lt p0, v0, %u\n", draw(r, 2) == 0 ? 1 : threads);
             lw_printf(out, draw(r, 2) == 0 ? "@p0 ld.global.b32 v20, [v8:9+%u]\n"
                                            : "@p0 st.global.b32 [v8:9+%u], v1\n",
@@ -462,7 +465,7 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
         for (unsigned k = draw(r, 4); k < calm; k++)
             lw_put(out, "bar.sync 0\n");
     }
-    if (threads >= COUNTED && draw(r, 2) == 0) { /* some end, and the others meet */
+    if (threads >= COUNTED && draw(r, 2) == 0) { /* some threads end, and the others wait at a barrier */
         const unsigned bit = draw(r, threads > COUNTED ? 6 : 5);
 
         lw_printf(out, "v_and_b32 v4, v0, %u\nv_setp_u32.ne p3, v4, 0\n@p3 exit\n", 1u << bit);
@@ -472,8 +475,9 @@ static void put_kernel(struct random *r, unsigned width, unsigned threads, unsig
     lw_put(out, "exit\n.end\n");
 }
 
-/** Blocks whose threads write their own words, and read words of other threads after barriers of some threads,
- *  of lanes of a warp, or of all live threads. Each word is used in one step only, so that all races are found. */
+/** Create kernels of blocks whose threads write their own words. They read words of other threads after barriers of
+ *  some threads, of the lanes of a warp, or of all live threads. Each word is used in only one step, so that all
+ *  races are found. */
 static void put_barriers(struct random *r, unsigned width, unsigned threads, unsigned *count, struct lw_sink *out)
 {
     const unsigned steps = 2 + draw(r, 6), bits = threads > COUNTED ? 6 : 5;
@@ -481,7 +485,8 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
 
     lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 4096\nv_s2r v0, %tid.x\nv_mul_u32 v6, v0, 4\n");
     for (unsigned i = 0; i < steps; i++) {
-        const bool again = i != 0 && draw(r, 3) == 0; /* what others store they store here or further above */
+        /* a thread stores to words that other threads store to, or to words above them */
+        const bool again = i != 0 && draw(r, 3) == 0;
         const unsigned tile = i * threads * 4, read = again ? (i - 1) * threads * 4 : tile;
         const unsigned other = 1u << draw(r, bits), bit = draw(r, bits);
 
@@ -526,9 +531,9 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
     lw_put(out, "exit\n.end\n");
 }
 
-/** Steps of two accesses each, in words that only this step uses, of a buffer that may have the packed shadow:
- *  so all races are found. In most steps the first stores are scattered, and accesses before them may be
- *  deferred. c[n] counts launches, so that no value is stored twice. */
+/** Create steps of two accesses each, in words of a buffer that only this step uses, so that all races are found. The
+ *  buffer may have the packed shadow. In most steps the first stores are scattered, and accesses before them may be
+ *  deferred. c[n] counts launches, so that each stored value is different. */
 static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigned threads, struct lw_sink *out)
 {
     enum { TILE = 4096, MOST_STEPS = 8 }; /* words */
@@ -554,7 +559,8 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 1: /* another block's */
                 lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
                 break;
-            case 4: /* one for all of a warp, or for several; of writes the last alone would be reported */
+            /* one word for all lanes of a warp, or for several; of several writes only the last would be reported */
+            case 4:
                 lw_printf(out, "v_and_b32 v10, v2, %u\n", ~(uint32_t)lw_mask(draw(r, bits + 2)));
                 break;
             default:
@@ -593,7 +599,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
     lw_put(out, "exit\n.end\n");
 }
 
-/** The next launch by the host runs after everything before it. */
+/** A launch by the host is ordered after everything before it. */
 static void launch_over(struct model *m)
 {
     struct clocks all = {{0}};
@@ -617,8 +623,8 @@ static void launch_over(struct model *m)
 
 static unsigned racy, calm;
 
-/** Each finding is a race of the model. @every: each race of the model is found, too, except if a later access
- *  of the earlier thread has always replaced its access. */
+/** Check that each finding is a race of the model. With @every, check that each race of the model is reported as
+ *  well, unless a later access of the earlier thread has always replaced its access. */
 static void compare(struct model *m, struct chk *chk, uint64_t seed, const char *text, bool every)
 {
     const struct chk_finding *f;
@@ -675,7 +681,7 @@ static void run_one(uint64_t seed)
     m->width = 4 << draw(&r, 2);
     m->threads = m->width << draw(&r, 2);
     m->threads = m->threads > 16 ? 16 : m->threads;
-    if (draw(&r, 12) == 0) /* enough for a counted barrier of some warps */
+    if (draw(&r, 12) == 0) /* enough threads for a counted barrier of some warps */
         m->threads = 2 * COUNTED;
     else if (draw(&r, 6) == 0) /* or of parts of them */
         m->threads = COUNTED;
@@ -711,7 +717,7 @@ static void run_one(uint64_t seed)
     free(m);
 }
 
-/** The same of a large buffer that the host has filled. */
+/** The same test with a large buffer that the host has initialised. */
 static void run_large(uint64_t seed)
 {
     enum { BYTES = 1 << 17 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that the checker counts as defined do not depend on uninitialised memory. Each operation runs with
- * several contents of such memory, and the checker must report each byte of its result that differs between two
- * runs. For operations with an exact rule, it may report few other bytes.
+ * Tests that values which the checker counts as defined do not depend on uninitialised memory. Each operation runs
+ * with several contents of such memory. The checker must report each byte of the result that differs between two
+ * runs. For operations with an exact rule it may report only few other bytes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +16,12 @@
 
 enum { LANES = 32, RUNS = 5, OUT_BYTES = LANES * 8, ROUNDS = 3 };
 
-/* v19: the lanes of the half of the warp, in two instructions as in one; p3: the lower one */
+/* v19: an operation of the lanes of half the warp, in one or in two instructions; p3 is true in the lower half */
 #define HALVES \
     "v_setp_u32.lt p3, v0, 16\nv_mov_b32 v18, 0xffff\nv_mov_b32 v19, 0xffff0000\nv_selp_b32 v19, v18, v19, p3\n"
 
-/* v10:11 and v12:13 hold undefined bits, v14 and v15 none, p1 is undefined in some lanes; the result
- * goes to v16:17. */
+/* v10:11 and v12:13 have undefined bits, v14 and v15 have none, and p1 is undefined in some lanes. The result goes to
+ * v16:17. */
 static const struct op {
     const char *text;
     bool exact;
@@ -90,7 +90,7 @@ static const struct op {
     {"shfl.bfly v16, p2, v14, v10, 15", false},
     {"shfl.idx v17, p2, v14, v10, 7\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2\nv_mov_b32 v17, 0", false},
     {"vote.ballot.b32 v16, p1", true},
-    /* halves of the warp by themselves: one may be decided */
+    /* each half of the warp by itself, since the predicate may be defined in one half */
     {HALVES "vote.ballot.b32 v16, p1, v19", true},
     {HALVES "v_setp_u32.ne.or p1, v0, 21, p1\nvote.all p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
     {HALVES "v_setp_u32.eq.and p1, v0, 21, p1\nvote.any p2, p1, v19\nv_mov_b32 v19, 1\nv_selp_b32 v16, v19, 0, p2", false},
@@ -129,7 +129,7 @@ static const char head[] =
     "v_s2r v0, %tid.x\nv_shl_b32 v1, v0, 3\n"
     "s_mov_b64 s0:1, c[out]\ns_mov_b64 s2:3, c[u]\ns_mov_b64 s4:5, c[d]\n"
     "ld.global.b64 v10:11, [s2:3+v1]\nld.global.b64 v12:13, [s2:3+v1+256]\n"
-    /* d: masks of undefined bits, and values of the other bits, for both; two more */
+    /* d: masks of undefined bits, values of the other bits, for both operands; two more */
     "ld.global.b64 v20:21, [s4:5+v1]\nld.global.b64 v22:23, [s4:5+v1+256]\n"
     "v_and_b64 v10:11, v10:11, v20:21\nv_not_b64 v20:21, v20:21\n"
     "v_and_b64 v22:23, v22:23, v20:21\nv_or_b64 v10:11, v10:11, v22:23\n"
@@ -154,7 +154,7 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** One run; @reported[i]: the checker says that byte i of the result is undefined. */
+/** Execute one run. @reported[i] means that the checker reports byte i of the result as undefined. */
 static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, const uint64_t *d,
                 uint8_t *out, bool *reported)
 {
@@ -190,7 +190,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
     must(emu_grid_launch(machine, &launch, NULL, &err), &err);
     must(engine->ops->run(engine, &stop, &err), &err);
     assert_int_equal(stop.kind, EMU_STOP_IDLE);
-    for (unsigned i = 0; i < OUT_BYTES; i++) { /* a finding's count grows with each read */
+    for (unsigned i = 0; i < OUT_BYTES; i++) { /* the count of a finding grows with each read */
         uint64_t before = 0, after = 0;
         const struct chk_finding *f;
         for (unsigned k = 0; (f = chk_get(chk, k)) != NULL; k++)
@@ -228,7 +228,8 @@ static void what_is_not_reported_does_not_depend_on_unwritten_memory(void **stat
 
             for (unsigned i = 0; i < 160; i++)
                 d[i] = random_word(&seed);
-            for (unsigned i = 0; i < 32; i++) { /* some lanes wholly defined, some not at all */
+            /* some lanes are completely defined, and some are completely undefined */
+            for (unsigned i = 0; i < 32; i++) {
                 d[i] = i % 5 == 0 ? 0 : i % 5 == 1 ? UINT64_MAX : d[i] & random_word(&seed);
                 d[64 + i] = i % 3 == 0 ? 0 : d[64 + i] & random_word(&seed);
             }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions with the flag ISA_F_PARTIAL are those of the arithmetic check, and the translator guards them. */
+/* Tests that the instructions with the flag ISA_F_PARTIAL are exactly those of the arithmetic check, and that the
+ * translator guards them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "check/chk_priv.h"
 
-/* These overflow, too, but translators generate no guards for them. */
+/* The results of these instructions may overflow, too, but translators generate no guards for them. */
 static bool is_sum(enum isa_op op)
 {
     switch (op) {
@@ -20,7 +21,8 @@ static bool is_sum(enum isa_op op)
 
 static void what_is_reported_is_what_is_guarded(void **state)
 {
-    struct chk chk = {.options.kinds = ~UINT64_C(0)}, *of = &chk; /* a check's state begins with its checker */
+    /* the state of a check begins when its checker is attached */
+    struct chk chk = {.options.kinds = ~UINT64_C(0)}, *of = &chk;
 
     (void)state;
     for (unsigned op = 1; op < ISA_OP_COUNT; op++) {
@@ -56,7 +58,7 @@ static void what_an_instruction_says_itself_is_no_reason(void **state)
     assert_false(isa_insn_is_partial(&insn));
     insn.x = 40;
     assert_true(isa_insn_is_partial(&insn));
-    insn.op = ISA_V_SHL_B64; /* by 32 in each address of an array */
+    insn.op = ISA_V_SHL_B64; /* a shift by 32 in each address of an array */
     assert_false(isa_insn_is_partial(&insn));
     insn.op = ISA_S_SHR_S64;
     assert_false(isa_insn_is_partial(&insn));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds whether the code of a kernel has fences or launches: in the functions that the kernel can reach, or in
+/* Tests the search for fences and launches in the code of a kernel: in the functions that the kernel can reach, or in
  * the whole program if these are not known. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -49,7 +49,7 @@ static void look(const char *source, const struct want *want, unsigned count)
     if (isa_assemble("k.s", source, strlen(source), &object, &err) != LW_OK ||
         emu_program_load(machine, object, &program, &err) != LW_OK)
         fail_msg("%s", err.text);
-    for (unsigned round = 0; round < 2; round++) { /* the second time it is known */
+    for (unsigned round = 0; round < 2; round++) { /* the second query uses the stored result */
         for (unsigned i = 0; i < count; i++) {
             const struct isa_function *kernel = NULL;
             struct race_code code;

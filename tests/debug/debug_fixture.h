@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A debugger session on a kernel in assembly, for the tests of debug/ and shell/. */
+/* Fixture: a debugger session on a kernel in assembly, for the tests of debug/ and shell/. */
 #ifndef DEBUG_FIXTURE_H
 #define DEBUG_FIXTURE_H
 
@@ -25,7 +25,7 @@ struct fix {
     uint64_t out, in; /* buffers of 1,024 words */
     uint32_t grid, block;
     unsigned launches; /* left */
-    uint32_t n;        /* parameter of kernels that have one */
+    uint32_t n;        /* the parameter of kernels that have one */
 };
 
 static inline enum lw_status fix_launch(struct fix *f, struct lw_error *err)
@@ -72,7 +72,7 @@ static inline void fix_fail(const char *what, const struct lw_error *err)
     fail_msg("%s: %s", what, err->text);
 }
 
-/** A session on the first kernel of tests/shell/golden/NAME. */
+/** Create a session on the first kernel of tests/shell/golden/NAME. */
 static inline struct fix *fix_open(const char *name, unsigned width, uint32_t grid,
                                    uint32_t block, unsigned launches)
 {
@@ -96,7 +96,7 @@ static inline struct fix *fix_open(const char *name, unsigned width, uint32_t gr
     free(text);
     emu_config_default(&config);
     if (strcmp(name, "spin.s") == 0)
-        config.hang_window = 0; /* it waits for an interrupt: no hang report may come first */
+        config.hang_window = 0; /* the run waits for an interrupt, so a hang report must not come first */
     config.warp_width = width;
     config.arena_bytes = UINT64_C(1) << 24;
     if (emu_machine_create(&config, &f->machine, &err) != LW_OK ||
@@ -145,7 +145,7 @@ static inline struct dbg_thread fix_thread(struct fix *f)
     return thread;
 }
 
-/** pc of a line of the kernel's own source. */
+/** Return the pc of a line of the kernel's source. */
 static inline uint64_t fix_line(struct fix *f, unsigned line)
 {
     uint64_t pcs[8];
@@ -201,7 +201,7 @@ static inline struct dbg_stop fix_step_line(struct fix *f, bool over)
     return stop;
 }
 
-/** Returns the source line of a lane of the focus warp; 0: not live. */
+/** Return the source line of a lane of the focus warp; 0 if the lane is not live. */
 static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
 {
     struct dbg_value value;
@@ -214,7 +214,7 @@ static inline unsigned fix_lane_line(struct fix *f, unsigned lane)
     return line;
 }
 
-/** An integer expression for a lane of the focus warp. */
+/** Evaluate an integer expression for a lane of the focus warp. */
 static inline uint64_t fix_eval(struct fix *f, unsigned lane, const char *text)
 {
     struct dbg_value value = {0};
@@ -225,7 +225,7 @@ static inline uint64_t fix_eval(struct fix *f, unsigned lane, const char *text)
     return value.bits;
 }
 
-/** Run a command line; its output, valid until the next call with the same buffer. */
+/** Run a command line and return its output, which is valid until the next call with the same buffer. */
 static inline const char *fix_run(struct fix *f, const char *line, struct lw_buffer *out)
 {
     struct lw_error err = {0};

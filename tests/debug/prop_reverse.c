@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reverse execution restores the exact state. Each case takes a launch file and goes to a random instruction.
- * From there it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the state, and
- * goes back: the state must have the same hash as before. Stops of reverse steps and reverse-continue are
- * compared with a trace that was written on the way forward.
+ * Tests that reverse execution restores the exact state. Each case takes a launch file and goes to a random
+ * instruction. From there it runs up to ten million instructions, steps lanes, stops at stoppoints or changes the
+ * state. Then it goes back, and the state must have the same hash as before. Stops of reverse steps and of
+ * reverse-continue are compared with a trace that was written on the way forward.
  *
- *   prop_reverse LAUNCH.yaml...     tests/debug/prop_reverse.sh prepares them
+ *   prop_reverse LAUNCH.yaml...     tests/debug/prop_reverse.sh prepares the files
  *
- * LW_SEED repeats a case; LW_RANDOM_COUNT sets how many (100).
+ * LW_SEED repeats a case. LW_RANDOM_COUNT sets the number of cases (100).
  */
 #include "debug/debug_priv.h"
 #include "launch/launch.h"
@@ -16,7 +16,7 @@
 enum { TRACED = 200000, LONGEST = 10000000 };
 
 struct trace {
-    uint64_t at, pc, lanes; /* lanes: of the split, those that exec leaves */
+    uint64_t at, pc, lanes; /* lanes of the split, and those of them that exec enables */
     uint64_t all;
     dbg_thread_id id;
     bool wrote;             /* it changed the watched word */
@@ -184,7 +184,7 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
 
     if (count == 0)
         return false;
-    /* Near the first: those are the ones that run. */
+    /* Choose a warp near the first one, because these are the warps that run. */
     count = prop_below(&t->r, 4) ? (count < 8 ? count : 8) : count;
     if (!dbg_thread_at(t->dbg, prop_below(&t->r, count), &thread))
         return false;
@@ -197,7 +197,7 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
     return true;
 }
 
-/** @how: the focus lane; its warp; its block. */
+/** Step; @how selects the focus lane, its warp or its block. */
 static void step(struct run *t, dbg_thread_id id, unsigned how, bool *stepped)
 {
     struct dbg_stop stop;
@@ -221,7 +221,7 @@ static void steps(struct run *t, unsigned count)
         step(t, id, how, &more);
 }
 
-/** Changes a random word of a register or buffer. Returns false if there is none. */
+/** Change a random word of a register or buffer. Return false if there is none. */
 static bool edit(struct run *t)
 {
     struct emu_allocation allocation;
@@ -234,7 +234,7 @@ static bool edit(struct run *t)
     if (!random_lane(t, &id))
         return false;
     if (prop_below(&t->r, 2)) {
-        /* One that is no address, mostly: whether it faults later is the same each time. */
+        /* Choose mostly a word that is not an address. Whether the change causes a fault later is the same each time. */
         snprintf(text, sizeof text, "v%u = %u", prop_below(&t->r, 4), value & 7);
         return dbg_assign(t->dbg, id, dbg_lane_get(t->dbg, id), text, &err) == LW_OK;
     }
@@ -264,10 +264,9 @@ static struct emu_history_info info(const struct run *t)
     return info;
 }
 
-/* ---- what is found backwards ------------------------------------------------------------------ */
+/* ---- results of reverse searches --------------------------------------------------------------- */
 
-/** Steps back from the end of the trace along a random lane: each step undoes the instruction that the trace
- *  names. */
+/** Step back from the end of the trace along a random lane. Each step must undo the instruction that the trace names. */
 static void back_along_a_lane(struct run *t)
 {
     const struct trace *last = &t->trace[t->count - 1 - prop_below(&t->r, t->count < 300
@@ -301,7 +300,7 @@ static void back_along_a_lane(struct run *t)
     }
 }
 
-/** Back to hits of a breakpoint, or of a watchpoint for writes. */
+/** Go back to hits of a breakpoint, or of a watchpoint for writes. */
 static void back_to_hits(struct run *t, bool watch)
 {
     const struct trace *some = &t->trace[prop_below(&t->r, (unsigned)t->count)];
@@ -332,9 +331,9 @@ static void back_to_hits(struct run *t, bool watch)
         limit = e->at;
         most--;
     }
-    if (most != 0) { /* none in the trace: one before it, or the beginning */
+    if (most != 0) { /* the trace has no hit: the search ends at a hit before it, or at the start of history */
         check(t, dbg_reverse_continue(t->dbg, &stop, &err), &err);
-        /* The last hit may have been at the very beginning: it is stood there then. */
+        /* The last hit may have been at the start of history; then the debugger stops there. */
         if (stop.kind == DBG_STOP_HISTORY_BEGIN ? now(t) > limit
                                                 : now(t) >= limit || now(t) >= from)
             fail(t, "a hit was found that was none");
@@ -356,7 +355,7 @@ static void choose_watched(struct run *t)
             t->watched = allocation.address + prop_next(&t->r) % (allocation.size_bytes / 4) * 4;
 }
 
-/** Continues from @start in one of several ways. Returns true if the later history was discarded. */
+/** Continue from @start in one of several ways. Return true if the later history was discarded. */
 static bool forward(struct run *t, uint64_t start)
 {
     struct lw_error err = {0};
@@ -381,7 +380,7 @@ static bool forward(struct run *t, uint64_t start)
         check(t, dbg_breakpoint_add(t->dbg, DBG_OWNER_SHELL,
                                ISA_CODE_BASE + ISA_WORD_BYTES * (UINT64_C(1) + prop_below(&t->r, 12)),
                                prop_below(&t->r, 2) ? "lane == 1" : NULL, false, &point, &err), &err);
-        /* An edit may have made a kernel that never ends. */
+        /* The edit may have created a kernel that never ends. */
         t->engine->stop_at = start + 2 * (uint64_t)LONGEST;
         for (unsigned i = prop_below(&t->r, 4); i != 0 && !dbg_ended(t->dbg); i--)
             check(t, dbg_continue(t->dbg, &stop, &err), &err);
@@ -398,7 +397,7 @@ static bool forward(struct run *t, uint64_t start)
         return false;
     default: /* another course */
         run_to(t, start + 1 + length % 1000);
-        /* At the start itself it would belong to there. */
+        /* An edit at the start itself would belong to the start. */
         if (now(t) == start || !edit(t))
             return false;
         run_to(t, now(t) + length % TRACED);
@@ -417,7 +416,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
     t.path = files[seed % file_count];
     open_run(&t);
     choose_watched(&t);
-    /* Some of the run, sometimes all of it, sometimes not in its own order. */
+    /* Replay a part of the run, or all of it, sometimes in another order. */
     if (prop_below(&t.r, 3) == 0)
         steps(&t, 30);
     run_to(&t, prop_below(&t.r, 3) ? UINT64_MAX : log_uniform(&t.r, LONGEST));
@@ -432,7 +431,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         struct emu_history_info kept = info(&t);
         uint64_t length = log_uniform(&t.r, LONGEST);
 
-        /* Often near the end of history, so that any distance occurs before it. */
+        /* The position is often near the end of history, so that the distance to it varies. */
         start = kept.latest - kept.earliest > length && prop_below(&t.r, 2)
                     ? kept.latest - length
                     : kept.earliest + prop_next(&t.r) % (kept.latest - kept.earliest + 1);
@@ -448,7 +447,7 @@ static void run_case(uint64_t seed, char **files, unsigned file_count, struct tr
         go(&t, start);
         if (emu_hash_state(t.machine) != before)
             fail(&t, "another state behind there and back");
-        /* The same way with a trace, then backwards by steps and points. */
+        /* Run the same way with a trace, then go backwards by steps and stoppoints. */
         emu_observer_add(t.engine, &t.observer);
         t.count = 0;
         t.tracing = true;

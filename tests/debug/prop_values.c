@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values shown in optimised code equal those at -O0. Each case is a kernel, compiled twice: with -O0 -g, where
- * all variables are in memory, and optimised. Both run in small steps (values_trace.h), and the values that the
- * debugger shows in the optimised one are compared:
+ * Tests that the values shown in optimised code equal those at -O0. Each case is a kernel that is compiled twice:
+ * with -O0 -g, where all variables are in memory (the reference), and optimised. Both run in small steps
+ * (values_trace.h). The test compares the values that the debugger shows in the optimised build:
  *
- *   - where a thread visits a line equally often in both, the value of the n-th visit is the value that the
- *     variable has at the n-th visit with -O0;
- *   - elsewhere, and where the variable has no value yet with -O0, it is one of those that the variable
+ *   - If a thread visits a line equally often in both builds, the value at the n-th visit must be that of the
+ *     n-th visit with -O0.
+ *   - Otherwise, and if the variable has no value yet with -O0, the value must be one of those that the variable
  *     has at any time with -O0, in that thread and call.
  *
  *   prop_values                       random kernels (values_kernels.c)
- *   prop_values LAUNCH.yaml...        these instead: tests/debug/prop_values.sh prepares them
- *   prop_values --print               the kernel of LW_SEED
+ *   prop_values LAUNCH.yaml...        these launch files, which tests/debug/prop_values.sh prepares
+ *   prop_values --print               print the kernel of LW_SEED
  *
- * Kernels are observed (LW_VALUES_MODE=free: not): what is assigned is stored after it, all bits, in its own
- * width and each time elsewhere, so that the compiler has to have it; conditions that want some bits only,
- * array indices and shift counts come from loads. Then no value may be wrong. Free kernels are
- * reported only. Observed kernels have none of these, for which clang is known
- * to be wrong: structures that are assigned as a whole, or passed and then changed; variables whose address is
- * taken; arrays with a computed index; counters that a `for` increments, or that count down; and `at`, the
- * index of the stores, is not compared.
+ * Kernels are observed, except with LW_VALUES_MODE=free: each assigned value is stored to memory, all bits, in its
+ * own width and each time at another index, so that the compiler must compute the value. Conditions that need only
+ * some bits, array indices and shift counts come from loads. In observed kernels no value may be wrong. For free
+ * kernels wrong values are only reported. Observed kernels do not contain the following, for which clang is known to
+ * emit wrong locations: structures that are assigned as a whole, or passed and then changed; variables whose address
+ * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,
+ * the index of the stores, is not compared.
  *
- * Kinds of difference that count as wrong with LW_VALUES_STRICT=1 only: a thread executes code of a line that
- * it does not reach with -O0 (the compiler made it unconditional), so that values are those of that way. A line
- * was moved to after one that follows it with -O0: values may be those of the later line. A line has assigned
- * its variable before its first instruction. A line has code before that of lines that -O0 reaches first: values
- * may be those of another visit of the line. Between visits: the value of an arm that the thread does not take,
- * as both arms are executed.
+ * The following kinds of difference count as wrong only with LW_VALUES_STRICT=1. A thread executes code of a line
+ * that it does not reach with -O0, because the compiler made the code unconditional. The compiler moved a line after
+ * a line that follows it with -O0, so that values may be those of the later line. A line has assigned its variable
+ * before its first instruction. A line has code before that of lines that -O0 reaches first, so that values may be
+ * those of another visit of the line. Between visits the value may be that of a side of a branch that the thread does
+ * not take, if both sides are executed.
  *
- * The scopes of clang have one range each: code of a call that is elsewhere, too, counts there as the caller's.
- * A thread that visits a line of such code is compared by all values that the variable has, not by visits.
+ * Each scope of clang has one address range. Code of a call outside of the range counts as code of the caller. In a
+ * thread that visits a line of such code the test compares all values that the variable has, not visits.
  *
- * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many. LW_VALUES_CLANG, LW_VALUES_LEVEL: this compiler,
- * this option only. LW_VALUES_CORRUPT=N: with the places of two variables interchanged, which must fail.
- * LW_VALUES_ALL=1: continue after a mismatch. LW_VALUES_CONSTANT=1: kernels do not assign to their parameters.
+ * LW_SEED repeats a kernel. LW_RANDOM_COUNT sets the number of kernels. LW_VALUES_CLANG and LW_VALUES_LEVEL select
+ * one compiler and one option. LW_VALUES_CORRUPT=N exchanges the locations of two variables, with which the test must
+ * fail. LW_VALUES_ALL=1 continues after a mismatch. With LW_VALUES_CONSTANT=1 kernels do not assign to their
+ * parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"
@@ -42,7 +43,7 @@
 #include <unistd.h>
 
 enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4 };
-#define SOME_LANES UINT64_C(0x8000000080010023) /* of launch files, if only a part of all programs is to run */
+#define SOME_LANES UINT64_C(0x8000000080010023) /* lanes of launch files whose values are recorded, if only a part of all programs is to run */
 
 struct counts {
     uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, wrong_kernels;
@@ -53,24 +54,26 @@ struct test {
     const char *clang[2];
     unsigned clangs;
     bool strict, free; /* free: random kernels are not observed, and wrong values are only reported */
-    bool has_values; /* launch files may say `values: kept` */
+    bool has_values; /* launch files may contain `values: kept` */
     struct counts counts;
 };
 
 /** One comparison. */
 struct pair {
-    const char *what;     /* for people: how to repeat it */
-    const char *source;   /* file; NULL: do not print it */
+    const char *what;     /* a message for users: how to repeat the case */
+    const char *source;   /* the file to print, or NULL */
     struct values_names names;
     struct values_trace reference;
-    const char *index;    /* begin of the name of a variable that is not compared; NULL: none */
+    const char *index;    /* beginning of the names of variables that are not compared, or NULL */
     bool quiet, keeps; /* keeps: the build with values: kept */
     uint64_t never, another_time; /* wrong values */
-    struct values_table moved;    /* visits of the other build whose line was moved */
-    struct values_table early;    /* of a thread and a line: the other build has code of it before that of earlier lines */
-    struct values_table astray;   /* of a thread and a line: the other build visits it in a scope where -O0 does not */
-    struct values_table following; /* of the reference: of a thread and a time, 1 + the index of the visit */
-    struct values_table printed; /* of a variable and a line */
+    struct values_table moved;    /* visits of lines that the other build has moved */
+    /* by thread and line: the other build has code of the line before code of earlier lines */
+    struct values_table early;
+    /* by thread and line: the other build visits the line in a scope in which -O0 does not */
+    struct values_table astray;
+    struct values_table following; /* in the reference, by thread and time: 1 + the index of the visit */
+    struct values_table printed; /* by variable and line */
     unsigned lines;
 };
 
@@ -129,7 +132,7 @@ static void report(struct pair *p, const struct values_trace *other, const struc
     *(had ? &p->another_time : &p->never) += 1;
     if (p->quiet || p->lines == MOST_PRINTED ||
         (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
-        return; /* of other threads and times, too */
+        return; /* including other threads and times */
     p->lines++;
     printf("  WRONG: %s: line %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
            ", visit %u of %" PRIu64 "%s, instruction %u\n    in %s%s: 0x%" PRIx64 " is shown\n",
@@ -140,7 +143,7 @@ static void report(struct pair *p, const struct values_trace *other, const struc
     print_values("-O0 has at the visits of this line", reference, s);
 }
 
-/** Has the variable no value yet at one of the thread's visits of the line with -O0? */
+/** Return whether the variable has no value yet at one of the thread's visits of the line with -O0. */
 static bool is_unset(const struct values_trace *reference, const struct values_shown *s)
 {
     const uint64_t *count = values_table_find(&reference->visits, values_visits_key(s->thread, s->visit));
@@ -151,7 +154,7 @@ static bool is_unset(const struct values_trace *reference, const struct values_s
     return false;
 }
 
-/** Is it the value that the line itself assigns? The compiler may have no code for that. */
+/** Return whether this is the value that the line itself assigns. The compiler may have no code for the assignment. */
 static bool is_own(struct pair *p, const struct values_shown *s)
 {
     const struct values_trace *reference = &p->reference;
@@ -174,7 +177,7 @@ static bool is_own(struct pair *p, const struct values_shown *s)
 }
 
 /**
- * Marks visits after a visit that -O0 reaches later. The compiler has moved code of these lines, and the shown
+ * Mark visits that follow a visit which -O0 reaches later. The compiler has moved code of these lines, and the shown
  * state may be that of the later line.
  */
 static void find_moved(struct pair *p, const struct values_trace *other)
@@ -201,8 +204,8 @@ static uint64_t line_key(const struct pair *p, uint64_t thread, uint32_t visit)
     return values_mix(thread, strtoull(split_name(p->names.text[visit], '@'), NULL, 10));
 }
 
-/** Marks lines that have code before that of lines which -O0 reaches first: the compiler has moved the code up, and visits
- *  of the line correspond to none of -O0 by their number. */
+/** Mark lines with code before the code of lines that -O0 reaches first. The compiler has moved this code up, so the
+ *  visits of the line do not correspond by number to those of -O0. */
 static void find_early(struct pair *p, const struct values_trace *other)
 {
     struct values_table first = {.count = 0};
@@ -236,7 +239,8 @@ static bool has_at_a_visit(const struct values_trace *reference, const struct va
     return false;
 }
 
-/** Which lines does a thread visit in a scope where it does not with -O0? Its visits in the right one are then fewer than in the source. */
+/** Find the lines that a thread visits in a scope in which -O0 does not visit them. The visits in the correct scope
+ *  are then fewer than in the source. */
 static void find_astray(struct pair *p, const struct values_trace *other)
 {
     values_table_free(&p->astray);
@@ -315,7 +319,7 @@ static bool same_results(const struct values_trace *a, const struct values_trace
            (a->result_bytes == b->result_bytes && memcmp(a->results, b->results, a->result_bytes) == 0);
 }
 
-/** Make the reference of a launch file. */
+/** Create the reference of a launch file. */
 static void begin(struct pair *p, const struct values_options *options)
 {
     struct values_options reference = *options;
@@ -332,7 +336,7 @@ static void begin(struct pair *p, const struct values_options *options)
     }
 }
 
-/** Run the other build and compare; the count of places that were corrupted. */
+/** Run the other build and compare. Return the number of locations that were corrupted. */
 static unsigned check(struct test *test, struct pair *p, const struct values_options *options)
 {
     struct values_trace other;
@@ -431,7 +435,7 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     lw_buffer_fini(&text);
 }
 
-/** PTX of the optimised kernel, with its comments of values, which both of its launch files run. */
+/** Write the PTX of the optimised kernel, with its value comments. Both launch files of the kernel run this PTX. */
 static void compile_kernel(const struct test *test, const struct kernel *k)
 {
     struct lw_buffer text;
@@ -487,7 +491,7 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     return conclude(test, &p);
 }
 
-/** With the places of two variables interchanged, wrong values are found: else the test tests nothing. */
+/** If the locations of two variables are exchanged, wrong values must be found; otherwise the test could not fail. */
 static void corrupted_kernels(const struct test *whole, uint64_t seed)
 {
     struct test test = *whole;
@@ -520,7 +524,8 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
 
 /* ---- launch files ------------------------------------------------------------------------------ */
 
-/** A copy of the launch file in its folder that keeps values. False: it has no line `program: {source: ...`. */
+/** Create a copy of the launch file, in the same folder, that sets values: kept. Return false if the file has no line
+ *  `program: {source: ...`. */
 static bool write_keeping_copy(const char *path, char *keeping, size_t size)
 {
     static const char begin[] = "program: {";
@@ -545,7 +550,7 @@ static bool write_keeping_copy(const char *path, char *keeping, size_t size)
     return found;
 }
 
-/** @number: in a short run a third of them run with kept values, a third without. */
+/** @number: in a short run one third of the cases run with kept values, and one third without. */
 static uint64_t launch_file(struct test *test, const char *path, int number)
 {
     char what[1200], keeping[1200];
@@ -589,7 +594,7 @@ static void print_counts(const char *what, const struct counts *c)
            c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time);
 }
 
-/** Does this build know `values: kept`? */
+/** Return whether this build supports `values: kept`. */
 static bool understands_values(struct test *test)
 {
     struct kernel k;
@@ -637,7 +642,7 @@ int main(int argc, char **argv)
     } else {
         for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || keep_going || test.free || random_seeds); i++) {
             wrong += random_kernel(&test, seed + i);
-            if ((i + 1) % 50 == 0 && i + 1 < count) /* a long run shows where it is */
+            if ((i + 1) % 50 == 0 && i + 1 < count) /* a long run prints its progress */
                 printf("%lu kernels, wrong values in %" PRIu64 "\n", i + 1, test.counts.wrong_kernels);
         }
         for (int i = 1; i < argc && (wrong == 0 || keep_going); i++)

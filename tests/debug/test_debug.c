@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug/: threads, focus, stoppoints and stepping on real kernels. */
+/* Tests debug/: threads, focus, stoppoints and stepping on real kernels. */
 #include "debug/reverse/dbg_history_priv.h"
 #include "tests/debug/debug_fixture.h"
 
@@ -22,7 +22,7 @@ static void warps_are_the_same_in_any_order_of_looks_as_they_end(void **state)
 
         assert_true(count != 0 && count <= 18);
         ended = 18 - count > ended ? 18 - count : ended;
-        for (unsigned i = count; i-- != 0;) { /* behind the run, where the last look was before it */
+        for (unsigned i = count; i-- != 0;) { /* a position after the end of the last inspection */
             assert_true(dbg_thread_at(f->dbg, i, &thread));
             seen[i] = thread.id;
         }
@@ -270,7 +270,7 @@ static void a_temporary_point_stops_once(void **state)
     fix_close(f);
 }
 
-/* Lane 0 leaves the loop immediately; 2, 4 and 6 do another iteration: one hit for each split arrival. */
+/* Lane 0 leaves the loop immediately. Lanes 2, 4 and 6 do another iteration. Each arrival of a split is one hit. */
 static void a_point_in_a_loop_hits_at_every_arrival(void **state)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -279,7 +279,7 @@ static void a_point_in_a_loop_hits_at_every_arrival(void **state)
 
     (void)state;
     (void)fix_break(f, 12, NULL);
-    /* v1 after the add: lanes 0 and 2 go on while 1 < 2, lanes 4 and 6 further. */
+    /* v1 after the add: lanes 0 and 2 continue while 1 < 2, lanes 4 and 6 longer. */
     stop = fix_continue(f);
     assert_int_equal(stop.hit_lanes, arrivals[0]);
     for (unsigned i = 0; i < 5; i++) {
@@ -313,8 +313,7 @@ static void each_split_that_arrives_hits_on_its_own(void **state)
     fix_close(f);
 }
 
-/* Two warps stand at the same point; after a step of the second, the first is not reported
- * again. */
+/* Two warps are at the same breakpoint. After a step of the second warp, the first one is not reported again. */
 static void a_reported_arrival_is_not_reported_twice(void **state)
 {
     struct fix *f = fix_open("saxpy.s", 8, 1, 16, 1);
@@ -330,14 +329,14 @@ static void a_reported_arrival_is_not_reported_twice(void **state)
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.thread, 2);
     stop = fix_continue(f);
-    assert_int_equal(stop.thread, 2); /* its own arrival, not thread 1 again */
+    assert_int_equal(stop.thread, 2); /* the warp's own arrival; thread 1 is not reported again */
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     fix_close(f);
 }
 
-/* Independent of the owner of the breakpoint, and of commands in between: steps of another split, failing
- * commands, reverse searches, going back and forth. */
+/* This holds for every owner of the breakpoint, and with other operations in between: steps of another split, failing
+ * commands, reverse searches, moves in history. */
 static void arrival_once(enum dbg_owner owner)
 {
     struct fix *f = fix_open("diverge.s", 8, 1, 8, 1);
@@ -360,7 +359,7 @@ static void arrival_once(enum dbg_owner owner)
     /* These fail, and change nothing; */
     assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
-    /* these look, or go away and come back. */
+    /* these operations only inspect the state, or leave the position and return. */
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);
@@ -373,7 +372,7 @@ static void arrival_once(enum dbg_owner owner)
     }
     assert_int_equal(stop.kind, DBG_STOP_ENDED);
     assert_int_equal(seen, 0xff);
-    /* Run again from before, they arrive again. */
+    /* If the instructions are executed again from an earlier position, the lanes arrive again. */
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     stop = fix_continue(f);
     assert_int_equal(stop.kind, DBG_STOP_BREAKPOINT);
@@ -497,7 +496,7 @@ static void a_step_at_a_convergence_barrier_lets_the_others_come(void **state)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     assert_int_equal(stop.lane, 0);
-    assert_int_equal(fix_lane_line(f, 0), 21); /* behind the barrier, and no further */
+    assert_int_equal(fix_lane_line(f, 0), 21); /* after the barrier, and not further */
     assert_int_equal(fix_lane_line(f, 7), 21);
     assert_int_equal(fix_eval(f, 7, "v1"), 107);
     assert_true(fix_said(f, "lane 0 waits at convergence barrier b0 for lanes 0x"));
@@ -520,7 +519,8 @@ static void a_locked_step_names_what_it_waits_for(void **state)
     assert_int_equal(fix_lane_line(f, 1), 17); /* nobody else ran */
     stop = fix_step(f, true);
     assert_int_equal(stop.kind, DBG_STOP_BLOCKED);
-    /* If others may run, it continues. It has arrived: its next instruction is the one after the barrier. */
+    /* If other warps may run, the step continues. The lane has arrived: its next instruction is the one after the
+     * barrier. */
     assert_int_equal(fix_lane_line(f, 0), 21);
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
@@ -598,7 +598,7 @@ static void an_ended_focus_warp_hands_over_to_the_next(void **state)
     stop = fix_step(f, false);
     assert_int_equal(stop.thread, 2);
     assert_true(fix_said(f, "block(0,0,0) w0 has ended; the focus is on block(0,0,0) w1"));
-    /* And at the end of a launch, to the next one. */
+    /* At the end of a launch the step continues in the next launch. */
     assert_int_equal(dbg_step_range(f->dbg, 2, 0, UINT64_MAX, false, &stop, &err), LW_OK);
     assert_int_equal(stop.thread, 3);
     assert_int_equal(dbg_step_range(f->dbg, 3, 0, UINT64_MAX, false, &stop, &err), LW_OK);
@@ -684,7 +684,7 @@ static void frames_follow_the_abi_at_every_instruction(void **state)
         assert_true(dbg_frame_at(f->dbg, 1, 3, 0, &frame));
         if (frame.function->kernel && depth != 0)
             fail_msg("lost frames at line %u", fix_lane_line(f, 3));
-        /* Every frame but the kernel's is sum, called from just before its return address. */
+        /* Every frame except the kernel's is sum, called immediately before its return address. */
         for (unsigned i = 0; i < count; i++) {
             assert_true(dbg_frame_at(f->dbg, 1, 3, i, &frame));
             if (frame.function->kernel != (i + 1 == count))
@@ -842,7 +842,7 @@ static void a_deadlock_is_a_stop_with_a_reason(void **state)
     (void)state;
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
-    /* Stepping a lane that nobody can free says so instead of spinning. */
+    /* A step of a lane that no other lane can release prints a message instead of spinning. */
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_HANG);
     assert_true(stop.hang.detail[0] != '\0');
@@ -872,7 +872,7 @@ static void an_interrupt_stops_a_run_and_keeps_the_focus(void **state)
     pthread_join(thread, NULL);
     assert_int_equal(stop.kind, DBG_STOP_INTERRUPT);
     assert_int_equal(stop.thread, 2);
-    /* A range that is never left is interrupted as well. */
+    /* A step in a range that the lane never leaves can be interrupted as well. */
     assert_int_equal(pthread_create(&thread, NULL, interrupt_soon, f), 0);
     assert_int_equal(dbg_step_range(f->dbg, 2, 0, UINT64_MAX, false, &stop, &err), LW_OK);
     pthread_join(thread, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug/: expressions, assignments, registers, debug address ranges, locations and the commands. */
+/* Tests debug/: expressions, assignments, registers, debug address ranges, locations and the commands. */
 #include "tests/debug/debug_fixture.h"
 
 /* ---- expressions ------------------------------------------------------------------------ */
@@ -8,7 +8,7 @@ static struct fix *in_saxpy(void)
 {
     struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
 
-    (void)fix_break(f, 21, "v0 == 19"); /* block 1, warp 0, lane 3: all is loaded */
+    (void)fix_break(f, 21, "v0 == 19"); /* block 1, warp 0, lane 3: all values are loaded */
     assert_int_equal(fix_continue(f).lane, 3);
     return f;
 }
@@ -289,7 +289,7 @@ static void plane_shows_every_lane_and_marks_the_inactive(void **state)
     assert_string_equal(fix_run(f, "plane v0", &out), "  0: (0)   1 (2)   3 (4)   5   -   -\n");
     assert_string_equal(fix_run(f, "plane /x v1 + 16", &out),
                         "  0: (0x10)   0x74 (0x10)   0x74 (0x10)   0x74      -      -\n");
-    /* a lane in which it has no value hides no other */
+    /* a lane in which the expression has no value does not hide the others */
     assert_string_equal(fix_run(f, "plane 12 / (v0 - 1)", &out),
                         "  0:  (0)    ? (12)    6  (4)    3    -    -\n  ? lane 1: division by zero\n");
     dbg_set_colour(f->dbg, true);
@@ -482,7 +482,7 @@ static void registers_are_written_whole(void **state)
     assert_int_equal(dbg_reg_write(f->dbg, 3, (unsigned)dbg_reg_find(f->dbg, "pc"), &pc, 8,
                                    &err),
                      LW_OK);
-    assert_int_equal(fix_lane_line(f, 5), 23); /* the focus lane alone: its split stays */
+    assert_int_equal(fix_lane_line(f, 5), 23); /* only the focus lane; the rest of its split does not move */
     assert_int_equal(fix_lane_line(f, 0), 21);
     assert_int_equal(fix_lane_line(f, 7), 21);
     fix_close(f);
@@ -546,7 +546,7 @@ static void windows_answer_whole_lines_at_any_offset(void **state)
     }
     assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xFC, 0), line, 4), 0);
     assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xEF, 0), line, 4), 0);
-    /* Bytes in the middle of words: v0 = 19 in lane 3, 20 in lane 4. */
+    /* Bytes in the middle of words: v0 is 19 in lane 3 and 20 in lane 4. */
     assert_int_equal(dbg_mem_read(f->dbg, 3, window(0xF1, 4 * 3 + 3), bytes, 7), 7);
     assert_int_equal(bytes[0], 0);
     assert_int_equal(bytes[1], 20);
@@ -585,7 +585,7 @@ static void absolute_windows_name_lanes_and_blocks_by_slot(void **state)
     assert_int_equal(fix_continue(f).lane, 6);
     assert_true(dbg_frame_at(f->dbg, fix_focus(f), 6, 0, &frame));
     slot = frame.cfa >> 40 & 0xffff;
-    /* v3, the argument, is 14 for lane 6 of warp 1, and was just stored at [v2]. */
+    /* v3, the argument, is 14 in lane 6 of warp 1, and was stored at [v2] by the last instruction. */
     assert_int_equal(peek(f, window(0xF8, slot << 40 | UINT64_C(6) << 32 | 4 * 3)), 14);
     assert_int_equal(peek(f, window(0xF7, slot << 40 | UINT64_C(6) << 32 |
                                               fix_eval(f, 6, "v2"))),
@@ -693,7 +693,7 @@ static void wrong_locations_say_what_is_known(void **state)
 
 /* ---- commands ------------------------------------------------------------------------------------------- */
 
-/* Row @i of all tables of the debugger, NULL after the last. */
+/* Return row @i of all command tables of the debugger, NULL after the last. */
 static const struct lw_command *command_at(size_t i)
 {
     struct lw_command_set set = {0};
@@ -711,7 +711,7 @@ static void every_commands_example_runs(void **state)
 
     (void)state;
     for (size_t i = 0; (row = command_at(i)) != NULL; i++) {
-        /* In a function, so that finish can; the breakpoint is the one that delete names. */
+        /* The focus is in a function, so that finish is possible. delete names this breakpoint. */
         struct fix *f = fix_open("saxpy.s", 8, 2, 16, 1);
         struct lw_error err = {0};
         struct lw_buffer out;
@@ -731,7 +731,7 @@ static void every_commands_example_runs(void **state)
         }
         lw_buffer_clear(&out);
         status = lw_command_run(&f->set, row->example, &out.sink, &err);
-        if (strcmp(row->name, "returned") == 0) { /* no assembly says what its calls return */
+        if (strcmp(row->name, "returned") == 0) { /* assembly does not state what its calls return */
             assert_int_equal(status, LW_ESTATE);
             assert_non_null(strstr(err.text, "compiled with -g"));
             status = LW_OK;

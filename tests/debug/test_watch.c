@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* debug/: watchpoints and catchpoints. watch.s has stores of all sizes, into all spaces. */
+/* Tests debug/: watchpoints and catchpoints. watch.s has stores of all sizes to all spaces. */
 #include "tests/debug/debug_fixture.h"
 
 #include "debug/debug_priv.h"
@@ -35,7 +35,7 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* A stop for @point, made by @line, shown one instruction after it. */
+/* Expect a stop for @point that @line caused; it is shown one instruction later. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
 {
@@ -118,7 +118,7 @@ static void a_wide_store_of_several_lanes_touches_a_range(void **state)
     struct dbg_stop stop = fix_continue(f);
 
     (void)state;
-    /* the end of lane 1's, all of lane 2's, the beginning of lane 3's */
+    /* the end of lane 1's memory, all of lane 2's, and the beginning of lane 3's */
     assert_int_equal(stop.watch_bytes, 32);
     expect_watch(f, &stop, id, 15, 0x0e, 0, UINT64_C(4) << 32 | 3);
     assert_int_equal(lw_get32(stop.new_bytes + 8), 1);
@@ -253,7 +253,7 @@ static void reads_of_a_register_are_seen(void **state)
     fix_close(f);
 }
 
-/* ---- conditions, counts, several points ----------------------------------------------- */
+/* ---- conditions, counts, several stoppoints ---------------------------------------------- */
 
 static void a_condition_is_evaluated_for_each_lane_that_touched_it(void **state)
 {
@@ -471,7 +471,7 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
 
     (void)state;
     lw_buffer_init(&out);
-    /* lane 7 recurses deepest; lower lanes return before it does */
+    /* lane 7 recurses deepest, and lower lanes return before it does */
     (void)fix_run(f, "break sum if lane == 7 && v3 == 5", &out);
     assert_int_equal(fix_continue(f).lane, 7);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
@@ -480,11 +480,11 @@ static void finish_follows_the_lane_when_others_return_first(void **state)
     assert_int_equal(dbg_stoppoint_enable(f->dbg, 1, false, &err), LW_OK);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(dbg_lane_get(f->dbg, 1), 7);
-    assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5), to its caller with 6 */
+    assert_int_equal(fix_eval(f, 7, "v3"), 15); /* sum(5) returns to its caller, which called it with 6 */
     assert_int_equal(fix_eval(f, 7, "v3 == 15"), 1);
     assert_true(dbg_frame_at(f->dbg, 1, 7, 2, &frame));
     assert_false(dbg_frame_at(f->dbg, 1, 7, 3, &frame));
-    /* and out of the selected frame, two levels in one command */
+    /* leave the selected frame, two levels with one command */
     (void)fix_run(f, "up", &out);
     (void)fix_run(f, "finish", &out);
     assert_int_equal(fix_eval(f, 7, "v3"), 28);
@@ -553,20 +553,20 @@ static void until_without_a_location_runs_a_loop_to_its_end(void **state)
     fix_close(f);
 }
 
-/* ---- all instructions, or only those that may touch ------------------------------------------- */
+/* ---- inspection of all instructions, or only of those that may access --------------------------- */
 
-/* With a catchpoint of launches the debugger inspects every instruction after a change of a pc; without one it
- * inspects those that may touch a watched range. */
+/* With a catchpoint of launches the debugger inspects every instruction after a change of a pc. Without one it
+ * inspects only instructions that may access a watched range. */
 static void look_at_every_instruction(struct fix *f)
 {
     f->dbg->pc_changed = true;
     (void)catch(f, DBG_CATCH_LAUNCH, "0");
 }
 
-/* Sets the points of a run. */
+/* Set the stoppoints of a run. */
 typedef void points_fn(struct fix *f, unsigned what);
 
-/* Returns the texts of all stops of a run, and their number. */
+/* Return the texts of all stops of a run, and their number. */
 static unsigned record(const char *name, bool every, points_fn *points, unsigned what,
                        struct lw_buffer *out)
 {
@@ -589,7 +589,7 @@ static unsigned record(const char *name, bool every, points_fn *points, unsigned
     return count;
 }
 
-/* Stops are the same whether all instructions are looked at or few; their count. */
+/* Return the number of stops. The stops must be the same whether all or only few instructions are inspected. */
 static unsigned few_are_all(points_fn *points, unsigned what)
 {
     static const char *const names[] = {"watch.s", "team.s", "diverge.s", "calls.s", "saxpy.s",
@@ -611,7 +611,7 @@ static unsigned few_are_all(points_fn *points, unsigned what)
     return count;
 }
 
-/* On everything that can be watched. */
+/* Watch everything that can be watched. */
 static void watch_all(struct fix *f, unsigned access)
 {
     unsigned id;
@@ -703,7 +703,7 @@ static unsigned gdb_watch(struct fix *f, uint64_t address)
     return id;
 }
 
-/** A watchpoint of gdb on lane 6's own memory, and then a stop in lane 2. */
+/** A watchpoint of gdb on lane 6's own memory, followed by a stop in lane 2. */
 static unsigned watched_by_six(struct fix *f)
 {
     struct lw_error err;
@@ -730,7 +730,7 @@ static void what_gdb_reinserts_belongs_to_the_lane(void **state)
     id = gdb_watch(f, ISA_LOCAL_BASE + 8);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x40, 0, 6);
-    /* two resumes without it: it is another one, of the focus lane */
+    /* after two resumes without the watchpoint it counts as a new one, of the focus lane */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, id, &err), LW_OK);
     assert_int_equal(dbg_lane_set(f->dbg, 1, 3, &err), LW_OK);
     id = gdb_watch(f, ISA_LOCAL_BASE + 12);
@@ -756,7 +756,7 @@ static void what_is_set_for_a_lane_is_not_another_lanes_before_it(void **state)
                      LW_OK);
     stop = fix_continue(f);
     expect_watch(f, &stop, id, 25, 0x08, 0, 3);
-    /* A warp that is not resident may become resident; only memory of a single lane is known to belong to it. */
+    /* A warp that is not resident may become resident. Only memory of a single lane is known to belong to that warp. */
     assert_int_equal(dbg_watch_add_of(f->dbg, DBG_OWNER_GDB, &gone, ISA_LOCAL_BASE, 4,
                                       DBG_ACCESS_WRITE, &id, &err),
                      LW_OK);
@@ -777,7 +777,7 @@ static void each_watchpoint_of_one_instruction_is_reported_to_gdb(void **state)
     (void)state;
     expect_watch(f, &stop, first, 15, 0x01, 0, 1);
     pc = stop.pc;
-    /* gdb takes them out and in */
+    /* gdb removes the watchpoints and inserts them again */
     assert_int_equal(dbg_stoppoint_remove(f->dbg, first, &err), LW_OK);
     assert_int_equal(dbg_stoppoint_remove(f->dbg, second, &err), LW_OK);
     (void)gdb_watch(f, f->out);
@@ -871,7 +871,7 @@ static void each_happening_is_caught(void **state)
 
         assert_int_equal(stop.kind, DBG_STOP_CATCH);
         assert_int_equal(line_of(f, stop.writer_pc), 39);
-        if (i == 1) /* the second to arrive is the last */
+        if (i == 1) /* the lane that arrives second is the last one */
             assert_int_equal(stop.catches, DBG_CATCH_RECONVERGE);
     }
     expect_catch(f, DBG_CATCH_LAUNCH, 8, 0xff);

@@ -2,9 +2,9 @@
 /*
  * Random kernels for tests/debug/prop_values.c.
  *
- * Values are restricted so that all compilers agree: integers are unsigned or small, shifts are masked,
- * divisors are odd, each loop has its own counter. Floats are not negative and are sums of quarters, so that no
- * rounding, and no contraction, can change them.
+ * Values are restricted so that all compilers agree. Integers are unsigned or small, shifts are masked, divisors are
+ * odd, and each loop has its own counter. Floats are not negative and are sums of quarters, so that no rounding and
+ * no contraction can change them.
  */
 #include "tests/debug/values_kernels.h"
 
@@ -25,7 +25,7 @@ struct helper {
     char name[8];
     enum type result, parameter[MOST_PARAMETERS];
     unsigned parameters;
-    bool by_pointer; /* its first parameter is a pointer to U32; it returns nothing */
+    bool by_pointer; /* the first parameter is a pointer to U32, and the function returns nothing */
     unsigned stores; /* observed: so many at most */
 };
 
@@ -38,15 +38,15 @@ struct maker {
     enum type result;
     struct variable variable[MOST_VARIABLES];
     unsigned variables;
-    unsigned behind; /* not 0: those up to here are of the block that this statement ends */
+    unsigned behind; /* not 0: the variables up to this index belong to the block that this statement ends */
     struct helper helper[MOST_HELPERS];
-    unsigned helpers, callable; /* those before @callable may be called */
+    unsigned helpers, callable; /* functions before @callable may be called */
     unsigned cost;              /* iterations of the loops around, */
     unsigned least;             /* and of none */
     /* Observed: */
     bool observed;
-    unsigned quiet;   /* in a place where nothing can be called */
-    unsigned pending; /* stores of the functions that this statement calls */
+    unsigned quiet;   /* calls are not possible at this point */
+    unsigned pending; /* number of stores in the functions that this statement calls */
     unsigned stores;  /* of this function, at most */
 };
 
@@ -88,7 +88,7 @@ static bool is_visible(const struct maker *m, unsigned index)
     return true;
 }
 
-/** A visible variable that @accepts; NULL: there is none, or chance finds none. */
+/** Return a visible variable that @accepts, or NULL if there is none or the random choice finds none. */
 static const struct variable *choose(struct maker *m, bool (*accepts)(const struct variable *))
 {
     for (unsigned tries = 0; tries < 12 && m->variables != 0; tries++) {
@@ -124,7 +124,7 @@ static bool is_u32(const struct variable *v)
 
 static const char *u32(struct maker *m, unsigned depth);
 
-/** An element of the input that no variable has been assigned from. */
+/** Return an element of the input that has not been assigned to a variable yet. */
 static const char *input(struct maker *m)
 {
     for (unsigned i = m->variables; i-- > 0 && below(m, 2);)
@@ -265,7 +265,7 @@ static const char *real(struct maker *m, enum type type, unsigned depth)
     }
 }
 
-/** An expression that initialises or becomes @type; of an array, only its elements are written so. */
+/** Write an expression of @type. For an array, write only an expression for its elements. */
 static const char *as(struct maker *m, enum type type, unsigned depth)
 {
     const struct helper *h = below(m, 4) == 0 ? callee(m, type) : NULL;
@@ -318,7 +318,7 @@ struct scalar {
     enum type type;
 };
 
-/** The scalars of what has @type; their count. */
+/** List the scalars of a value of @type. Return their number. */
 static unsigned scalars_of(struct maker *m, enum type type, const char *n, struct scalar *scalar)
 {
     static const char lanes[] = "xyzw";
@@ -351,7 +351,7 @@ static void count_pending(struct maker *m)
     m->pending = 0;
 }
 
-/** Store what was assigned, and the index of the next store. */
+/** Store the assigned value, and the index of the next store. */
 static void observe(struct maker *m, enum type type, const char *name)
 {
     struct scalar scalar[5];
@@ -361,7 +361,8 @@ static void observe(struct maker *m, enum type type, const char *name)
     if (!m->observed)
         return;
     count = scalars_of(m, type, name, scalar);
-    for (unsigned i = 0; i < count; i++) /* in its own width: a wider one lets the compiler change what it computes */
+    /* the store has the variable's own width, since a wider store lets the compiler change the computation */
+    for (unsigned i = 0; i < count; i++)
         text = TEXT("%s*(%s%s *)&out[at + %uu] = %s; ", text, m->cuda ? "" : "__global ", type_name(m, scalar[i].type),
                     THREADS * (first + i), scalar[i].text);
     m->pending += count;
@@ -382,13 +383,13 @@ static void declare(struct maker *m)
     name = fresh(m, prefixes[type]);
     if (m->variables == MOST_VARIABLES)
         return;
-    if (m->depth > 1 && below(m, 4) == 0) { /* hides one of an outer scope */
+    if (m->depth > 1 && below(m, 4) == 0) { /* the name hides a variable of an outer scope */
         const struct variable *outer = choose(m, any);
 
         if (outer != NULL && outer < m->variable + m->variables / 2 && strcmp(outer->name, "lid") != 0)
             name = outer->name;
     }
-    for (unsigned i = 0; i < m->variables; i++) /* it is in scope in its own initialiser */
+    for (unsigned i = 0; i < m->variables; i++) /* the variable is in scope in its own initialiser */
         if (name == m->variable[i].name) {
             LINE("%s %s = %u;", type_name(m, U32), name, below(m, 50));
             observe(m, U32, name);
@@ -476,7 +477,7 @@ static void assign(struct maker *m)
 
 static void statements(struct maker *m, unsigned count);
 
-/** A body in braces whose opening line is there. Returns how many variables there are at its end. */
+/** Write a body in braces whose opening line exists. Return the number of variables at its end. */
 static unsigned body(struct maker *m, unsigned count)
 {
     unsigned outer = m->variables, all;
@@ -507,7 +508,7 @@ static void branch(struct maker *m)
     LINE("}");
 }
 
-/** Sometimes ends the loop around, or continues it. */
+/** Sometimes end or continue the surrounding loop. */
 static void jump(struct maker *m)
 {
     unsigned outer = m->variables;
@@ -532,7 +533,7 @@ static void loop(struct maker *m)
     if (m->variables + 4 > MOST_VARIABLES)
         return;
     m->cost *= most + 1;
-    if (m->observed && kind > 1) /* up: what `+ 1 - 1` becomes has no note */
+    if (m->observed && kind > 1) /* counts up: clang writes no note for the result of `+ 1 - 1` */
         LINE("%s %s = %s & %uu;", t, count, input(m), most - 1);
     else
         LINE("%s %s = (%s & %uu) + 1u;", t, count, bits_of(m, 1), most - 1);
@@ -542,7 +543,8 @@ static void loop(struct maker *m)
     if (kind <= 1) {
         const char *i = fresh(m, "i");
 
-        if (m->observed) { /* counts at its head: no loop has its counter's last value where it ends early */
+        /* the loop counts at its head, so that after an early exit its counter does not have its last value */
+        if (m->observed) {
             LINE("%s %s = 0u;", t, i);
             observe(m, U32, i);
             if (kind == 1)

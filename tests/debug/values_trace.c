@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder of tests/debug/values_trace.h: it drives the engine, one instruction of one split at a time, and
- * reads the state before each. */
+/* The recorder of tests/debug/values_trace.h. It runs the engine one instruction of one split at a time, and reads
+ * the state before each instruction. */
 #include "tests/debug/values_trace.h"
 #include "tests/isa/prop_isa_random.h"
 
@@ -11,9 +11,9 @@
 
 enum { MOST_LEAVES = 40, MOST_ELEMENTS = 8, MOST_LEVELS = 16, MOST_FRAMES = 16, SLICE = 64 };
 
-/* ---- what is at an instruction ------------------------------------------------------------ */
+/* ---- variables and frames at an instruction ---------------------------------------------- */
 
-/** A scalar of a variable: the whole, or a part of a structure, vector or array. */
+/** A scalar of a variable: the whole variable, or a part of a structure, vector or array. */
 struct leaf {
     const char *text, *key; /* "q.p.a"; "q#12.p.a" with the line of the declaration */
     enum dbg_type type;
@@ -29,14 +29,14 @@ struct variable {
     unsigned count;
 };
 enum { UNKNOWN, ABSENT /* optimised out */, MEMORY /* in local memory */, ELSEWHERE };
-/** A function's frame: the source's, of which inlined calls have their own. */
+/** A function's frame in the source; inlined calls have frames of their own. */
 struct level {
-    const char *calls; /* from the function of the code to it: "k>12:5 f" */
+    const char *calls; /* the path from the function of the code to this one: "k>12:5 f" */
     struct leaf **leaf;
-    uint8_t *state; /* of each: what holds for all lanes here */
+    uint8_t *state; /* of each scalar: whether its location holds for all lanes */
     unsigned count;
 };
-/** A place with names of one way there. */
+/** A location with the names of one path to it. */
 struct bound {
     struct bound *next;
     uint32_t base;   /* name: the calls outside of the function of the code */
@@ -50,12 +50,12 @@ struct site {
     uint32_t *scope;                 /* outermost first */
     struct bound *bounds;
 };
-/** Scalars of the variables of a function in the reference, all in its frame. */
+/** The scalars of a function's variables in the reference, which are all in its frame. */
 struct slot {
     const struct leaf *leaf;
     uint32_t scope;
-    int64_t offset;  /* in local memory, from the CFA */
-    bool is_absolute; /* no: from its start, as a kernel's */
+    int64_t offset;  /* offset in local memory from the CFA */
+    bool is_absolute; /* false: from the start of local memory, as in a kernel */
     const char *calls;
 };
 struct slots_bound {
@@ -72,7 +72,7 @@ struct function {
 
 struct frame {
     unsigned function;
-    uint32_t base, insn; /* insn: where it is; of a caller, the call */
+    uint32_t base, insn; /* insn: the current instruction, or the call in a caller */
     uint32_t cfa;
     const uint32_t *variable; /* of its slots */
     uint8_t (*raw)[8];
@@ -208,7 +208,7 @@ static const char *call_text(struct recorder *t, const char *outer, int64_t die)
                 (unsigned)isa_die_number(debug, (uint32_t)die, ISA_AT_CALL_COLUMN, 0), name != NULL ? name : "?");
 }
 
-/** A level from its scopes, outermost first: inner names hide outer ones. */
+/** Create a level from its scopes, outermost first. Inner names hide outer ones. */
 static void make_level(struct recorder *t, struct level *level, const uint32_t *scopes, unsigned count)
 {
     const struct isa_debug *debug = t->object->debug;
@@ -285,7 +285,7 @@ static struct site *site_at(struct recorder *t, uint32_t insn)
     return site;
 }
 
-/** The names at a place for one way to its function. */
+/** The names at a location, for one path to its function. */
 static struct bound *bind(struct recorder *t, struct site *site, uint32_t base)
 {
     struct values_names *names = t->out->names;
@@ -326,7 +326,7 @@ static void add_slots(struct recorder *t, struct function *f, uint32_t scope, co
         const struct isa_var_location *site = NULL;
         struct variable *v;
 
-        /* A kernel's parameters have another place before their first store. */
+        /* A kernel's parameters have another location before their first store. */
         for (uint32_t k = 0; attr != NULL && k < attr->count; k++)
             if (debug->locations[attr->value + k].kind == ISA_LOCATION_FRAME ||
                 is_local(&debug->locations[attr->value + k]))
@@ -396,7 +396,7 @@ static uint32_t cfa_of(struct recorder *t, dbg_thread_id id, unsigned lane)
     return (uint32_t)lw_get64(raw);
 }
 
-/** The lane is at the beginning of a function, or back in one. */
+/** The lane is at the beginning of a function, or has returned to one. */
 static void change_function(struct recorder *t, dbg_thread_id id, unsigned number, struct lane *lane,
                             unsigned function)
 {
@@ -436,7 +436,7 @@ static void change_function(struct recorder *t, dbg_thread_id id, unsigned numbe
     frame->cfa = cfa_of(t, id, number);
 }
 
-/** Scopes that the lane enters begin with nothing. */
+/** When a lane enters a scope, the variables of the scope have no value. */
 static void change_scope(struct recorder *t, struct frame *frame, const struct site *from,
                          const struct site *to)
 {
@@ -463,7 +463,7 @@ static bool slot_value(const struct frame *frame, const struct slot *slot, unsig
     return true;
 }
 
-/** A lane stored to its local memory: what do its variables hold now? */
+/** A lane has stored to its local memory. Determine the new values of its variables. */
 static void store(struct recorder *t, uint64_t thread, struct lane *lane, uint32_t address, unsigned bytes,
                   const uint8_t *data)
 {
@@ -537,7 +537,7 @@ static void add_shown(struct recorder *t, struct values_shown shown)
     out->shown[out->count++] = shown;
 }
 
-/** What the debugger shows of a frame. */
+/** The values that the debugger shows for a frame. */
 static void record_level(struct recorder *t, dbg_thread_id id, unsigned lane, struct site *site,
                          const struct bound *b, unsigned n, struct values_shown shown)
 {
@@ -608,7 +608,7 @@ static struct warp *warp_of(struct recorder *t, dbg_thread_id id)
     return w;
 }
 
-/** A split is about to execute an instruction. */
+/** Called before a split executes an instruction. */
 static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t effective, uint32_t insn)
 {
     struct site *site = site_at(t, insn);
@@ -688,7 +688,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
-/** A ready split of the warp, another one each time. */
+/** Return a ready split of the warp, a different one each time. */
 static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint64_t first,
                  struct emu_split_view *out)
 {
@@ -703,7 +703,7 @@ static bool pick(const struct emu_core *core, unsigned slot, unsigned warp, uint
     return false;
 }
 
-/** One instruction. *moved: it was executed, or lanes arrived. */
+/** Execute one instruction. *moved: an instruction was executed, or lanes arrived. */
 static enum lw_status step(struct recorder *t, const struct emu_thread_ref *where, struct emu_core *core,
                            unsigned slot, const struct emu_split_view *split, bool *moved,
                            struct lw_error *err)
@@ -748,7 +748,7 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
     return LW_OK;
 }
 
-/** The recorded blocks of what is queued. *all: they ran to their ends. */
+/** Run the recorded blocks of the queued grids. *all: all of them ran to their ends. */
 static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_error *err)
 {
     enum lw_status status;
@@ -786,14 +786,14 @@ static enum lw_status run_recorded(struct recorder *t, bool *all, struct lw_erro
     return LW_OK;
 }
 
-/** What a wrong compiler would do: two variables are said to be in each other's place, but not in memory. */
+/** Imitate a wrong compiler: exchange the locations of two variables in the debug information, but not in memory. */
 static void corrupt(struct recorder *t)
 {
     const struct isa_debug *debug = t->object->debug;
     struct prop_random r = {t->options->corrupt};
 
     for (unsigned tries = 0; debug != NULL && debug->location_count > 1 && tries < 500; tries++) {
-        /* The object is the session's own, and not const there. */
+        /* The object belongs to the session, which may change it. */
         struct isa_var_location *a = &debug->locations[prop_below(&r, debug->location_count)];
         struct isa_var_location *b = &debug->locations[prop_below(&r, debug->location_count)];
         const struct isa_var_location old = *a;
@@ -884,7 +884,7 @@ enum lw_status values_trace_make(const struct values_options *options, struct va
     while (status == LW_OK && more && t->program != NULL) {
         status = run_recorded(t, &all, err);
         out->complete = out->complete && all;
-        /* The rest of the launch, or what waits for other blocks. */
+        /* Run the rest of the launch, or blocks that other blocks wait for. */
         if (status == LW_OK)
             status = t->engine->ops->run(t->engine, &stop, err);
         if (status == LW_OK && stop.kind != EMU_STOP_IDLE)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of the variables of a launch file's kernels, line by line, for each lane. For a build with all
- * variables in memory (the reference) they come from its stores; for any other build they are those that the
- * debugger shows.
+ * Records the values of the variables of a launch file's kernels, line by line, for each lane. For a build with all
+ * variables in memory (the reference) the values come from its stores. For any other build they are the values that
+ * the debugger shows.
  *
- * A lane visits a line when it executes an instruction of it (effectively: not where its guard is false) and
- * the one that it executed before was of another line, or of another call. What counts is the state before that
- * instruction, where a breakpoint on the line stops.
+ * A lane visits a line when it executes an instruction of the line, and the instruction that it executed before
+ * belongs to another line or another call. Instructions with a false guard do not count. The recorded state is that
+ * before the instruction, at which a breakpoint on the line stops.
  */
 #ifndef VALUES_TRACE_H
 #define VALUES_TRACE_H
@@ -22,19 +22,19 @@ struct values_table {
     uint64_t *key, *value;
     size_t count, capacity;
 };
-/** The value of @key, 0 if it is new. */
+/** Return the value of @key, 0 if the key is new. */
 uint64_t *values_table_at(struct values_table *table, uint64_t key);
 /** NULL: it is not there. */
 const uint64_t *values_table_find(const struct values_table *table, uint64_t key);
 void values_table_free(struct values_table *table);
 uint64_t values_mix(uint64_t a, uint64_t b);
 
-/** Numbers of texts, the same for all runs that are compared. */
+/** Numbers of texts, which are the same for all compared runs. */
 struct values_names {
     struct lw_arena arena;
     struct values_table ids;
     const char **text; /* [id] */
-    bool *pointer;     /* [id]: it has pointed to memory that is elsewhere in another build */
+    bool *pointer;     /* [id]: the variable has pointed to memory that has another address in another build */
     uint32_t count, capacity;
 };
 uint32_t values_name(struct values_names *names, const char *text);
@@ -47,33 +47,33 @@ struct values_shown {
     uint32_t variable;      /* name: "kernel>12:5 function|x#10.member", calls by line and column */
     uint32_t visit, nth;    /* name: "kernel>12:5 function@14"; nth 0: between visits */
     uint32_t insn;
-    bool outer;             /* in an outer frame of the inlined call */
-    bool memory;            /* it is in local memory, which may not be written yet */
+    bool outer;             /* the variable is in an outer frame of the inlined call */
+    bool memory;            /* the variable is in local memory, which may not be written yet */
 };
 
 /** What a run recorded. */
 struct values_trace {
     struct values_names *names; /* borrowed */
-    /* Of a thread and a visit: how often it was there. */
+    /* By thread and visit: the number of visits. */
     struct values_table visits;
-    /* Of a thread, a visit and which time: when, by a count of the thread's visits. */
+    /* By thread, visit and number: the time, as a count of the thread's visits. */
     struct values_table when;
     struct values_visit { /* all of them in order */
         uint64_t thread;
         uint32_t visit, nth;
     } *order;
     size_t order_count, order_capacity;
-    /* The reference alone. Of a thread, a visit, which time, and a variable: its value, if it was
-     * initialised. Of a thread, a variable and a value: it had that. Of a variable: it exists. */
+    /* Only in the reference. By thread, visit, number and variable: the value, if the variable was initialised. By
+     * thread, variable and value: the variable had this value. By variable: the variable exists. */
     struct values_table at, had, known;
     /* Others. */
     struct values_shown *shown;
     size_t count, capacity;
-    uint64_t requested, unreadable; /* unreadable: there is a place, but nothing can be read */
+    uint64_t requested, unreadable; /* unreadable: the variable has a location, but its value cannot be read */
     bool complete; /* all recorded blocks ran to their ends */
-    uint8_t *results; /* the buffer `out`, if there is one; heap */
+    uint8_t *results; /* the buffer `out`, or NULL; on the heap */
     uint64_t result_bytes;
-    unsigned corrupted; /* places that were changed in the object */
+    unsigned corrupted; /* number of locations that were changed in the object */
 };
 uint64_t values_visits_key(uint64_t thread, uint32_t visit);
 uint64_t values_when_key(uint64_t thread, uint32_t visit, uint32_t nth);
@@ -86,15 +86,15 @@ struct values_options {
     const char *launch, *compiler; /* compiler NULL: the usual */
     const char *flags[4];
     unsigned flag_count;
-    bool reference;    /* compiled for a debugger, -O0 -g */
-    bool steps;        /* what is shown between visits, too, in one lane at a time */
+    bool reference;    /* compiled for a debugger, with -O0 -g */
+    bool steps;        /* record values between visits, too, in one lane at a time */
     unsigned blocks;   /* of each launch are recorded, */
     uint64_t lanes;    /* these lanes of their warps */
-    uint64_t most;     /* instructions of warps in them; then no more is recorded */
-    uint64_t corrupt;    /* not 0: interchange the places of two variables, chosen by this number */
+    uint64_t most;     /* maximum number of instructions of the recorded warps */
+    uint64_t corrupt;    /* not 0: exchange the locations of two variables, which this number selects */
     uint64_t seed;
 };
-/** Run a launch file to its end and record. Errors: as lnc_session_create; LW_ESTATE for a fault. */
+/** Run a launch file to its end and record. Errors: those of lnc_session_create; LW_ESTATE for a fault. */
 enum lw_status values_trace_make(const struct values_options *options, struct values_names *names,
                                  struct values_trace *out, struct lw_error *err) LW_MUST_CHECK;
 

@@ -437,7 +437,8 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
                      ? 0
                      : point_hit(dbg, w + 1, &lanes);
             if (id != 0) {
-                if ((lanes >> dbg->warps[w].lane & 1) == 0) /* as the core: a lane in focus that hits stays in focus */
+                /* as in the real core, a lane in focus that hits remains in focus */
+                if ((lanes >> dbg->warps[w].lane & 1) == 0)
                     dbg->warps[w].lane = lw_lowest(lanes);
                 stop_at(dbg, stop, DBG_STOP_BREAKPOINT, w + 1);
                 stop->point = id;
@@ -519,8 +520,8 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
     return LW_OK;
 }
 
-/* The warp in focus alone goes back. */
-/* The fake keeps steps, not a history: it cannot step back from its end. */
+/* Only the focus warp goes back. */
+/* The fake records steps instead of a history, so it cannot step back from its end. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
 {
     (void)dbg, (void)out;

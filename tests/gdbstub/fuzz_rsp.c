@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the stub behind the checksum: an input is a list of packet payloads, separated by
- * newlines, for one connection over the fake core. The first byte chooses the carrier, and
- * whether the bytes go through the framing as they stand instead.
+ * Fuzzes the stub with packets after the checksum. An input is a list of packet payloads, separated by newlines, for
+ * one connection over the fake core. The first byte selects the target architecture, and whether the bytes go through
+ * the framing unchanged instead.
  *
  *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
- *   else a program that replays files: its arguments, or tests/clients/golden/fuzz
+ *   otherwise a program that replays files: its arguments, or tests/clients/golden/fuzz
  */
 #include "gdbstub/rsp_priv.h"
 #include "tests/gdbstub/fake_dbg.h"
@@ -30,7 +30,7 @@ static enum lw_status say(const struct lw_call *call, struct lw_error *err)
 
 enum { MAX_RUNS = 4 };
 
-/* The machines that `run` created; the connection frees none of them. */
+/* The machines that `run` created. The connection frees none of them. */
 struct runs {
     struct dbg *dbg[MAX_RUNS];
     unsigned count;
@@ -48,7 +48,7 @@ static enum lw_status again(void *context, const char *name, struct rsp_config *
     return LW_OK;
 }
 
-/* Enough of an object for the served file; its contents do not matter here. */
+/* Enough of an object for the file that the stub serves. Its contents do not matter here. */
 static uint8_t code[64];
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

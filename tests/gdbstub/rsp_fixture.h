@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A stub over the fake debugger core, with the client's side of the wire in memory. */
+/* A stub over the fake debugger core. The client's side of the connection is in memory. */
 #ifndef RSP_FIXTURE_H
 #define RSP_FIXTURE_H
 
@@ -19,7 +19,7 @@ struct fixture {
     struct dbg *dbg;
     struct rsp *rsp;
     struct lw_buffer out;  /* raw bytes that the stub sent */
-    struct lw_buffer last; /* payload of the last packet, escapes undone */
+    struct lw_buffer last; /* payload of the last packet, without escapes */
     struct lw_buffer console;
 };
 
@@ -65,7 +65,7 @@ static void fix_decode(struct fixture *fix)
     }
 }
 
-/** Send a payload behind the checksum; answers the reply's payload. */
+/** Send a payload with its checksum, and return the payload of the reply. */
 static inline const char *fix_ask_bytes(struct fixture *fix, const char *payload, size_t size)
 {
     lw_buffer_clear(&fix->out);

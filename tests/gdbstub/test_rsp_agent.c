@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Agent expressions: every opcode that gdb sends in conditions, and hostile code. */
+/* Tests agent expressions: every opcode that gdb sends in conditions, and hostile code. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,7 +95,7 @@ static void arithmetic_takes_the_lower_operand_first(void **state)
     gives("220622071527", 1);
 }
 
-/* 1.5 is 3ff8000000000000, 0.1 3fb999999999999a, and 3dcccccd in 4 bytes. */
+/* The bits of 1.5 are 3ff8000000000000, those of 0.1 3fb999999999999a, and 3dcccccd in 4 bytes. */
 static void floats_are_computed_as_doubles_and_rounded_where_it_is_said(void **state)
 {
     static const char half[] = "253ff8000000000000", tenth[] = "253fb999999999999a", nan[] = "257ff8000000000000";
@@ -207,7 +207,7 @@ static void what_it_cannot_do_is_no_value(void **state)
     fails("220122000527"); /* division by zero */
     fails("2200" "1927");  /* unreadable memory */
     fails("220116002727"); /* ext 0 */
-    fails("21000027");     /* an endless loop runs out of steps */
+    fails("21000027");     /* an endless loop reaches the limit of steps */
     fails("22012921000027"); /* so does one that works */
     fails("220121000027");   /* and one that fills the stack */
 }

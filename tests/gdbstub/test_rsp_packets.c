@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets, the target description, conditions and stop replies over the fake core. */
+/* Tests packets, the target description, conditions and stop replies over the fake core. */
 #include "tests/gdbstub/rsp_fixture.h"
 
 static const char *const FIRST_PC = "0000000001000000"; /* ISA_CODE_BASE, little-endian */
@@ -28,7 +28,7 @@ static void supported_lists_what_the_table_offers(void **state)
     assert_non_null(strstr(reply, ";ConditionalBreakpoints+"));
     assert_non_null(strstr(reply, ";swbreak+"));
     assert_non_null(strstr(reply, ";no-resumed+"));
-    /* These would break stock gdb, or are not there. */
+    /* These features would break stock gdb, or are not supported. */
     assert_null(strstr(reply, "QNonStop"));
     assert_null(strstr(reply, "multiprocess"));
     assert_null(strstr(reply, "memory-map"));
@@ -122,7 +122,7 @@ static const char *attribute(const char *tag, const char *name, char *out, size_
     return out;
 }
 
-/* Checks nesting, quoting and collects registers. */
+/* Check the nesting and quoting of a target description, and collect its registers. */
 static size_t parse_xml(const char *xml, struct xml_reg *regs, size_t room)
 {
     char open[16][32];
@@ -240,7 +240,7 @@ static void description_holds(enum rsp_arch arch, const char *name, unsigned man
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(regs[i].name, regs[j].name);
     }
-    /* g: the mandatory registers and nothing else. */
+    /* g has only the mandatory registers. */
     assert_int_equal(bits, g_bytes * 8);
     fix_ask(fix, "g");
     assert_int_equal(fix->last.size, g_bytes * 2);
@@ -307,7 +307,7 @@ static void the_focus_lane_is_a_writable_register(void **state)
     assert_string_equal(set_reg(fix, "lane", "07000000"), "OK");
     assert_string_equal(ask_reg(fix, "lane"), "07000000");
     assert_int_equal(dbg_lane_get(fix->dbg, 1), 7);
-    /* rsp carries the lane, so frame ids are per lane. */
+    /* rsp contains the lane, so that frame ids differ between lanes. */
     assert_string_equal(fix_ask(fix, "p7"), "f80f0000070000f4");
     assert_string_equal(set_reg(fix, "lane", "28000000"), "E.lane 40 does not exist");
 }
@@ -328,8 +328,8 @@ static void target_registers_without_a_meaning_cannot_be_written(void **state)
 {
     struct fixture *fix = *state;
 
-    /* the error says that the register does not exist and that gdb cannot call functions, because calls write
-     * it */
+    /* the error says that the register does not exist, and that gdb cannot call functions, because calls write the
+     * register */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
                   "E. rax belongs to the target architecture; the machine has no such register. Functions of the "
                   "program cannot be called");
@@ -381,12 +381,12 @@ static void the_thread_list_is_built_once_per_stop(void **state)
     fix_ask(fix, "vCont;s:1;c");
     free(read_document(fix, "threads:read:"));
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 6);
-    set_reg(fix, "lane", "05000000"); /* the lane is in the name */
+    set_reg(fix, "lane", "05000000"); /* the name contains the lane */
     free(read_document(fix, "threads:read:"));
     assert_int_equal(fake_dbg_state_calls(fix->dbg), 9);
 }
 
-/* Text of gdb's thread list with that many warps; those in focus have been told of in full. */
+/* Return the text of gdb's thread list with this number of warps. Focus warps have been reported in full. */
 static char *list_of(unsigned warps)
 {
     struct fake_options options = {.warps = warps, .fault_at = -1};
@@ -412,7 +412,7 @@ static unsigned threads_in(const char *xml)
     return n;
 }
 
-/* The first, those that gdb has heard of, and how many more there are. */
+/* The list has the first threads, those that gdb knows, and the number of the others. */
 static void beyond_256_warps_some_are_listed(void **state)
 {
     struct fake_options options = {.warps = 257, .fault_at = -1};
@@ -425,7 +425,7 @@ static void beyond_256_warps_some_are_listed(void **state)
     assert_non_null(strstr(xml, " more warps: monitor threads all</thread>"));
     assert_null(strstr(xml, "<thread id=\"81\""));
     free(xml);
-    fix_ask(fix, "Hg81"); /* chosen: it is in focus, and stays behind that */
+    fix_ask(fix, "Hg81"); /* a selected thread is in focus, and remains in the list after that */
     fix_ask(fix, "vCont;s:81");
     xml = read_document(fix, "threads:read:");
     after = threads_in(xml);
@@ -476,7 +476,7 @@ static void a_thread_is_chosen_for_viewing_and_for_running(void **state)
     assert_string_equal(fix_ask(fix, "Hc-1"), "OK");
     assert_string_equal(fix_ask(fix, "qC"), "QC2");
     assert_string_equal(fix_ask(fix, "Hg9"), "E01");
-    /* After the refused Hg9, reads do not go to another warp. */
+    /* After the refused Hg9, reads still refer to the same warp. */
     assert_string_equal(ask_reg(fix, "tid"), "000000000000000000000000");
     assert_string_equal(fix_ask(fix, "m20000000000,4"), "E01");
     assert_string_equal(fix_ask(fix, "mf000000000000000,4"), "E01");
@@ -626,7 +626,7 @@ static void a_condition_is_tested_in_every_lane_and_moves_the_focus(void **state
     struct fixture *fix = *state;
     char packet[128];
 
-    /* v1 == 107 by the F0 window: const64, ref32, const8 107, equal, end */
+    /* v1 == 107 through debug address range F0: const64, ref32, const8 107, equal, end */
     assert_string_equal(fix_ask(fix, "Z0,100000020,1;Xe,25f00000000000000419226b1327"), "OK");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;");
     assert_int_equal(dbg_lane_get(fix->dbg, 1), 7);
@@ -643,7 +643,7 @@ static void the_focus_remains_on_a_lane_that_hits_itself(void **state)
     fix_ask(fix, "Z0,100000020,1");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;10:2000000001000000;07:f80f0000050000f4;");
     assert_int_equal(dbg_lane_get(fix->dbg, 1), 5);
-    /* v1 == 107 is lane 7: lane 5 does not hit. */
+    /* v1 == 107 holds in lane 7, so that lane 5 does not hit. */
     fix_ask(fix, "z0,100000020,1");
     fix_ask(fix, "Z0,100000030,1;Xe,25f00000000000000419226b1327");
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:1;10:3000000001000000;07:f80f0000070000f4;");
@@ -762,8 +762,9 @@ static void a_locked_continue_runs_one_warp_to_its_end(void **state)
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
 }
 
-/* `advance` puts a breakpoint of gdb's where kernels return to, and gdb steps a warp that ended in a step over
- * it: where that was answered by N, or by a stop at the same place, gdb 13 ended by a segmentation fault. */
+/* `advance` sets a breakpoint of gdb at the return address of kernels, and gdb steps a warp that ends in a step over
+ * it. When the stub answered the step with N, or with a stop at the same address, gdb 13 crashed with a segmentation
+ * fault. */
 static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(void **state)
 {
     struct fixture *fix = *state;
@@ -777,11 +778,11 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
-    fix_ask(fix, "vCont;s:2;c"); /* other warps may run: the console says that this warp has ended */
+    fix_ask(fix, "vCont;s:2;c"); /* other warps may run, so the console says that this warp has ended */
     EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine is, and nothing has run\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
-    assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user's, not over a breakpoint */
+    assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user, not a step over a breakpoint */
 }
 
 static void plain_continue_and_step_work_for_lldb(void **state)
@@ -863,7 +864,7 @@ static void monitor_runs_the_commands_it_was_given(void **state)
     EXPECT_BEGINS(fix->console.text, "error: ");
     assert_string_equal(fix_ask(fix, "qRcmd,6c616e652036"), "OK");
     assert_non_null(strstr(fix->console.text, "maint flush register-cache"));
-    /* It changes nothing of where the focus is, yet a register of it. */
+    /* The packet does not change the focus, but writes a register of the focus lane. */
     assert_string_equal(fix_ask(fix, "qRcmd,73652061"), "OK");
     EXPECT_BEGINS(fix->console.text, "said a\nnote: gdb still shows");
     fix_destroy(fix);

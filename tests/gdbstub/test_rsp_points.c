@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Watchpoints, printing breakpoints, the way back, and a program that begins again. */
+/* Tests watchpoints, printing breakpoints, reverse execution, and restarts of the program. */
 #include "tests/gdbstub/rsp_fixture.h"
 
 #define EXPECT_BEGINS(text, start)                                                     \
@@ -15,7 +15,7 @@ static void a_watchpoint_names_its_address_and_moves_the_focus(void **state)
     struct fixture *fix = *state;
 
     assert_string_equal(fix_ask(fix, "Z2,200000001004,4"), "OK");
-    /* Warp 2 stores to its word; the pc is behind the store. */
+    /* Warp 2 stores to its word. The pc is after the store. */
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;10:6000000001000000;");
     assert_int_equal(dbg_lane_get(fix->dbg, 2), FAKE_STORE_LANE);
     assert_string_equal(fix_ask(fix, "z2,200000001004,4"), "OK");
@@ -70,7 +70,7 @@ static void what_is_sent_of_a_watchpoints_condition_is_looked_at(void **state)
 
     for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
         assert_string_equal(fix_ask(fix, refused[i]), "E01");
-    for (unsigned i = 0; i < 300; i++) { /* there is an end to what is remembered */
+    for (unsigned i = 0; i < 300; i++) { /* the stub remembers a limited number */
         snprintf(packet, sizeof packet, "qGpuWatchIf:%x,4,2;2;0,0,220127;100,200,2e", 0x1000 + i);
         assert_string_equal(fix_ask(fix, packet), i < 256 ? "OK" : "E01");
     }
@@ -86,7 +86,7 @@ static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
 
     for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
         assert_string_equal(fix_ask(fix, refused[i]), "E01");
-    for (unsigned i = 0; i < 300; i++) { /* there is an end to what is remembered */
+    for (unsigned i = 0; i < 300; i++) { /* the stub remembers a limited number */
         snprintf(packet, sizeof packet, "qGpuBreakIf:%x;X3,220027", 0x1000 + i);
         assert_string_equal(fix_ask(fix, packet), i < 256 ? "OK" : "E01");
     }
@@ -94,7 +94,7 @@ static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
     assert_string_equal(fix_ask(fix, packet), "OK");
 }
 
-/* The condition is false or missing. This session keeps no history, so the stub reports each hit to gdb. */
+/* The condition is false or missing. This session has no history, so the stub reports each hit to gdb. */
 static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
 {
     static const char *const packets[] = {"qGpuWatchIf:200000001004,4,2;2;0,0,220027", "qGpuWatchIf:200000001004,4,2;1",
@@ -109,7 +109,7 @@ static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T05thread:2;watch:200000001004;");
 }
 
-/* gdb with this carrier steps over the store before it compares: nothing may move then. */
+/* gdb with this target architecture steps over the store before it compares, so the machine must not move then. */
 static void the_step_that_follows_a_watchpoint_is_absorbed_on_aarch64(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};
@@ -153,7 +153,7 @@ static void hex(char *out, const char *bytes, size_t size)
         snprintf(out + 2 * i, 3, "%02x", (unsigned char)bytes[i]);
 }
 
-/* Z0 with `dprintf FORMAT, $lane, 65`; @when: before "cmds:". */
+/* Z0 with `dprintf FORMAT, $lane, 65`. @when: the text before "cmds:". */
 static const char *print_at(struct fixture *fix, const char *when, const char *format)
 {
     char packet[1024], text[512];
@@ -286,7 +286,7 @@ static void tables_are_documents(void **state)
     EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:fffff,10"), "E");
 }
 
-/* ---- which threads gdb is told of ---------------------------------------------------------- */
+/* ---- threads that are reported to gdb -------------------------------------------------------- */
 
 static const char *monitor(struct fixture *fix, const char *line)
 {
@@ -305,7 +305,7 @@ static void monitor_threads_makes_the_list_shorter(void **state)
     EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; gdb lists the first 2");
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "qsThreadInfo"), "l");
-    assert_string_equal(fix_ask(fix, "Hg3"), "OK"); /* the one in focus is always there */
+    assert_string_equal(fix_ask(fix, "Hg3"), "OK"); /* the focus warp is always in the list */
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2,3");
     monitor(fix, "threads block 7,0,0");
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,3");
@@ -423,7 +423,7 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
     fix_destroy(fix);
 }
 
-/* R has no answer: what went wrong is told when something runs next. */
+/* R has no reply: its error is reported at the next resume. */
 static void a_restart_that_fails_says_why_later(void **state)
 {
     struct owner owner;
@@ -452,8 +452,7 @@ static void attach_after_a_kill_restarts(void **state)
     dbg_destroy(owner.dbg[0]);
 }
 
-/* As with gdbserver --multi, detach removes the breakpoints, leaves the machine stopped and keeps the
- * connection. */
+/* As with gdbserver --multi, detach removes the breakpoints, leaves the machine stopped and keeps the connection. */
 static void detach_of_an_extended_client_keeps_its_link(void **state)
 {
     struct fake_options options = {.warps = 1, .fault_at = -1};

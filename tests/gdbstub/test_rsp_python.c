@@ -2,7 +2,7 @@
 /* Tests the packets of the Python file and of lldb, with the fake core. */
 #include "tests/gdbstub/rsp_fixture.h"
 
-/* Decode the text that a reply holds as hex digits. The result is never freed. */
+/* Decode the text that a reply holds as hex digits. The caller never frees the result. */
 static char *text_of(const char *hex)
 {
     size_t size = strlen(hex) / 2;
@@ -105,7 +105,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     assert_non_null(strstr(text, "lane 3"));
     free(text);
     assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
-    /* gdb sends Z2 when the run continues; the focus has moved to another lane by then. */
+    /* gdb sends Z2 when the run continues. The focus has moved to another lane by then. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
     assert_string_equal(fix_ask(fix, "Hg1"), "OK");
     assert_string_equal(fix_ask(fix, "Z2,20000000060,8"), "OK");
@@ -113,7 +113,7 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     assert_int_equal(point.thread, 2);
     assert_int_equal(point.lane, 3);
     fix_ask(fix, "z2,20000000060,8");
-    /* Part of it; another one behind it; asked only; of all lanes. */
+    /* A watch on a part of the variable, a second watch after it, a query without a watch, and a watch of all lanes. */
     assert_string_equal(fix_ask(fix, "Z2,20000000064,4"), "OK");
     assert_int_equal(only_point(fix).lane, 3);
     fix_ask(fix, "z2,20000000064,4");

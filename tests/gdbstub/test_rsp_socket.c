@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server: addresses, reconnecting, clients that vanish or say nonsense. */
+/* Tests the server: addresses, reconnections, and clients that disappear or send invalid data. */
 #include "tests/gdbstub/rsp_fixture.h"
 
 #include <arpa/inet.h>
@@ -129,7 +129,7 @@ static void talk(int fd, const char *payload, const char *want)
     }
 }
 
-/* The last words of a client end the server. */
+/* The last packet of a client ends the server. */
 static void server_leave(struct server *server, int fd, const char *payload, const char *want)
 {
     talk(fd, payload, want);
@@ -152,7 +152,7 @@ static void a_client_detaches_and_another_connects(void **state)
     talk(fd, "?", "T05thread:1;");
     close(fd); /* without a word */
     fd = client(&server);
-    talk(fd, "vCont;c", "$W00#b7"); /* the breakpoint went with its owner */
+    talk(fd, "vCont;c", "$W00#b7"); /* the breakpoint was removed when its client disconnected */
     close(fd);
     server_end(&server);
 }
@@ -194,7 +194,7 @@ static void a_client_that_vanishes_during_a_run_ends_the_run(void **state)
     server_leave(&server, fd, "k", "+");
 }
 
-/* Sends @byte until the server has closed, or for a while. */
+/* Send @byte until the server has closed the connection, or for a limited time. */
 static void flood(int fd, char byte, size_t limit)
 {
     char bytes[4096];
@@ -219,7 +219,7 @@ static void a_client_that_floods_loses_its_slot(void **state)
     (void)state;
     fd = server_enter(&server, true, false);
     talk(fd, "vCont;c", "+");
-    /* Acknowledgements are kept nowhere: Ctrl-C is heard behind any number. */
+    /* The stub stores no acknowledgements: Ctrl-C is processed after any number of them. */
     flood(fd, '+', FLOOD_BYTES);
     talk(fd, "\x03", "$T02thread:");
     talk(fd, "vCont;c", "+");
@@ -237,7 +237,7 @@ static void only_the_loopback_interface_listens(void **state)
 
     (void)state;
     server_start(&server, false, false);
-    /* 127.0.0.2 is this machine too, but not the address that was bound. */
+    /* 127.0.0.2 is this host too, but not the address to which the server is bound. */
     assert_int_equal(client_at(&server, htonl(0x7f000002)), -1);
     fd = client(&server);
     server_leave(&server, fd, "k", "+");
@@ -269,19 +269,19 @@ static void a_second_client_is_refused_with_a_message(void **state)
     talk(first, "?", "T05thread:1;");
     second = client(&server);
     refused(second);
-    /* Also while the first one's program runs. */
+    /* The server also refuses a second client while the first client's program runs. */
     talk(first, "vCont;c", "+");
     second = client(&server);
     refused(second);
     talk(first, "\x03", "$T02thread:");
-    /* A silent one takes nobody's place. */
+    /* A client that sends nothing does not block other clients. */
     second = client(&server);
     talk(first, "?", "T05thread:1;");
     close(second);
     server_leave(&server, first, "vKill;1", "$OK#9a");
 }
 
-/* Start a server that soon gives up a silent client, and connect the first client. */
+/* Start a server that disconnects a silent client after a short time, and connect the first client. */
 static int server_enter_hasty(struct server *server, struct lw_sink *terminal)
 {
     struct fake_options options = {.warps = 2, .fault_at = -1, .endless = true};
@@ -299,7 +299,7 @@ static void is_sent_away(int fd)
     ssize_t n;
 
     while ((n = recv(fd, rest, sizeof rest, 0)) > 0)
-        ; /* the run that was stopped may have answered yet */
+        ; /* the interrupted run may have sent its reply already */
     assert_true(n == 0 || errno == ECONNRESET);
     close(fd);
 }
@@ -317,7 +317,7 @@ static void a_client_that_requests_nothing_loses_its_slot(void **state)
     is_sent_away(first);
     first = client(&server);
     talk(first, "?", "T05thread:1;");
-    usleep(1500000); /* it has asked: it may take its time */
+    usleep(1500000); /* the client has sent a packet, so no time limit applies */
     talk(first, "?", "T05thread:1;");
     second = client(&server);
     refused(second);
@@ -351,7 +351,7 @@ static void a_second_connection_replaces_a_silent_one(void **state)
     talk(first, "?", "T05thread:1;");
     second = client(&server);
     refused(second);
-    talk(first, "?", "T05thread:1;"); /* it is at work: nobody takes its place */
+    talk(first, "?", "T05thread:1;"); /* the client is active, so no other client replaces it */
     second = client(&server);
     talk(first, "?", "T05thread:1;");
     usleep(800000);
@@ -448,7 +448,7 @@ static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
     for (int round = 0; round < 2; round++) {
         int fd;
 
-        if (round == 1) { /* one that a killed program left behind */
+        if (round == 1) { /* a socket file that a killed program has left */
             fd = socket(AF_UNIX, SOCK_STREAM, 0);
             assert_int_equal(bind(fd, (struct sockaddr *)&to, sizeof to), 0);
             close(fd);
@@ -457,7 +457,7 @@ static void a_socket_in_the_file_system_is_its_owners_alone(void **state)
         server_start_at(&server, &options);
         assert_int_equal(stat(to.sun_path, &st), 0);
         assert_int_equal(st.st_mode & 0777, 0600);
-        /* Taken: another server does not take it away. */
+        /* The address is in use: another server does not replace it. */
         assert_int_equal(rsp_serve(&server.config, address, true, NULL, NULL, &err), LW_EIO);
         assert_non_null(strstr(err.text, "in use"));
         fd = socket(AF_UNIX, SOCK_STREAM, 0);

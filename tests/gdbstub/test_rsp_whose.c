@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No packet is answered for another thread than the one that it names, whatever monitor commands run between
- * them: the stub over a real machine, with a client that picks threads, packets and commands at random and knows
- * from the debugger core what each answer must be. */
+/* Tests that each packet is answered for the thread that it names, whatever monitor commands run between packets. The
+ * stub runs on a real machine. The client selects threads, packets and commands at random, and computes each expected
+ * answer from the debugger core. */
 #include "tests/debug/debug_fixture.h"
 #include "tests/gdbstub/rsp_fixture.h"
 
@@ -85,7 +85,7 @@ static bool believes_wrong(struct client *c, dbg_thread_id id)
                            t.lane != known->lane);
 }
 
-/* A register row of a thread as the core has it. */
+/* Return a register of a thread as the core has it. */
 static void row_of(struct client *c, dbg_thread_id id, uint32_t row[WIDTH])
 {
     int reg = dbg_reg_find(c->f->dbg, "v1");
@@ -119,7 +119,7 @@ static void read_registers(struct client *c)
     unsigned at = 0;
     uint64_t pc;
 
-    /* rip is behind 16 registers of 8 bytes */
+    /* rip follows 16 registers of 8 bytes */
     at = 16 * 16;
     EXPECT(c, strlen(reply) > at + 16, "g: %s", reply);
     pc = little(reply + at);
@@ -160,7 +160,7 @@ static void read_memory(struct client *c)
            reply, row[t.lane]);
 }
 
-/* By P or M: that thread's row changes, and no other one. */
+/* Write with P or M. Only this thread's register changes. */
 static void write_row(struct client *c, bool memory)
 {
     static uint32_t before[2 * WARPS + 2][WIDTH], after[2 * WARPS + 2][WIDTH];
@@ -193,7 +193,7 @@ static void write_row(struct client *c, bool memory)
     c->writes++;
 }
 
-/* The thread of a stop reply is the client's from then on. False: it was none. */
+/* The thread of a stop reply becomes the client's thread. Return false if the reply has none. */
 static bool stopped(struct client *c, const char *reply)
 {
     const char *thread = strstr(reply, "thread:");
@@ -218,7 +218,7 @@ static uint64_t retired_by_others(struct client *c, dbg_thread_id id)
     return sum;
 }
 
-/* A step that others may run in, or that ends its warp, may stop for another one. */
+/* A step during which other warps may run, or that ends its warp, may stop for another warp. */
 static bool may_be_another(struct client *c, dbg_thread_id id, unsigned form)
 {
     const struct dbg_stop *last = dbg_last_stop(c->f->dbg);
@@ -264,7 +264,7 @@ static void step_thread(struct client *c)
         EXPECT(c, strstr(reply, "thread:") != NULL &&
                       (strtoull(strstr(reply, "thread:") + 7, NULL, 16) == id || may_be_another(c, id, form)),
                "%s is answered by %s", packet, reply);
-    /* In the past what has run runs again in its order. */
+    /* In the past, recorded instructions are executed again in their recorded order. */
     if (alive && !wrong && !back && !before.in_past && (form == 0 || form == 2))
         EXPECT(c, retired_by_others(c, id) == others, "%s let others run", packet);
     stopped(c, reply);
@@ -303,7 +303,7 @@ static void command(struct client *c)
         ask(c, "qRcmd,676f746f207374617274");
 }
 
-/* Ask for the focus as the Python file does: it must be a live thread. */
+/* Ask for the focus as the Python file does. The focus must be a live thread. */
 static void ask_focus(struct client *c)
 {
     const char *reply = ask(c, "qGpuShown:0");
@@ -390,7 +390,7 @@ static void packets_are_answered_for_the_thread_that_they_name(void **state)
         one(seed, sums);
     }
     for (unsigned i = 0; i < LW_COUNT_OF(sums); i++)
-        assert_true(sums[i] > SEEDS / 2); /* each kind of check was done often enough */
+        assert_true(sums[i] > SEEDS / 2); /* each kind of check was executed often enough */
 }
 
 int main(void)

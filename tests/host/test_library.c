@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanewise.h as a program uses it: results, every refusal with its sentence, two machines. */
+/* Tests lanewise.h as a program uses it: results, every refusal with its message, and two machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static const char ptx[] =
     "    ld.param.u64 %rd0, [out];\n"
     "    mul.wide.u32 %rd1, %r3, 4;\n"
     "    add.u64 %rd2, %rd0, %rd1;\n"
-    "    .loc 1 9 5\n" /* one() is in put(), whose call is in line 9 */
+    "    .loc 1 9 5\n" /* one() is inlined in put(), whose call is in line 9 */
     "    .loc 1 5 3, function_name $put, inlined_at 1 9 5\n"
     "    .loc 1 2 1, function_name $one, inlined_at 1 5 3\n"
     "    st.global.u32 [%rd2], %r6;\n"
@@ -134,7 +134,7 @@ static void runs(void **state)
     run_on("timing", "fermi");
 }
 
-/* A GPU model that detects tags has them; how they are kept may be said. */
+/* A GPU model that detects tags has tags. The user may select how they are stored. */
 static void times_tagged_registers(void **state)
 {
     static const char *const tags[] = {"off", "shadow", "compact"};
@@ -192,9 +192,10 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
          "five.cl:2:1: error: ");
     said(f.gpu, LANEWISE_ERROR, "(and 2 more)\n");
-    assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0); /* not the name of a temporary file */
+    /* the message does not contain the name of a temporary file */
+    assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0);
     assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
-    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* after the message: all of them */
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* after the message: all of the compiler's lines */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
@@ -214,7 +215,7 @@ static void refuses(void **state)
     lanewise_destroy(NULL);
 }
 
-/* NULL for a required argument is refused; if there is a machine, its error names the argument. */
+/* NULL for a required argument is refused. If there is a machine, its error names the argument. */
 static void misses(void **state)
 {
     struct fixture f = make("check", "memory");
@@ -280,7 +281,7 @@ static void misses(void **state)
     lanewise_report_free(NULL);
 }
 
-/* A fault and a hang end the machine, not the process; memory can still be looked at. */
+/* A fault and a hang end the machine, not the process. Memory remains readable. */
 static void faults(void **state)
 {
     struct fixture f = make(NULL, NULL), g = make(NULL, NULL);
@@ -449,7 +450,7 @@ static void finds(void **state)
         lanewise_report_free(text);
     }
 
-    /* files below the current folder are named from there */
+    /* files below the current folder have names relative to it */
     char *here = realpath(".", NULL), whole[4200];
     assert_non_null(here);
     snprintf(whole, sizeof whole, "%s/", here);
@@ -491,7 +492,7 @@ static void finds(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* With the check for races alone, the log is evaluated before the host gets the result. */
+/* If only the race check is enabled, the access log is processed before the host gets the result. */
 static void finds_races(void **state)
 {
     static const char clash[] = ".kernel clash\n.param ptr.global out\n"
@@ -530,7 +531,7 @@ static void write_list(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Lists of suppressions add up, and one that is not there is an error immediately. */
+/* Lists of suppressions are added up. A list that does not exist is an immediate error. */
 static void knows(void **state)
 {
     static const char wild[] = ".kernel wild\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\nst.global.b32 [v2:3], vz\nexit\n.end\n";
@@ -554,7 +555,7 @@ static void knows(void **state)
     lanewise_destroy(gpu);
 }
 
-/* Runs ramp<<<1, 32>>> with @n elements; the machine is configured. */
+/* Run ramp<<<1, 32>>> with @n elements. The machine is configured already. */
 static int run_ramp(struct fixture *f, uint32_t n, uint64_t *out)
 {
     const uint32_t one[3] = {1, 1, 1}, block[3] = {32, 1, 1}, add = 1;
@@ -564,7 +565,7 @@ static int run_ramp(struct fixture *f, uint32_t n, uint64_t *out)
     return lanewise_wait(f->gpu);
 }
 
-/* Coverage and profile are reports like others, of what has run so far. */
+/* Coverage and profile are reports of the instructions executed so far. */
 static void counts(void **state)
 {
     struct fixture f = make("coverage", "yes");

@@ -22,7 +22,7 @@ static inline bool fuzz_replay_file(const char *path)
         return false;
     }
 
-    uint8_t *exact = malloc(size + 1); /* no terminator after it: overruns are seen */
+    uint8_t *exact = malloc(size + 1); /* the input has no terminator, so that the sanitizer detects overruns */
 
     if (exact != NULL) {
         memcpy(exact, data, size);

@@ -48,7 +48,7 @@ static void encode_undoes_decode_on_random_words(void **state)
         struct isa_insn insn;
         struct lw_error err;
 
-        /* words near a valid one are accepted far more often than noise */
+        /* words that differ little from a valid word are accepted far more often than random words */
         if (i % 2 == 0) {
             prop_insn(&r, 1 + prop_below(&r, ISA_OP_COUNT - 1), &insn);
             if (isa_insn_encode(&insn, &word, &err) != LW_OK)
@@ -71,7 +71,7 @@ static void encode_undoes_decode_on_random_words(void **state)
     assert_true(accepted > RANDOM_WORDS / 4);
 }
 
-/* All rows in one text, so that the assembler's own overhead is paid once. */
+/* All rows are assembled as one text, so that the constant cost of the assembler occurs once. */
 static void the_assembler_reads_back_every_printed_row(void **state)
 {
     struct prop_random r = { *(uint64_t *)*state + 2 };

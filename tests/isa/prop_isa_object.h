@@ -51,7 +51,7 @@ static inline const char *prop_function_difference(const struct isa_function *a,
     return difference;
 }
 
-/** NULL when @a and @b are equal, else what differs. */
+/** Return NULL if @a and @b are equal, else a text that names the difference. */
 static inline const char *prop_object_difference(const struct isa_object *a,
                                                  const struct isa_object *b)
 {

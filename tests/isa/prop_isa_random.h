@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random valid instructions of every row, for property tests: every field that the row
- * has gets a random value that the row allows.
+ * Random valid instructions of every row, for property tests. Each field of the row gets a random value that the row
+ * permits.
  */
 #ifndef PROP_ISA_RANDOM_H
 #define PROP_ISA_RANDOM_H
@@ -18,7 +18,7 @@ struct prop_random {
     uint64_t state;
 };
 
-/** LW_SEED, NULL: none that repeats a program. */
+/** the value of LW_SEED; NULL if the variable does not repeat a program */
 static inline const char *prop_given(void)
 {
     const char *text = getenv("LW_SEED");
@@ -26,7 +26,8 @@ static inline const char *prop_given(void)
     return text != NULL && strcmp(text, "random") == 0 ? NULL : text;
 }
 
-/** Seed from LW_SEED, "random": from the clock; else always the same one. The test prints it. */
+/** Return the seed: LW_SEED, or a value of the clock if LW_SEED is "random", else a constant. The test prints the
+ * seed. */
 static inline uint64_t prop_seed(void)
 {
     const char *text = prop_given();
@@ -281,7 +282,7 @@ static inline void prop_insn(struct prop_random *r, enum isa_op op, struct isa_i
     isa_insn_normalise(insn);
 }
 
-/** Same decoded instruction, field by field (structs have padding). */
+/** Compare two decoded instructions field by field, since structs have padding. */
 static inline bool prop_insn_equal(const struct isa_insn *a, const struct isa_insn *b)
 {
     return a->op == b->op && a->guard == b->guard && a->guard_neg == b->guard_neg &&
@@ -295,7 +296,7 @@ static inline bool prop_insn_equal(const struct isa_insn *a, const struct isa_in
            a->control.wait_mask == b->control.wait_mask && a->control.reuse == b->control.reuse;
 }
 
-/** Moves each pair and quad of an instruction down to where it may start. */
+/** Round the register numbers of pairs and quads of an instruction down to the required alignment. */
 static inline void prop_align_groups(struct isa_insn *insn)
 {
     const struct isa_operands *operands = &isa_op_info((enum isa_op)insn->op)->operands;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which variable an address is made of: found by the translator, kept in the file, checked when read. */
+/* Tests the variable that belongs to each address: the translator determines it, the object file contains it, and the
+ * reader checks it. */
 #include "tests/lib/object_fixture.h"
 
 #include "check/check.h"
 
-/* %r2 is a number; @code leaves an address of shared memory in %rd2 or reads it */
+/* %r2 is a number; @code computes an address of shared memory in %rd2 or reads that address */
 static const char form[] =
     ".version 7.0\n.target sm_75\n.address_size 64\n"
     ".shared .align 4 .b8 s[128];\n.shared .align 4 .b8 t[128];\n.global .align 4 .b8 g[64];\n"
@@ -15,7 +16,7 @@ static const char form[] =
     "setp.lt.u32 %%p1,%%r2,7;\n%s\nst.global.u32 [%%rd1],%%r9;\nret; }\n";
 
 static const struct {
-    const char *code, *variable; /* NULL: none is known */
+    const char *code, *variable; /* NULL: the translator determines no variable */
 } cases[] = {
     /* a variable plus an offset */
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", "s" },
@@ -27,25 +28,25 @@ static const struct {
     { "mov.u64 %rd2,g; add.s64 %rd3,%rd2,%rd9; ld.global.u32 %r9,[%rd3];", "g" },
     { "mov.u64 %rd2,c; add.s64 %rd3,%rd2,%rd9; ld.const.u32 %r9,[%rd3];", "c" },
     { "mov.u64 %rd2,g; add.s64 %rd3,%rd2,%rd9; atom.global.add.u32 %r9,[%rd3],1;", "g" },
-    /* a pointer that a loop increments, or that merges with itself */
+    /* a pointer that a loop increments, or a phi of the pointer with itself */
     { "mov.u64 %rd2,s; L: ld.shared.u32 %r9,[%rd2]; add.s64 %rd2,%rd2,4; setp.lt.u32 %p2,%r9,9; @%p2 bra L;", "s" },
     { "mov.u64 %rd3,s; selp.b64 %rd2,%rd3,%rd3,%p1; add.s64 %rd2,%rd2,%rd9; ld.shared.u32 %r9,[%rd2];", "s" },
-    /* the distance of two places in one variable is a number */
+    /* the difference of two addresses in one variable is a number */
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,%rd9; sub.s64 %rd4,%rd3,%rd2; mov.u64 %rd5,t; add.s64 %rd6,%rd5,%rd4; "
       "ld.shared.u32 %r9,[%rd6];", "t" },
-    /* a number that is known: outside, or inside, where nothing need be asked */
+    /* a constant offset: outside of the variable, or inside of it, where no check is needed */
     { "ld.shared.u32 %r9,[s+128];", "s" },
     { "ld.shared.u32 %r9,[t+-4];", "t" },
     { "ld.shared.v2.u32 {%r9,%r8},[s+120];", NULL },
     { "mov.u64 %rd2,s; add.s64 %rd3,%rd2,124; ld.shared.u32 %r9,[%rd3];", NULL },
-    /* two variables, or anything else than a sum */
+    /* two variables, or an operation other than a sum */
     { "mov.u64 %rd3,s; mov.u64 %rd4,t; selp.b64 %rd2,%rd3,%rd4,%p1; ld.shared.u32 %r9,[%rd2];", NULL },
     { "mov.u64 %rd2,s; @%p1 mov.u64 %rd2,t; ld.shared.u32 %r9,[%rd2];", NULL },
     { "mov.u64 %rd2,s; @%p1 mov.u64 %rd2,%rd9; ld.shared.u32 %r9,[%rd2];", NULL },
     { "mov.u64 %rd2,s; mov.u64 %rd3,t; sub.s64 %rd4,%rd3,%rd2; add.s64 %rd5,%rd2,%rd4; ld.shared.u32 %r9,[%rd5];", NULL },
     { "mov.u64 %rd2,s; and.b64 %rd3,%rd2,-4; ld.shared.u32 %r9,[%rd3];", NULL },
     { "mov.u64 %rd2,s; sub.s64 %rd3,%rd9,%rd2; ld.shared.u32 %r9,[%rd3];", NULL },
-    /* a pointer that was loaded from memory, and memory of unknown size */
+    /* a pointer loaded from memory, and memory of unknown size */
     { "mov.u64 %rd2,s; st.global.u64 [%rd1],%rd2; ld.global.u64 %rd3,[%rd1]; ld.shared.u32 %r9,[%rd3];", NULL },
     { "mov.u64 %rd2,d; add.s64 %rd3,%rd2,%rd9; ld.shared.u32 %r9,[%rd3];", NULL },
     { "add.s64 %rd3,%rd1,%rd9; ld.global.u32 %r9,[%rd3];", NULL },
@@ -130,7 +131,7 @@ static void what_does_not_fit_is_refused(void **state)
     isa_object_destroy(object);
 }
 
-/* ---- an access that another's look is enough for ------------------------------------------------ */
+/* ---- accesses that are covered by the check of another access ---------------------------------- */
 
 static void must(enum lw_status status, const struct lw_error *err)
 {
@@ -138,7 +139,7 @@ static void must(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* s[4 * tid] leads s[4 * tid + 1]: in warps of 8 the second is beyond with both */
+/* the check of s[4 * tid] covers s[4 * tid + 1]; in warps of 8 both accesses of the second warp are out of bounds */
 static const char led[] = "mov.u64 %rd2,s; shl.b64 %rd4,%rd9,4; add.s64 %rd3,%rd2,%rd4; st.shared.u32 [%rd3],%r2;"
                           "st.shared.u32 [%rd3+4],%r2; mov.u32 %r9,%r2;";
 
@@ -171,7 +172,7 @@ static void a_lane_that_a_debugger_moves_past_the_look_is_looked_at(void **state
                                 .block = {16, 1, 1}, .work_dim = 1, .params = params};
     must(emu_grid_launch(machine, &launch, NULL, &err), &err);
 
-    /* the first warp has done both, the second is about to do the one that leads */
+    /* the first warp has executed both accesses, and the second warp is about to execute the checked one */
     const uint64_t lead = emu_program_base(program) + (uint64_t)object->bounds[0].insn * ISA_WORD_BYTES;
     const uint64_t behind = lead + 2 * ISA_WORD_BYTES;
     must(emu_breakpoint_set(machine, behind, true, &err), &err);

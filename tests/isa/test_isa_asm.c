@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler and the disassembler: words worked out by hand, directives, errors. */
+/* Tests the assembler and the disassembler with words that are worked out by hand, directives, and errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,8 +34,8 @@ static void assert_word(const char *text, uint64_t hi, uint64_t lo)
     isa_object_destroy(object);
 }
 
-/* Each worked out from the layout of the word: opcode 5:0 and 11:8, guard 14:12 (7: pt),
- * D 23:16, X kind 29:28, variant 30, X 63:32, C 71:64, A 79:72, modifiers from 80. */
+/* Each word is worked out from the layout: opcode 5:0 and 11:8, guard 14:12 (7: pt), D 23:16, X kind 29:28, variant
+ * 30, X 63:32, C 71:64, A 79:72, modifiers from bit 80. */
 static void words_have_the_layout_of_the_machine(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void parameters_get_natural_offsets_and_names(void **state)
 
 static void register_counts_cover_the_call_tree(void **state)
 {
-    /* k calls f, f and g call each other, h is reached only through a pointer */
+    /* k calls f. f and g call each other. h is reached only through a pointer */
     struct isa_object *object = assemble(".kernel k\n"
                                          " call v8:9, f\n"
                                          " exit\n"

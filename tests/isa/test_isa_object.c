@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Object files: round trips, DWARF as others read it, and hostile bytes. */
+/* Tests object files: round trips, DWARF as other tools read it, and corrupted files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void an_object_disassembled_and_assembled_is_the_same(void **state)
     }
 }
 
-/* A random object: many functions, variables, relocations and line rows. */
+/* Create a random object with many functions, variables, relocations and line rows. */
 static struct isa_object *random_object(struct prop_random *r)
 {
     static const char *const names[] = { "k", "v1", ".L3", "a b", "exec", "pt", "x\"y", "\xc3\xa4",
@@ -100,7 +100,7 @@ static struct isa_object *random_object(struct prop_random *r)
         struct isa_insn insn;
 
         prop_insn(r, 1 + prop_below(r, ISA_OP_COUNT - 1), &insn);
-        if (prop_below(r, 8) == 0) { /* branches that stay near, for labels */
+        if (prop_below(r, 8) == 0) { /* short branches, so that the assembler can use labels */
             isa_insn_init(&insn, ISA_BRA);
             insn.x = prop_below(r, 120) - 60;
         }
@@ -336,8 +336,8 @@ static int64_t read_sleb(const uint8_t **p)
     return (int64_t)value;
 }
 
-/* A line-number machine after the standard (DWARF 4, 6.2.5); it reads the section that the writer wrote. */
-/* A row that the writer omits differs from its predecessor in the column only. */
+/* A line-number machine written from the standard (DWARF 4, 6.2.5). It reads the section that the writer wrote. */
+/* If the writer omits a row, the row differs from its predecessor only in the column. */
 static void assert_goes_on(const struct isa_object *object, unsigned row)
 {
     const struct isa_line *here = &object->lines[row], *before = here - 1;
@@ -434,7 +434,7 @@ static void the_line_program_gives_back_every_row_that_begins_a_line(void **stat
                     assert_goes_on(object, rows++);
                 if (rows != 0 && (rows == object->line_count ||
                                   ISA_CODE_BASE + (uint64_t)object->lines[rows].insn * 16 > address)) {
-                    /* a row more: the head of a loop, in the middle of a line */
+                    /* one more row: the head of a loop in the middle of a line */
                     assert_true(is_come_back_to(object, (uint32_t)((address - ISA_CODE_BASE) / 16)));
                     want = &object->lines[rows - 1];
                     assert_int_equal(line, want->line);
@@ -472,7 +472,7 @@ static void every_truncation_is_refused(void **state)
     write_object(object, &bytes, &size);
     for (size_t n = 0; n < size; n++) {
         struct lw_error err = { LW_OK, "" };
-        uint8_t *exact = malloc(n + 1); /* so that an overrun is seen by the sanitizer */
+        uint8_t *exact = malloc(n + 1); /* an exact size, so that the sanitizer detects an overrun */
         enum lw_status status;
 
         memcpy(exact, bytes, n);
@@ -558,7 +558,7 @@ static void foreign_files_are_refused_with_a_message(void **state)
     free(bytes);
 }
 
-/* ---- rules that a translator could break ------------------------------------------------------ */
+/* ---- rules that a wrong translator would violate ------------------------------------------------ */
 
 static void objects_that_break_a_rule_are_not_written(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The n-th allocation fails, for every n: the answer is LW_ENOMEM, never a crash or a leak
- * (the sanitizer build looks for leaks). Linked with --wrap for the allocators.
+ * Lets the n-th allocation fail, for every n. The result must be LW_ENOMEM, never a crash or a leak. The sanitizer
+ * build detects leaks. The program is linked with --wrap for the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-static long countdown = -1; /* allocations until the one that fails; negative: none does */
+/* number of allocations until the one that fails; a negative number means that no allocation fails */
+static long countdown = -1;
 
 static bool fails(void)
 {
@@ -75,7 +76,7 @@ static void assembling_survives_every_failed_allocation(void **state)
 
         countdown = n;
         status = isa_assemble("t.s", text, size, &object, &err);
-        done = countdown >= 0; /* it never reached the n-th */
+        done = countdown >= 0; /* the run ended before the n-th allocation */
         countdown = -1;
         assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
         assert_int_equal(err.status, status);

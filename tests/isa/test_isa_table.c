@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inventory of the instruction table and the questions that it answers. */
+/* Tests that the instruction table is consistent, and tests the queries of the table. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void every_modifier_value_fits_its_group(void **state)
     }
 }
 
-/* Every field of a row is set to all ones alone; no other field may see it. */
+/* Each field of a row is set to all ones in turn. No other field may change. */
 static void fields_of_a_row_do_not_overlap(void **state)
 {
     (void)state;
@@ -124,8 +124,8 @@ static struct word_bits bits_of(unsigned low, unsigned high)
     return b;
 }
 
-/* Bits of an operand; @d_taken: the row's D is a register. Written down here a second time,
- * from the layout and not from the encoder. */
+/* Return the bits of an operand. @d_taken means that D of the row is a register. The test derives the bits from the
+ * layout and not from the encoder. */
 static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
 {
     struct word_bits b = { 0, 0 };
@@ -145,7 +145,7 @@ static struct word_bits operand_bits(enum isa_tok_kind kind, bool d_taken)
     case ISA_TK_RA: ADD(96, 99); break;
     case ISA_TK_RB: ADD(100, 103); break;
     case ISA_TK_ALLP: break;
-    case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* a scalar base shares C with SWAP */
+    case ISA_TK_ADDR: ADD(40, 63), ADD(72, 79); break; /* a scalar base shares the field C with SWAP */
     case ISA_TK_CADDR: ADD(25, 25), ADD(40, 63), ADD(64, 71), ADD(72, 79); break;
     case ISA_TK_SADDR: ADD(25, 25), ADD(28, 29), ADD(32, 63), ADD(72, 79); break;
     case ISA_TK_TARGET: case ISA_TK_IMM: case ISA_TK_SPECIAL: ADD(32, 63); break;
@@ -201,8 +201,8 @@ static void fields_of_every_row_lie_apart_in_the_word(void **state)
     }
 }
 
-/* What the test above says about a row's bits is what the decoder accepts: no bit outside a
- * row's fields may be set in any word that decodes. */
+/* The decoder accepts exactly the bits that the test above determines for a row: a word with a bit outside the row's
+ * fields does not decode. */
 static void random_words_set_no_bit_outside_the_fields_of_their_row(void **state)
 {
     struct prop_random r = { 20 };
@@ -221,7 +221,7 @@ static void random_words_set_no_bit_outside_the_fields_of_their_row(void **state
             may.lo |= b.lo;
             may.hi |= b.hi;
             if (kind == ISA_TK_IMM || kind == ISA_TK_C)
-                may.lo |= bits_of(28, 30).lo; /* X kind is implied; the variant exchanges X, C */
+                may.lo |= bits_of(28, 30).lo; /* X kind is implied; the variant exchanges X and C */
             if (kind == ISA_TK_ADDR) {
                 may.lo |= bits_of(26, 26).lo | bits_of(30, 30).lo;
                 may.hi |= bits_of(64, 71).hi;
@@ -282,7 +282,7 @@ static void a_fresh_instruction_of_every_row_can_be_encoded(void **state)
             fail_msg("%s", err.text);
         assert_true(isa_insn_decode(word, &back));
         assert_true(prop_insn_equal(&insn, &back));
-        assert_int_equal(word.hi >> 44, 0); /* no control field is all zero */
+        assert_int_equal(word.hi >> 44, 0); /* no control field is zero */
     }
 }
 
@@ -391,7 +391,7 @@ static void the_order_of_accesses_depends_on_space_operation_and_use(void **stat
     assert_int_equal(isa_insn_order(&insn), ISA_ORDER_BLOCK);
 }
 
-/* One use as "class first count rw", sorted by nothing: the order of the row. */
+/* One register use as "class first count rw", in the order of the row. */
 static void assert_uses(const char *text, const char *expected)
 {
     static const char *const classes[] = { "v", "s", "p", "sp", "b" };

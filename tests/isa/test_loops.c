@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop table of objects: made by the translator, kept in the file, checked when read. */
+/* Tests the loop table of objects: the translator creates it, the object file contains it, and the reader checks it. */
 #include "tests/lib/object_fixture.h"
 
 static const char nest[] =

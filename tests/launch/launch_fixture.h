@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs launch files with small kernels in a temporary folder. */
+/* Fixture: it runs launch files with small kernels in a temporary folder. */
 #ifndef LAUNCH_FIXTURE_H
 #define LAUNCH_FIXTURE_H
 
@@ -20,7 +20,7 @@
 /* ---- fixture: a temporary folder with small kernels ------------------------------- */
 
 static const char kernels[] =
-    /* values of each size, pointers of both kinds */
+    /* values of each size, and pointers of both kinds */
     ".kernel params\n"
     ".param u8 a\n.param u16 b\n.param u32 c\n.param f32 d\n.param u64 e\n.param f64 f\n"
     ".param ptr.global p\n.param ptr.shared q\n.param ptr.shared r\n.param bytes 16 v\n"
@@ -117,7 +117,7 @@ static inline void close_run(struct run *r)
     lw_buffer_fini(&r->out);
 }
 
-/* All steps; the kernels run in between. */
+/* Execute all steps of the file; kernels run in between. */
 static inline struct lnc_result run_all(struct run *r, const char *text)
 {
     enum lnc_state state = LNC_LAUNCHED;

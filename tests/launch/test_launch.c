@@ -269,7 +269,7 @@ static void buffers_begin_as_their_init_says(void **state)
     read_buffer(&r, "framp", f, sizeof f);
     for (unsigned i = 0; i < 400000; i++)
         assert_true(f[i] == 1.0f + (float)(i % 7) * 0.5f);
-    /* Over the border of a piece of the copy. */
+    /* The access crosses the boundary between two parts of the copy. */
     read_buffer(&r, "rand", f, sizeof f);
     seed = 9;
     for (unsigned i = 0; i < 400000; i++)
@@ -291,7 +291,7 @@ static void buffers_begin_as_their_init_says(void **state)
     close_run(&r);
 }
 
-/* A finite f16, by its definition. */
+/* Return the value of a finite f16, computed from its definition. */
 static double half(unsigned bits)
 {
     double value = (bits & 0x3ff) / 1024.0 + (bits >= 0x400);
@@ -304,7 +304,7 @@ static double half(unsigned bits)
     return value;
 }
 
-/* The double in front of a positive one. */
+/* Return the double before a positive one. */
 static double before(double value)
 {
     uint64_t bits;
@@ -330,8 +330,8 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
     for (unsigned i = 0; i < FINITE; i++) {
         double next = i + 1 < FINITE ? half(i + 1) : 65536, middle = (half(i) + next) / 2;
 
-        /* each number; what is in the middle; a number before that, of the other sign; one after
-         * it that a double does not distinguish from it */
+        /* each number, the midpoint of its neighbours, a number before the midpoint with the other sign, and one
+         * after it that a double cannot distinguish from it */
         if (i + 1 < FINITE)
             lw_printf(&text.sink, "%.17g %.40g %.17g ", half(i), middle, -before(middle));
         else
@@ -363,7 +363,7 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
         assert_int_equal(got[n + 3], wide ? i + 1 : i);
     }
     assert_memory_equal(&got[n], ((uint16_t[]){0x8000, 0x7c00, 0xfc00, 0x7fff, 0, 0xfbff, 1, 2}), 16);
-    read_buffer(&r, "ramp", ramp, sizeof ramp); /* units of 2 there: 2049 is in the middle */
+    read_buffer(&r, "ramp", ramp, sizeof ramp); /* the distance of neighbours is 2 there, so 2049 is a midpoint */
     for (unsigned i = 0; i < 64; i++) {
         double value = 2048 + 0.5 * (i % 50);
         unsigned low = (unsigned)(value - 2048) / 2;
@@ -564,7 +564,7 @@ static void arguments_lie_where_the_kernel_reads_them(void **state)
     assert_true(lnc_session_buffer(r.session, "A", &address, &size));
     assert_int_equal(size, 32);
     assert_true(lw_get64(grid->bank0 + k->params[6].offset) == address + 12);
-    /* No static shared memory; 20 bytes requested, the pieces on 16. */
+    /* There is no static shared memory. 20 bytes are requested, and each part is aligned to 16. */
     assert_int_equal(lw_get64(grid->bank0 + k->params[7].offset), 32);
     assert_int_equal(lw_get64(grid->bank0 + k->params[8].offset), 64);
     assert_int_equal(grid->launch.dynamic_shared_bytes, 72);
@@ -668,7 +668,7 @@ static void a_number_becomes_what_its_parameter_is(void **state)
     assert_true(d == -3.0);
     assert_int_equal(lw_get32(bank + p[2].offset), (uint32_t)-4);
     assert_int_equal(bank[p[3].offset], 200);
-    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a type that is not known: the value as written */
+    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a type that is not known: the value is printed as written */
     memcpy(&f, bank + p[5].offset, sizeof f);
     assert_true(f == 2.5f);
     close_run(&r);

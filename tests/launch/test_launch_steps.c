@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of launch files besides launches: on the host, checks, repetitions. */
+/* Tests the steps of launch files other than launches: steps on the host, checks, and repetitions. */
 #include "tests/launch/launch_fixture.h"
 
 static void host_steps_change_buffers(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every allocation of base/ and launch/, and those for checkpoints, may fail. Then the error says that memory
- * is short, and nothing leaks (the sanitizer build checks that). Linked with --wrap for the allocators. */
+/* Every allocation of base/ and launch/, and those for checkpoints, may fail. Then the error says that memory is
+ * short, and nothing leaks (the sanitizer build detects leaks). The program is linked with --wrap for the allocators. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A clang for tests that give lanewise the same source again and again: under the name of a clang it runs the
- * next one of that name on PATH, once for each command, folder and content of what the command reads; after that it repeats
- * what came out. tests/lib/cli_lib.sh puts it on PATH; LW_COMPILED names its folder, which is the test's.
- * What fails, and any command but `... -o FILE ... SOURCE` with FILE in a folder of lanewise's, is run every time.
+ * A compiler cache for tests that give lanewise the same source several times. The program has the name of a clang.
+ * It runs the next program of that name on PATH once for each command, folder and content of the files that the
+ * command reads. Later it repeats the stored output.
+ * tests/lib/cli_lib.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder, which
+ * belongs to the test. Commands that fail are run every time, and so is any command other than `... -o FILE ...
+ * SOURCE` with FILE in a folder of lanewise.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +87,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-/** The next program of our name on PATH after our own folder. */
+/** Find the next program on PATH, after our own folder, that has our name. */
 static bool find_next(const char *self, char *out)
 {
     const char *name = strrchr(self, '/'), *path = getenv("PATH");
@@ -107,7 +109,8 @@ static bool find_next(const char *self, char *out)
     return false;
 }
 
-/** Write the file @entry/@name to @fd; the scratch folder @before is @scratch now, of the same length. */
+/** Write the file @entry/@name to @fd. The output contains the scratch folder @before; it is replaced by @scratch,
+ * which has the same length. */
 static bool repeat(const char *entry, const char *name, int fd, const char *before, const char *scratch)
 {
     char path[PATH_BYTES + 16];
@@ -125,7 +128,7 @@ static bool repeat(const char *entry, const char *name, int fd, const char *befo
     return ok;
 }
 
-/** Whether what @entry was made of is as it was then; @before becomes its scratch folder. */
+/** Return whether the source files of @entry are unchanged. @before becomes the scratch folder of the stored command. */
 static bool still_holds(const char *entry, char *before)
 {
     char path[PATH_BYTES + 16], *at;
@@ -155,7 +158,7 @@ static bool still_holds(const char *entry, char *before)
     return ok;
 }
 
-/** Turn the rule of make in @rule (spaces in names as "\ ") into lines of @out: hash and name. */
+/** Convert the make rule in @rule (spaces in names are "\ ") to lines in @out: hash and file name. */
 static bool write_inputs(const char *rule, const char *scratch, const char *path)
 {
     struct text text;
@@ -192,7 +195,7 @@ static bool write_inputs(const char *rule, const char *scratch, const char *path
     return fclose(out) == 0 && ok;
 }
 
-/** Run @argv with its output in @output; its status as a shell would give it. */
+/** Run @argv with its output in @output, and return its status as a shell would. */
 static int run(const char *program, char **argv, const char *output)
 {
     int status;
@@ -226,7 +229,8 @@ static bool copy_file(const char *from, const char *to)
     return (fd < 0 || close(fd) == 0) && ok;
 }
 
-/** The folder of the command's result, @out, and what it amounts to, @key; false for another command. */
+/** Compute the folder of the command's result, @out, and the cache key of the command, @key. Return false if the
+ * command cannot be cached. */
 static bool describe(int argc, char **argv, const char *program, char *out, const char **result, uint64_t *key)
 {
     char cwd[PATH_BYTES];
@@ -242,7 +246,7 @@ static bool describe(int argc, char **argv, const char *program, char *out, cons
     length = (size_t)(strrchr(*result, '/') - *result);
     memcpy(out, *result, length);
     out[length] = '\0';
-    if (strstr(out, "/lanewise-") == NULL) /* not by lanewise */
+    if (strstr(out, "/lanewise-") == NULL) /* lanewise did not start this command */
         return false;
     *key = 0xcbf29ce484222325u;
     *key = add_bytes(*key, program, strlen(program));
@@ -258,7 +262,7 @@ static bool describe(int argc, char **argv, const char *program, char *out, cons
     return hash_file(argv[argc - 1], key);
 }
 
-/** Run the command and keep what came out in @entry, unless it fails. */
+/** Run the command. Store its output in @entry unless the command fails. */
 static int compile(int argc, char **argv, char *program, const char *scratch, const char *result, const char *entry)
 {
     char pending[PATH_BYTES + 32], rule[PATH_BYTES + 64], path[PATH_BYTES + 64];
@@ -270,7 +274,7 @@ static int compile(int argc, char **argv, char *program, const char *scratch, co
         memcpy(all, argv, (size_t)argc * sizeof *all);
         snprintf(rule, sizeof rule, "%s/rule", pending);
         all[0] = program;
-        all[argc + 2] = argv[argc - 1]; /* the source stays last */
+        all[argc + 2] = argv[argc - 1]; /* the source remains the last argument */
         all[argc - 1] = (char *)"-MD";
         all[argc] = (char *)"-MF";
         all[argc + 1] = rule;
@@ -281,7 +285,7 @@ static int compile(int argc, char **argv, char *program, const char *scratch, co
         if (status == 0 && write_inputs(rule, scratch, path)) {
             snprintf(path, sizeof path, "%s/result", pending);
             if (copy_file(result, path))
-                (void)!rename(pending, entry); /* another may have been first */
+                (void)!rename(pending, entry); /* another process may have stored the entry first */
         }
     }
     free(all);

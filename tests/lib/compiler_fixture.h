@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that run compilers: a folder of their own, and what is in it. Define COMPILER_SOURCE, the
- * source's name in that folder, and _GNU_SOURCE before. */
+/* A fixture for tests that run compilers. Each test has a folder of its own. Define COMPILER_SOURCE, the name of the
+ * source in that folder, and _GNU_SOURCE before the include. */
 #ifndef COMPILER_FIXTURE_H
 #define COMPILER_FIXTURE_H
 
@@ -18,10 +18,10 @@
 
 #include <cmocka.h>
 
-/** A folder for each test: sources in it, TMPDIR and the cache below it. */
+/** Create a folder for each test. It contains the sources, TMPDIR and the compiler cache. */
 struct fixture {
     char root[64], tmp[96], cache[96], source[96];
-    char *outer; /* the surrounding cache, where it has its */
+    char *outer; /* the cache folder of the environment, where it is found by default */
     bool own;
 };
 
@@ -44,7 +44,7 @@ static inline int setup(void **state)
     return 0;
 }
 
-/* For tests that look at what is kept: the others share what everybody's cache has. */
+/* Use an empty cache. Other tests use the cache that all tests share. */
 static inline int setup_cache(void **state)
 {
     int failed = setup(state);

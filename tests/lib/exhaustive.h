@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A claim about each 32-bit number: a sample of them, or with LW_EXHAUSTIVE=1 all 2^32, shared
- * out among the processors. Include after cmocka.h.
+ * Test a claim for 32-bit numbers: for a sample of them, or with LW_EXHAUSTIVE=1 for all 2^32. The numbers are
+ * divided among host processes. Include this file after cmocka.h.
  */
 #ifndef EXHAUSTIVE_H
 #define EXHAUSTIVE_H
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/** False, with a sentence in @why, if the claim does not hold for @i. */
+/** Return false and store a message in @why if the claim does not hold for @i. */
 typedef bool exhaustive_fn(const void *context, uint32_t i, char *why, size_t size);
 
 static inline unsigned each_divisor(void)
@@ -22,8 +22,8 @@ static inline unsigned each_divisor(void)
     return text != NULL && atoi(text) > 0 ? (unsigned)atoi(text) : 1;
 }
 
-/** Every @step-th number (an odd number; LW_RANDOM_DIVISOR enlarges it), or all. Fails the
- *  test with the first sentence of one of the processes. */
+/** Test every @step-th number (@step is odd, and LW_RANDOM_DIVISOR enlarges it), or all numbers. Fail the test with
+ * the first message of any process. */
 static inline void all_values(exhaustive_fn *holds, const void *context, const char *what,
                              uint32_t step)
 {
@@ -56,7 +56,7 @@ static inline void all_values(exhaustive_fn *holds, const void *context, const c
         _exit(0);
     }
     close(pipes[1]);
-    ssize_t got = read(pipes[0], why, sizeof why - 1); /* nothing, or the first that failed */
+    ssize_t got = read(pipes[0], why, sizeof why - 1); /* empty, or the first number for which the claim fails */
     bool failed = got != 0;
     for (unsigned part = 0; part < parts; part++) {
         int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A page of docs/ that a program prints: `make golden` renews it, and a test fails while it is another. */
+/* Compare a page of docs/ with the text that a program prints. `make golden` renews the page. */
 #ifndef GOLDEN_PAGE_H
 #define GOLDEN_PAGE_H
 
@@ -9,8 +9,9 @@
 
 #include "base/lw.h"
 
-/** Fails the test if the file @page of the source tree has not the text of @wanted: names the first line that
- *  differs, and @test, which renews it. UPDATE_GOLDEN=1 in the environment writes the page first. */
+/** Fail the test if the file @page of the source tree differs from @wanted. The message names the first line that
+ * differs and the test @test, which renews the page. With UPDATE_GOLDEN=1 in the environment the function writes the
+ * page first. */
 static inline void golden_page(const char *page, const struct lw_buffer *wanted, const char *test)
 {
     const char *dir = getenv("srcdir"), *update = getenv("UPDATE_GOLDEN");

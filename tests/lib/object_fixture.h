@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that tests make of PTX, write, read again and corrupt. */
+/* Fixture: objects that tests compile from PTX, write to a file, read again and corrupt. */
 #ifndef OBJECT_FIXTURE_H
 #define OBJECT_FIXTURE_H
 
@@ -23,7 +23,7 @@ static inline struct isa_object *object_of(const char *ptx)
     return object;
 }
 
-/** The object as its file gives it. */
+/** Write the object to a file and return the object that is read from the file. */
 static inline struct isa_object *object_reread(const struct isa_object *object)
 {
     struct isa_object *again;

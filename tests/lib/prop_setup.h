@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How property tests set up a machine: everything that must not change results, drawn anew for
- * each run of a program. */
+/* Random machine configurations for property tests. No option drawn here may change the results of a program. */
 #ifndef PROP_SETUP_H
 #define PROP_SETUP_H
 
@@ -69,7 +68,7 @@ static inline void setup_print(const struct setup *s, char *text, size_t size)
              s->watched ? "watched" : "fast");
 }
 
-/** This processor and build have the level. */
+/** Return whether this processor and this build support the level. */
 static inline bool setup_have_level(unsigned level)
 {
     struct emu_config probe;

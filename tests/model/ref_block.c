@@ -14,9 +14,9 @@ struct block {
         unsigned count;
         bool *here;          /* [threads] */
     } bar[BARRIERS];
-    /* what each lane waits for: 0: nothing; 1 + i: barrier i; -1: warpsync with mask */
+    /* what the lane waits for: 0 nothing, 1 + i barrier i, -1 the other lanes of its mask at warpsync */
     int *waits;
-    uint64_t *mask;          /* lanes of the warp that must meet */
+    uint64_t *mask;          /* lanes of the warp that must arrive */
     const char **why;
 };
 
@@ -25,7 +25,8 @@ static uint32_t x_of(const struct ref_lane *t, const struct isa_insn *i)
     return i->xkind == ISA_X_VECTOR ? ((i->x & 255) == 255 ? 0 : t->v[i->x & 255]) : i->x;
 }
 
-/* In a partial last group of 32, positions without a thread arrive together with the group's first thread. */
+/* In a partial last group of 32 threads, positions without a thread arrive together with the first thread of the
+ * group. */
 static unsigned arrivals(const struct block *b, unsigned id)
 {
     unsigned n = 0, rest = b->threads % 32, first = b->threads - rest;
@@ -76,7 +77,7 @@ static bool meet(struct block *b, unsigned t, const struct isa_insn *i)
     const struct ref_lane *l = &b->lane[t];
     uint64_t m = x_of(l, i);
 
-    m = l->lane >= 32 ? m << 32 : m; /* virtual warps of 32 */
+    m = l->lane >= 32 ? m << 32 : m; /* virtual warps of 32 lanes */
     m &= lw_mask(l->width);
     if (!(m >> l->lane & 1)) {
         *b->why = "warpsync without the own bit";
@@ -100,7 +101,7 @@ static bool all_arrived(const struct block *b, unsigned t)
     return true;
 }
 
-/* Let go what can go, after lanes arrived or exited. */
+/* Release the lanes whose barriers are complete, after other lanes have arrived or exited. */
 static void release(struct block *b)
 {
     for (unsigned id = 0; id < BARRIERS; id++) {
@@ -139,7 +140,7 @@ static enum ref_end run(struct block *b, const struct isa_insn *code, uint32_t c
         for (unsigned skip = (unsigned)((seed >> 33) % ready);; t++)
             if (!b->lane[t].exited && b->waits[t] == 0 && skip-- == 0)
                 break;
-        /* a few together: faster, and no less fair */
+        /* execute several steps of a lane in a row, which is faster and as fair */
         for (unsigned burst = 1 + (unsigned)(seed >> 60); burst > 0; burst--) {
             enum ref_step got = ref_step(&b->lane[t], code, count, b->why);
             const struct isa_insn *i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floats for the reference, by the host's arithmetic and libm where these are exact. */
+/* Floating-point operations of the reference. They use the host's arithmetic and libm where these are exact. */
 #include "tests/model/ref_parts.h"
 
 #include <fenv.h>
@@ -130,7 +130,7 @@ static double round_to(double x, int p, int emin, int emax, int mode)
     int e = ilogb(x);
     if (e < emin)
         e = emin;
-    /* below 2^53, so floor and the rest are exact; what underflows leaves a small rest */
+    /* below 2^53, so that floor and remainder are exact; an underflow leaves a small remainder */
     double scaled = ldexp(x, p - 1 - e), low = floor(scaled), rest = scaled - low;
     if (scaled == 0) {
         low = signbit(x) ? -1 : 0;
@@ -201,10 +201,10 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
                 r |= ~0ull << to;
             return (u32)r;
         }
-        /* a 64-bit integer is no double: round in two exact pieces */
+        /* a double cannot hold every 64-bit integer, so two exact parts are rounded */
         bool neg = v < 0;
         unsigned __int128 m = (unsigned __int128)(neg ? -v : v);
-        long double exact = (long double)(u64)m; /* 64 bits of significand */
+        long double exact = (long double)(u64)m; /* long double has a significand of 64 bits */
         double y;
         if (m == 0) {
             y = 0;
@@ -233,7 +233,7 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
                : st == ISA_ST_F16 ? half_to_double((uint16_t)bits) : (double)ref_f((u32)bits << 16);
     if (dt < ISA_DT_F16) {
         int to = widths[dt];
-        if (isnan(x)) { /* the text of PTX */
+        if (isnan(x)) { /* the definition in the PTX manual */
             u64 least_value = st != ISA_ST_F64 && to != 64 ? 0 : 1ull << (to - 1);
             if (dt == ISA_DT_S8 || dt == ISA_DT_S16)
                 return (u32)(s32)(dt == ISA_DT_S8 ? (int8_t)least_value : (int16_t)least_value);
@@ -281,7 +281,7 @@ double ref_half_in(u32 h, bool bf, bool ftz)
     double x = bf ? (double)ref_f(h << 16) : half_to_double((uint16_t)h);
     return ftz && fabs(x) < ldexp(1, bf ? -126 : -14) ? copysign(0, x) : x;
 }
-/* Rounded to odd: to zero, and the last bit set if that was not exact. */
+/* Round to odd: round toward zero, and set the last bit if the result is inexact. */
 static double fma_to_odd(double a, double b, double c)
 {
     volatile double x = a, y = b, z = c, r;
@@ -293,7 +293,7 @@ static double fma_to_odd(double a, double b, double c)
     if (fetestexcept(FE_INEXACT))
         bits |= 1;
     fesetround(FE_TONEAREST);
-    if (r == 0 && !fetestexcept(FE_INEXACT)) /* the sign of a zero is that of the nearest */
+    if (r == 0 && !fetestexcept(FE_INEXACT)) /* a zero has the sign of the nearest number */
         return fma(a, b, c);
     return isnan(r) ? NAN : ref_d(bits);
 }
@@ -312,9 +312,9 @@ bool ref_half_lane(const struct isa_insn *i, const char *op, bool bf, const u32 
         : !strcmp(op, "min") ? ref_least(i, a, b, false) : !strcmp(op, "max") ? ref_least(i, a, b, true)
         : ldexp(1, 300);
     if (d == ldexp(1, 300))
-        return false; /* functions have bounds, not one result */
+        return false; /* results of approximate functions have bounds instead of one value */
     if (bf && (!strcmp(op, "add") || !strcmp(op, "sub")))
-        d = fma_to_odd(1, a, op[0] == 's' ? -b : b); /* 2 * 127 + 8 bits are no double */
+        d = fma_to_odd(1, a, op[0] == 's' ? -b : b); /* 2 * 127 + 8 bits do not fit into a double */
     d = round_to(d, p, emin, emax, 0);
     if (ftz && fabs(d) < ldexp(1, emin))
         d = copysign(0, d);

@@ -58,8 +58,8 @@ static u64 lookup3(u64 a, u64 b, u64 c, unsigned table, unsigned bits)
 
 /* ---- memory ------------------------------------------------------------------------------------ */
 
-/* @bytes at @offset of a memory; zeros and a fault when they are not all in it, so that a
- * program cut down to what fails may do anything. */
+/* Return the address of @bytes at @offset of a memory. An access outside of the memory gets zeros and sets an error,
+ * because a program that is being reduced to a minimal failure may access any address. */
 static uint8_t *within(struct ref_lane *t, uint8_t *memory, u64 size, u64 offset, size_t bytes)
 {
     if (bytes <= size && offset <= size - bytes)
@@ -214,7 +214,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
     int na = row->a, nx = row->x, nc = row->c;
     bool mods = !(info->flags & ISA_F_NOSRCMOD);
     u64 a = 0, b = 0, c = 0;
-    if (i->variant && nx && nc) { /* X is the third source, C the second */
+    if (i->variant && nx && nc) { /* X is the third source, and C is the second one */
         int k = nx;
         nx = nc;
         nc = k;
@@ -375,7 +375,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
             x |= (ua >> (k < n ? k : n - 1) & 1) << k;
         D1(x);
     }
-    case ISA_V_FNS_B32: { /* the text of PTX */
+    case ISA_V_FNS_B32: { /* the definition in the PTX manual */
         u32 x = 0xffffffff;
         s64 pos = ub, off = (s32)uc, left = (off < 0 ? -off : off) - 1;
         if (ub > 31)
@@ -556,7 +556,7 @@ bool ref_knows(const struct isa_insn *insn)
            insn->op == ISA_S_BRA || insn->op == ISA_EXIT;
 }
 
-/* The instruction that a lane's pair of registers points at. */
+/* Find the instruction at the address in a register pair of the lane. */
 static bool pointed(const struct ref_lane *t, unsigned r, uint32_t count, uint32_t *index)
 {
     u64 at = ref_v(t, r, 2) - ISA_CODE_BASE;
@@ -579,7 +579,8 @@ enum ref_step ref_step(struct ref_lane *t, const struct isa_insn *code, uint32_t
     const unsigned flags = isa_op_info((enum isa_op)i->op)->flags;
     bool on = i->guard_scalar ? ref_sp(t, i->guard, i->guard_neg)
                               : ref_p(t, i->guard, i->guard_neg);
-    /* only lanes in exec have effects; scalar instructions ignore exec, and so does control flow except exit */
+    /* only lanes in exec have effects; scalar instructions ignore exec, and so do control flow instructions except
+     * exit */
     if (!(flags & (ISA_F_SCALAR | ISA_F_CONTROL)) || i->op == ISA_EXIT)
         on = on && (u64)t->s[ISA_S_EXEC + t->lane / 32] >> t->lane % 32 & 1;
     if (!on)

@@ -68,7 +68,7 @@ static inline bool ref_sp(const struct ref_lane *t, unsigned p, bool neg)
 {
     return (p == 7 ? true : t->sp[p]) != neg;
 }
-/** Value of a modifier, 0 in rows that do not have it. */
+/** Return the value of a modifier, or 0 if the row does not have this modifier. */
 static inline unsigned ref_mod(const struct isa_insn *i, enum isa_mod group)
 {
     return isa_mod_applies(group, isa_op_info((enum isa_op)i->op)) ? isa_mod_get(i, group) : 0;
@@ -90,7 +90,8 @@ static inline bool ref_compare_i(unsigned cmp, s64 a, s64 b, bool is_signed)
     default: return false;
     }
 }
-/** Extract a bit field from @a, a value of @width bits: bits 7:0 of @b are its position, bits 15:8 its length. */
+/** Extract a bit field from @a, a value of @width bits. Bits 7:0 of @b are the position of the field, and bits 15:8
+ * its length. */
 static inline u64 ref_field(u64 a, u32 b, int width, bool sign)
 {
     unsigned pos = b & 255, length = b >> 8 & 255, last = pos + length - 1;
@@ -108,24 +109,26 @@ static inline u64 ref_field(u64 a, u32 b, int width, bool sign)
 
 /* ---- floats (ref_float.c) ---------------------------------------------------------------------- */
 
-/** Denormals become zeros if @ftz. */
+/** Replace a denormal by zero if @ftz is set. */
 float ref_flush(float x, bool ftz);
 double ref_flush_d(double x, bool ftz);
-/** Bits of a result. */
+/** Return the bits of a result. */
 u32 ref_finish(float x, bool ftz, bool sat);
 u64 ref_finish_d(double x, bool ftz, bool sat);
-/** One operation (+ - * / q) of f32 (@words 1) or f64 in a rounding mode of the host's. */
+/** Compute one operation (+ - * / q) of f32 (@words is 1) or f64 in a rounding mode of the host. */
 double ref_directed(double a, double b, char op, int words, unsigned mode);
 double ref_directed_fma(double a, double b, double c, int words, unsigned mode);
-/** PTX's text of min and max, step by step. */
+/** Compute min and max step by step, as the PTX manual describes them. */
 double ref_least(const struct isa_insn *i, double a, double b, bool greatest);
 bool ref_compare_d(unsigned cmp, double a, double b);
-/** v_cvt. */
+/** Execute v_cvt. */
 u64 ref_convert(const struct isa_insn *i, u64 bits);
-/** Which of the 16-bit rows, from its name: v_fma_bf16x2 is "fma", bf16, packed. */
+/** Determine the operation, the format and the packing of a 16-bit row from its name: v_fma_bf16x2 is "fma", bf16,
+ * packed. */
 bool ref_half_row(const struct isa_op_info *info, char op[8], bool *bf, bool *x2);
 double ref_half_in(u32 h, bool bf, bool ftz);
-/** One half; false: a function, which has bounds and not one result. */
+/** Compute one half of a packed 16-bit result. Return false for an approximate function, which has bounds instead of
+ * one result. */
 bool ref_half_lane(const struct isa_insn *i, const char *op, bool bf, const u32 h[3], u32 *out);
 
 #endif

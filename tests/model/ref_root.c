@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The greatest m with significand * m^2 <= 2^160, bit after bit, in numbers of 192 bits. */
+/* Compute the greatest m with significand * m^2 <= 2^160, one bit after the other, in numbers of 192 bits. */
 #include "tests/model/ref_root.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/** significand * m^2 <= 2^160; the significand below 2^54, m at most 2^54. */
+/** Return whether significand * m^2 <= 2^160. The significand is below 2^54, and m is at most 2^54. */
 static bool fits(uint64_t significand, uint64_t m)
 {
     unsigned __int128 square = (unsigned __int128)m * m;
@@ -38,7 +38,7 @@ double ref_rsq_d(double x)
     for (int bit = 54; bit >= 0; bit--)
         if (fits(significand, m | UINT64_C(1) << bit))
             m |= UINT64_C(1) << bit;
-    /* 54 bits: the last one rounds. Nothing is halfway: the square of an odd number that is
+    /* The result has 54 bits, of which the last one rounds. A tie is impossible, since the square of an odd number
      * greater than one does not divide a power of two. */
     return ldexp((double)((m + 1) / 2), -79 - exponent / 2);
 }

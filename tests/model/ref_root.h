@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reciprocal square root of a double, by integers alone: for references of the tests. */
+/* The reciprocal square root of a double, computed with integers only. Tests use it as a reference. */
 #ifndef REF_ROOT_H
 #define REF_ROOT_H
 
-/** 1 / sqrt(x), rounded once to nearest; for zero, negative numbers and NaN the result of IEEE 754. */
+/** Return 1 / sqrt(x), rounded once to nearest. For zero, negative numbers and NaN return the result of IEEE 754. */
 double ref_rsq_d(double x);
 
 #endif

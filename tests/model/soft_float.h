@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A soft float for tests: numbers are integers times powers of two, exact until they are
- * rounded, once, to a format. It shares nothing with the emulator.
+ * A software floating-point library for tests. A number is an integer times a power of two. Numbers are exact until
+ * they are rounded, once, to a format. The library shares no code with the emulator.
  */
 #ifndef SOFT_FLOAT_H
 #define SOFT_FLOAT_H
@@ -43,7 +43,7 @@ static inline bool soft_is_infinite(const struct soft_format *f, uint64_t h)
     return (h & (soft_sign(f) - 1)) == soft_infinity(f);
 }
 
-/** m * 2^e; m has the sign. */
+/** The number m * 2^e. m has the sign of the number. */
 struct soft_number {
     soft_wide m;
     int e;
@@ -74,7 +74,7 @@ static inline bool soft_goes_up(enum soft_rounding mode, bool negative, bool odd
     default: return false;
     }
 }
-/** To the format. @sticky: something was lost below m, of m's sign. |m| < 2^125. */
+/** Round to the format. @sticky means that bits below m were lost; the lost value has the sign of m. |m| < 2^125. */
 static inline uint64_t soft_round(const struct soft_format *f, struct soft_number n, bool sticky,
                                   enum soft_rounding mode, bool negative_zero)
 {
@@ -83,7 +83,7 @@ static inline uint64_t soft_round(const struct soft_format *f, struct soft_numbe
     soft_wide m = n.m < 0 ? -n.m : n.m, kept, rest;
     if (m == 0)
         return sign;
-    m = m << 1 | sticky; /* an extra bit stands for the lost bits */
+    m = m << 1 | sticky; /* one extra bit represents the lost bits */
     n.e--;
     int e = n.e + soft_top_bit(m);
     int unit = (e < f->emin ? f->emin : e) - (f->precision - 1), cut = unit - n.e;
@@ -102,11 +102,11 @@ static inline uint64_t soft_round(const struct soft_format *f, struct soft_numbe
     }
     if (unit + f->precision - 1 > f->emax)
         return sign | (soft_infinity(f) - !soft_goes_up(mode, negative, true, 2, 1));
-    if (kept >> (f->precision - 1)) /* normal: the hidden bit adds one to the exponent */
+    if (kept >> (f->precision - 1)) /* in a normal number the hidden bit adds one to the exponent */
         exponent = (uint64_t)(unit + f->precision - 1 + f->emax - 1) << (f->precision - 1);
     return sign | (exponent + (uint64_t)kept);
 }
-/** Towards an integer; the result may be cut to 2^100 by a number far above 2^64. */
+/** Round to an integer in the given direction. Results far above 2^64 may be replaced by 2^100. */
 static inline soft_wide soft_integral(struct soft_number n, enum soft_rounding mode)
 {
     bool negative = n.m < 0;
@@ -125,7 +125,7 @@ static inline soft_wide soft_integral(struct soft_number n, enum soft_rounding m
     }
     return negative ? -kept : kept;
 }
-/** A real number with 64 bits: enough where they are no tie by chance. */
+/** Approximate a real number with 64 bits. This is exact enough unless the number is nearly a tie. */
 static inline uint64_t soft_real(const struct soft_format *f, long double x)
 {
     int e;
@@ -152,7 +152,8 @@ static inline struct soft_number soft_sum(struct soft_number a, struct soft_numb
         a = b;
         b = t;
     }
-    if (a.e - b.e > 80) { /* b is a crumb below all bits that count: more, or one less and more */
+    /* b is smaller than half a unit of the last bit: it makes the result slightly larger, or slightly smaller */
+    if (a.e - b.e > 80) {
         int sign = a.m < 0 ? -1 : 1;
         a.m = sign * (((sign * a.m) << 60) - ((b.m < 0) != (a.m < 0)));
         a.e -= 60;
@@ -193,7 +194,7 @@ static inline uint32_t soft_half_add(const struct soft_format *f, uint32_t a, ui
 }
 static inline uint32_t soft_half_mul(const struct soft_format *f, uint32_t a, uint32_t b)
 {
-    return soft_half_fma(f, a, b, (a ^ b) & 0x8000); /* a zero of the product's sign */
+    return soft_half_fma(f, a, b, (a ^ b) & 0x8000); /* a zero result has the sign of the product */
 }
 static inline uint32_t soft_half_div(const struct soft_format *f, uint32_t a, uint32_t b)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the translator with text. A text that is accepted must be writable and readable as an object and
- * printable as assembly; a refusal must name reason and location. A zero byte separates two modules that are
- * linked. libFuzzer: compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; else it replays files.
+ * Fuzzes the translator with text. If the translator accepts a text, the object must be writable, readable and
+ * printable as assembly. If it refuses a text, the message must name reason and location. A zero byte separates two
+ * modules that are linked. To use libFuzzer, compile with -DLW_FUZZ_LIBFUZZER -fsanitize=fuzzer; otherwise the
+ * program replays files.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random structured programs: nested ifs, loops, breaks, continues, early returns, CTA
- * barriers, spin locks, calls and recursion over a few variables. Each is run by this file, thread by thread, and as PTX by the machine,
- * at several widths and under every policy; memory must be equal. A failure prints the
- * seed and the program. LW_SEED and LW_RANDOM_COUNT choose others.
+ * Random structured programs over a few variables: nested ifs, loops, breaks, continues, early returns, CTA barriers,
+ * spin locks, calls and recursion. This file executes each program thread by thread, and the machine executes its PTX
+ * at several widths and with every policy. The memory must be equal. A failure prints the seed and the program.
+ * LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,11 +22,11 @@ enum { VARS = 6, WIDES = 3, UNIFORMS = 5, THREADS = 100, MAX_NODES = 4000, LOCAL
 
 enum kind {
     ASSIGN, ARITH64, COPY, WIDE, RED, SWAP, IF, LOOP, BREAK, CONTINUE, RETURN,
-    SYNC,  /* a CTA barrier; k & 1: one in each arm of a divergent if */
+    SYNC,  /* a CTA barrier; if k & 1, one in each side of a divergent if */
     LOCK,  /* a spin lock around a plain increment */
-    CALL,  /* of function `then`, or of `other` in some threads, over a pointer */
-    ROUNDS_MORE, /* a function calls itself, up to a depth */
-    UNIFORM /* on variables that differ between threads only where flow has differed */
+    CALL,  /* a call of function `then`, or through a pointer of `other` in some threads */
+    ROUNDS_MORE, /* a recursive call, up to a limited depth */
+    UNIFORM /* a warp-wide operation on variables that differ between threads only where flow has diverged */
 };
 struct node {
     enum kind kind;
@@ -38,12 +38,12 @@ struct program {
     struct node node[MAX_NODES];
     int count, first;
     unsigned counters, labels;
-    bool barriers, locks, calls, by_struct; /* results in a structure or one by one */
+    bool barriers, locks, calls, by_struct; /* results are returned in a structure, or one by one */
     int body[MAX_FUNCTIONS];
-    int functions, inside; /* inside: the function being made, -1 the kernel */
+    int functions, inside; /* while generating: the index of the function, or -1 for the kernel */
     uint64_t seed;
-    unsigned deep;    /* deep nests to be made yet */
-    unsigned uniform; /* flow differs in few places or none; 0: anywhere */
+    unsigned deep;    /* number of deep nests that are still to be generated */
+    unsigned uniform; /* flow diverges in few places or none; 0: it may diverge anywhere */
     struct lw_buffer text;
 };
 
@@ -64,7 +64,7 @@ static unsigned pick(struct program *p, unsigned n)
 
 static int make_list(struct program *p, unsigned depth, unsigned loops, bool top);
 
-/* A call of one or two functions that are made for it. */
+/* Generate a call of one or two functions, which are generated for this call. */
 static void make_call(struct program *p, struct node *n, unsigned depth)
 {
     bool two = pick(p, 3) == 0;
@@ -162,8 +162,7 @@ static int make_list(struct program *p, unsigned depth, unsigned loops, bool top
     return first;
 }
 
-/* More ifs and loops inside each other than there are barrier registers; some threads reach
- * the innermost one. */
+/* Generate more nested ifs and loops than there are barrier registers. Some threads reach the innermost one. */
 static int make_deep(struct program *p, unsigned levels, unsigned depth, unsigned loops)
 {
     int before = -1, at, behind = -1, body;
@@ -208,7 +207,7 @@ struct thread {
     uint32_t v[VARS], u[UNIFORMS], tid;
     uint64_t w[WIDES];
     uint32_t *sum; /* shared by all threads: reductions */
-    unsigned steps, depth; /* depth: how often a function may call itself yet */
+    unsigned steps, depth; /* depth: remaining number of recursive calls */
 };
 
 static bool condition(const struct node *n, const struct thread *t)
@@ -360,7 +359,7 @@ struct predicate {
     char name[16];
 };
 
-/* The predicate of a condition: each uniform one has its own, or the others would overwrite it. */
+/* Return the predicate of a condition. Each uniform condition has its own predicate, since others would overwrite it. */
 static struct predicate predicate(const struct program *p, const struct node *n, bool uniform)
 {
     struct predicate q = { "p0" };
@@ -442,7 +441,7 @@ static void put_uniform(struct program *p, const struct node *n, unsigned l)
     (void)l;
 }
 
-/* All variables go in and come out; what the kernel has, a function has. */
+/* All variables are parameters and results, so a function has the same variables as the kernel. */
 static void put_call(struct program *p, const struct node *n, unsigned l)
 {
     struct lw_sink *s = &p->text.sink;
@@ -509,7 +508,7 @@ static void put_call(struct program *p, const struct node *n, unsigned l)
         lw_printf(s, "L%u:\n", l);
 }
 
-/* One return block, as compilers make it. */
+/* Emit a single return block, as compilers do. */
 static void put_list(struct program *p, int at, unsigned out, unsigned latch)
 {
     struct lw_sink *s = &p->text.sink;
@@ -612,7 +611,7 @@ static void put_list(struct program *p, int at, unsigned out, unsigned latch)
             else
                 lw_printf(s, "add.u32 %%t0,%%tid0,%u;\nrem.u32 %%n%u,%%t0,6;\n", n->k, c);
             lw_printf(s, "mov.u32 %%i%u,0;\n", c);
-            if (n->b & 1) { /* tested at the bottom, as rotated loops are */
+            if (n->b & 1) { /* the loop is tested at its end, as rotated loops are */
                 lw_printf(s, "setp.eq.u32 %%%s,%%n%u,0;\n@%%%s bra L%u;\n", q, c, q, l + 1);
                 lw_printf(s, "L%u:\nadd.u32 %%v%u,%%v%u,%%i%u;\n", l, n->d, n->d, c);
                 put_list(p, n->then, l + 1, l + 2);
@@ -791,7 +790,7 @@ struct hits {
     unsigned saving, saving_around_calls, programs, scalar, branches, rows, calling;
 };
 
-/* Regions that take the register of those around them; with calls between bssy and bsync. */
+/* Generate regions that reuse the barrier register of the surrounding region, and calls between bssy and bsync. */
 static void count_saves(const struct isa_object *object, struct hits *hits)
 {
     bool any = false, around = false, inside[ISA_BREG_COUNT] = { false };
@@ -814,7 +813,7 @@ static void count_saves(const struct isa_object *object, struct hits *hits)
     hits->saving_around_calls += around;
 }
 
-/* Count the scalar instructions, without the pointers of the prologue. */
+/* Count the scalar instructions, except those that compute pointers in the prologue. */
 static void count_scalar(const struct isa_object *object, struct hits *hits)
 {
     bool any = false;
@@ -872,7 +871,7 @@ static void one_program(uint64_t seed, struct hits *hits)
                 th.v[u] ^= th.u[u];
         }
         if (th.steps > 200000)
-            goto done; /* too long to be worth it */
+            goto done; /* the program is too long to be worth running */
         memcpy(&want[16 + 8 * t], th.v, sizeof th.v);
         for (unsigned w = 0; w < WIDES; w++) {
             want[16 + 8 * t + 6] ^= (uint32_t)th.w[w];
@@ -902,7 +901,7 @@ static void one_program(uint64_t seed, struct hits *hits)
                      x % 3 == 0 ? 3 : 0, blocks[x / 5 % LW_COUNT_OF(blocks)], want, why,
                      sizeof why);
     }
-    /* lanes that wait for each other do so for ever on a stack */
+    /* on a SIMT stack, lanes that wait for each other may wait forever */
     if (why[0] == '\0' && !p->locks && !p->barriers)
         (void)run_on(p, object, widths[seed % LW_COUNT_OF(widths)], "stack", emu_policy_names[0], 0,
                      blocks[seed % LW_COUNT_OF(blocks)], want, why, sizeof why);
@@ -934,7 +933,7 @@ static void random_programs_compute_what_their_threads_do(void **state)
         assert_true(hits.saving > n / 12 && hits.saving_around_calls > n / 50);
     printf("scalar code in %u of %u programs: %u instructions, %u branches; %u with calls\n",
            hits.scalar, hits.programs, hits.rows, hits.branches, hits.calling);
-    if (n >= 100) { /* or the scalar unit, or calls, are not tested */
+    if (n >= 100) { /* otherwise the scalar unit or calls would not be tested */
         assert_true(hits.scalar * 2 > hits.programs && hits.branches > hits.programs);
         assert_true(hits.calling * 8 > n);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The classes of registers that `--emit cfg` shows (uniform, affine with its strides, varying)
- * against execution: random structured programs store each value that they define, by thread and
- * by the rounds of the loops around it. Threads of one warp that executed a definition in the same
- * rounds must differ in it as its class says. A failure prints the seed and the program; LW_SEED and
- * LW_RANDOM_COUNT choose others.
+ * Tests the classes of registers that `--emit cfg` prints (uniform, affine with its strides, varying) against
+ * execution. Random structured programs store each value that they define, by thread and by the iterations of the
+ * surrounding loops. Threads of one warp that executed a definition in the same iterations must have values that
+ * differ as the class says. A failure prints the seed and the program. LW_SEED and LW_RANDOM_COUNT select other
+ * programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 enum { THREADS = 64, BLOCKS = 2, ALL = THREADS * BLOCKS, SLOTS = 90, ROUNDS = 16, LOOP_ROUNDS = 4,
        MUTABLE = 4, DIMS = 4, ROW = 16 };
 
-/* The class that the text gives a register. */
+/* The class that the text states for a register. */
 struct class {
     bool known, varying, assumed, some[DIMS];
     uint64_t stride[DIMS];
@@ -38,7 +38,7 @@ struct program {
     uint64_t state;
     struct lw_buffer text;
     struct slot slot[SLOTS];
-    unsigned slots, words, wides, preds, labels, loops; /* registers that may be read here; */
+    unsigned slots, words, wides, preds, labels, loops; /* registers that may be read at this point */
     unsigned next_word, next_wide, next_pred;           /* those made */
     unsigned word[600], wide[600], pred[600];           /* their numbers */
 };
@@ -54,7 +54,7 @@ static unsigned pick(struct program *p, unsigned n)
 
 /* ---- making ------------------------------------------------------------------- */
 
-/* Stores a register in the record of this place, thread and round. */
+/* Store a register in the record of this definition, thread and iteration. */
 static void put_log(struct program *p, const char *reg, unsigned bits)
 {
     struct lw_sink *s = &p->text.sink;
@@ -73,7 +73,7 @@ static void put_log(struct program *p, const char *reg, unsigned bits)
     p->slots++;
 }
 
-/* One of the last ones, mostly. */
+/* Return a register, mostly one that was defined recently. */
 static unsigned recent(struct program *p, const unsigned *list, unsigned count)
 {
     unsigned near = count > 8 && pick(p, 3) != 0 ? 8 : count;
@@ -171,7 +171,7 @@ static void make_pred(struct program *p)
         lw_printf(&p->text.sink, "setp.%s.s64 %s,%%w%u,%%w%u;\n", cmp[pick(p, 2)], d,
                   recent(p, p->wide, p->wides), recent(p, p->wide, p->wides));
     else {
-        if (pick(p, 3) == 0) { /* the same strides: less or greater may still depend on the lane */
+        if (pick(p, 3) == 0) { /* equal strides: the comparison may still depend on the lane */
             unsigned m = p->next_word++;
 
             snprintf(b, sizeof b, "%%a%u", m);
@@ -186,7 +186,8 @@ static void make_pred(struct program *p)
     p->pred[p->preds++] = n;
 }
 
-/* A register that is written in several places; never a plain copy, which may be read through. */
+/* Emit a register that is written in several places. No write is a plain copy, because the analysis may look through
+ * a copy. */
 static void change(struct program *p)
 {
     char d[12], a[12];
@@ -207,7 +208,7 @@ static void make_inner(struct program *p, unsigned depth, unsigned loop, unsigne
     unsigned words = p->words, wides = p->wides, preds = p->preds;
 
     make_list(p, depth, loop, out);
-    p->words = words; /* not to be read past its end */
+    p->words = words; /* the test must not read past the end of the text */
     p->wides = wides;
     p->preds = preds;
 }
@@ -227,7 +228,7 @@ static void make_if(struct program *p, unsigned depth, unsigned loop, unsigned o
     lw_printf(s, "L%u:\n", other ? l + 1 : l);
 }
 
-/* Up to four rounds; the number of the round is a digit of %round. */
+/* Generate a loop of up to four iterations. The iteration is a digit of %round. */
 static void make_loop(struct program *p, unsigned depth, unsigned loop)
 {
     struct lw_sink *s = &p->text.sink;
@@ -289,7 +290,7 @@ static void make_program(struct program *p)
                  "add.u64 %%row,%%row,%%kd;\nld.param.u64 %%in,[input];\nmul.wide.u32 %%kd,%%t1,8;\n"
                  "add.u64 %%in,%%in,%%kd;\nmov.u32 %%round,0;\n",
               THREADS, ROW);
-    for (unsigned i = 0; i + 1 < MUTABLE; i++) /* the last one is read before it is written */
+    for (unsigned i = 0; i + 1 < MUTABLE; i++) /* the last register is read before it is written */
         lw_printf(s, "mov.u32 %%m%u,%s;\n", i, i == 0 ? "%tid.x" : i == 1 ? "%ctaid.x" : "7");
     lw_put(s, "mov.u32 %a0,%tid.x;\nld.param.u32 %a1,[n];\nmov.u32 %a2,%tid.y;\nadd.u32 %a3,%a0,5;\n"
               "ld.global.u32 %a4,[%in];\nmul.wide.u32 %w0,%a0,4;\nmul.wide.u32 %w1,%a1,8;\n"
@@ -371,8 +372,8 @@ static uint32_t index_of(const struct shape *s, unsigned thread, unsigned dim)
     }
 }
 
-/* Whether threads @a and @b, of one instance, may have these values; @given: the class says so
- * of this pair, an unknown stride being the one of @some, if that is known by now. */
+/* Return whether threads @a and @b of one instance may have these values. @given is the class for this pair; @some is
+ * the value of an unknown stride, if a pair has determined it. */
 static bool agrees(const struct class *c, const struct shape *s, unsigned a, unsigned b,
                    uint64_t difference, uint64_t mask, uint64_t some[DIMS], bool some_known[DIMS],
                    bool *given)
@@ -402,7 +403,8 @@ static bool agrees(const struct class *c, const struct shape *s, unsigned a, uns
     return open != 0 || (difference & mask) == 0;
 }
 
-/* False: some threads that executed this place together differ in another way. @pairs: compared. */
+/* Return false if two threads that executed this definition together differ otherwise than the class says. @pairs
+ * counts the compared pairs. */
 static bool holds(const struct class *c, const struct shape *s, const struct record *log,
                   unsigned bits, unsigned *pairs)
 {
@@ -433,7 +435,7 @@ static bool holds(const struct class *c, const struct shape *s, const struct rec
     return true;
 }
 
-/* A class that is not so must be seen: another stride, or none at all. */
+/* A wrong class must be detected: one with another stride, or a uniform class. */
 static void try_wrong(const struct class *c, const struct shape *s, const struct record *log,
                       unsigned bits, struct count *n)
 {
@@ -444,7 +446,7 @@ static void try_wrong(const struct class *c, const struct shape *s, const struct
         if (c->some[d])
             return;
     }
-    wrong.stride[0]++; /* threads of one instance that differ in x differ by it */
+    wrong.stride[0]++; /* threads of one instance that differ only in x differ by the stride */
     for (unsigned round = 0; round < ROUNDS; round++) {
         for (unsigned warp = 0; warp < ALL; warp += s->width) {
             for (unsigned t = warp; t + 1 < warp + s->width; t++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Register allocation against an independent check: liveness by plain bit sets over the finished code, then no
- * instruction may write a row of a register that is still needed, unless it is a copy of it.
+ * Tests register allocation against an independent check. The check computes liveness with simple bit sets on the
+ * finished code. Then no instruction may write a register that is still needed, unless the written value is a copy of
+ * the old one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -128,7 +129,7 @@ static unsigned check_unit(const struct ptx_unit *unit)
 
 struct outcome {
     unsigned vregs, pressure, local_bytes, instructions, copies;
-    unsigned loads, loads_in_loops, stores; /* made for values without a register */
+    unsigned loads, loads_in_loops, stores; /* registers created for values that have no register */
 };
 
 static void count_transfers(const struct ptx_unit *unit, struct outcome *out)
@@ -220,14 +221,14 @@ static void compiled_kernels_keep_what_they_need(void **state)
             fail_msg("%s", err.text);
         struct outcome out = allocate(text, size);
 
-        /* first fit with holes: near what must be live together */
+        /* first fit with holes: close to the number of values that are live at the same time */
         assert_in_range(out.vregs, 1, out.pressure + 8);
         assert_int_equal(out.local_bytes, strcmp(names[i], "features.ptx") == 0 ? 24 : 0);
         free(text);
     }
 }
 
-/* @live values are kept up to the end, with ifs, pairs and predicates on the way. */
+/* Generate a program in which @live values are live up to the end, with ifs, pairs and predicates. */
 static void make_pressure(struct lw_buffer *b, unsigned count, unsigned live, unsigned preds)
 {
     uint64_t x = 88172645463325252u;
@@ -274,7 +275,7 @@ static void what_does_not_fit_goes_to_local_memory(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Twenty values live from the start to the end; three loops use ten of them each. */
+/* Twenty values are live from the start to the end. Three loops use ten of them each. */
 static void make_loops(struct lw_buffer *b)
 {
     lw_buffer_init(b);
@@ -306,12 +307,12 @@ static void loops_load_what_lies_in_memory_before_they_begin(void **state)
     make_loops(&text);
     out = allocate_in(text.text, text.size, 20);
     assert_in_range(out.vregs, 14, 20);
-    assert_in_range(out.stores, 4, 20); /* some values lie in memory, though each is in a loop */
+    assert_in_range(out.stores, 4, 20); /* some values are spilled to memory, though each is used in a loop */
     assert_int_equal(out.loads_in_loops, 0);
     lw_buffer_fini(&text);
 }
 
-/* Many values; each is used four times, far from the uses of the others. */
+/* Many values are used four times each. The uses of a value are far apart. */
 static void uses_that_follow_each_other_share_a_load(void **state)
 {
     struct lw_buffer text;
@@ -333,7 +334,7 @@ static void uses_that_follow_each_other_share_a_load(void **state)
     lw_buffer_fini(&text);
 }
 
-/* .maxnreg is a promise to those who count registers; a kernel that calls keeps to docs/reference/abi.md. */
+/* .maxnreg limits the registers of a kernel. A kernel with calls also follows docs/reference/abi.md. */
 static void maxnreg_is_honoured(void **state)
 {
     struct lw_buffer text, limited;
@@ -369,7 +370,7 @@ static void copies_of_loop_variables_cost_nothing(void **state)
     isa_disassemble(object, &out.sink);
     loop = strstr(out.text, "s_add_u32"); /* the first instruction after the label */
     assert_non_null(loop);
-    /* add, mul, compare, branch: no move */
+    /* add, mul, compare and branch, without a move */
     assert_non_null(strstr(loop, "s_bra"));
     assert_true(strstr(loop, "mov") == NULL || strstr(loop, "mov") > strstr(loop, "s_bra"));
     lw_buffer_fini(&out);

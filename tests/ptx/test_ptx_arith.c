@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PTX arithmetic that needs several of our instructions, or one instruction for several types, through
- * translator and machine, against results of the host for the same operands: C for integers, the soft float of
- * soft_float.h for 16-bit floats.
+ * Tests PTX arithmetic that needs several of our instructions, or one instruction for several types. The translator
+ * and the machine compute the results, which are compared with the host's results for the same operands: C for
+ * integers, the soft float of soft_float.h for 16-bit floats.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ struct out {
     uint64_t x, y;
 };
 typedef struct out case_fn(const struct in *in);
-static struct in inputs[THREADS]; /* a warp is 32 of them */
+static struct in inputs[THREADS]; /* a warp has 32 of the cases */
 
 static uint64_t next(uint64_t *s)
 {
@@ -57,7 +57,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* @code reads %a %b %c %d, %p %q (and as floats %fa %fb, %ga), and writes %x and %y. */
+/* @code reads %a %b %c %d and %p %q (as floats %fa %fb %ga) and writes %x and %y. */
 static void check(const char *code, case_fn *host)
 {
     struct emu_config config;
@@ -124,7 +124,7 @@ static void check(const char *code, case_fn *host)
     lw_buffer_fini(&text);
 }
 
-/* A case is a function of the operands named `in`, returning {x, y}. */
+/* A case is a function of the operands named `in`. It returns {x, y}. */
 #define A (in->a)
 #define B (in->b)
 #define C (in->c)
@@ -147,8 +147,8 @@ CASE(add128, u128 s = ((u128)P << 64 | Q) + ((u128)A << 96 | (u128)B << 64 | (u1
 CASE(sub128, u128 s = ((u128)P << 64 | Q) - ((u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D);
      OUT((uint64_t)s, (uint64_t)(s >> 64)))
 CASE(mul128, u128 s = (u128)P * Q; OUT((uint64_t)s, (uint64_t)(s >> 64)))
-/* One carry for additions and subtractions, 1 where nothing is borrowed: how nvcc writes a
- * comparison of two 128-bit integers, and 64-bit halves of the same. */
+/* Additions and subtractions share one carry flag, which is 1 if nothing is borrowed. nvcc uses this for comparisons
+ * of 128-bit integers and of their 64-bit halves. */
 CASE(no_borrow_is_a_carry, OUT(A - B, (uint32_t)(C + D + (A >= B))))
 CASE(not_less, u128 s = (u128)P << 64 | Q, t = (u128)A << 96 | (u128)B << 64 | (u128)C << 32 | D;
      OUT(s >= t, P >= Q))
@@ -170,7 +170,7 @@ static void carry_chains_add_subtract_and_multiply(void **state)
           sub128);
     check("mov.b64 %d2,{%d,%c}; mov.b64 %d3,{%b,%a}; sub.cc.s64 %q,%q,%d2; subc.u64 %p,%p,%d3;\n"
           "mov.u64 %x,%q; mov.u64 %y,%p;", sub128);
-    /* the example of PTX's text on madc */
+    /* the example in PTX's section on madc */
     check("mov.b64 {%r4,%r5},%p; mov.b64 {%r6,%r7},%q; mul.lo.u32 %r10,%r4,%r6; mul.hi.u32 %r11,%r4,%r6;\n"
           "mad.lo.cc.u32 %r11,%r5,%r6,%r11; madc.hi.u32 %r12,%r5,%r6,0; mad.lo.cc.u32 %r11,%r4,%r7,%r11;\n"
           "madc.hi.cc.u32 %r12,%r4,%r7,%r12; addc.u32 %r13,0,0; mad.lo.cc.u32 %r12,%r5,%r7,%r12;\n"
@@ -185,18 +185,18 @@ static void carry_chains_add_subtract_and_multiply(void **state)
           "sub.cc.u64 %d2,%p,%q; addc.u64 %y,0,0;", not_less);
     check("add.cc.u32 %r2,%a,%b; subc.u32 %r3,%c,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           carry_then_subtract);
-    /* 3 - 5 and 5 - 3; 9 - 0 after a sum with a carry and one without */
+    /* 3 - 5 and 5 - 3; 9 - 0 after a sum with a carry and after one without */
     check("sub.cc.u32 %r2,3,5; addc.u32 %r2,0,0; sub.cc.u32 %r3,5,3; addc.u32 %r3,0,0; mov.b64 %x,{%r2,%r3};\n"
           "add.cc.u32 %r4,-1,1; subc.u32 %r4,9,0; add.cc.u32 %r5,1,1; subc.u32 %r5,9,0; mov.b64 %y,{%r4,%r5};",
           by_hand);
     check("add.cc.u32 %r2,%a,%b; addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;", lone_carry);
     check("mad.lo.cc.u32 %r2,%a,%b,%c; madc.hi.u32 %r3,%a,%b,%d; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           mad_carry);
-    /* the flag outlives branches, and is each lane's own */
+    /* the flag is valid across branches, and each lane has its own */
     check("setp.lt.u32 %t0,%a,%b; @%t0 bra L; add.cc.u32 %r2,%a,%b; bra M;\n"
           "L: add.cc.u32 %r2,%b,%a;\nM: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r2; cvt.u64.u32 %y,%r3;",
           lone_carry);
-    /* under a guard, and first in the text, it is kept in the other lanes */
+    /* an instruction under a guard, and the first one of the text, leaves the flag of other lanes unchanged */
     check("mov.u32 %r2,0;\nLB: setp.eq.u32 %t0,%r2,1; setp.lt.u32 %t1,%a,%b; and.pred %t2,%t0,%t1;\n"
           "@%t2 sub.cc.u32 %r3,0,1; @%t0 bra LX; add.cc.u32 %r4,%a,%b; add.u32 %r2,%r2,1; bra LB;\n"
           "LX: addc.u32 %r3,0,0; cvt.u64.u32 %x,%r4; cvt.u64.u32 %y,%r3;", guarded_carry);
@@ -308,7 +308,7 @@ static uint32_t nth_set(uint32_t mask, uint32_t base, int32_t offset)
     return UINT32_MAX;
 }
 CASE(nth, OUT(TWO(nth_set(A, B & 31, S(C & 15) - 7), nth_set(A, 0, 3)), 0))
-/* bit fields, position and length by PTX's text, bit by bit */
+/* bit fields, with position and length by the PTX manual, bit by bit */
 static uint64_t field(uint64_t v, unsigned bits, uint32_t pos, uint32_t len, bool is_signed)
 {
     uint64_t d = 0;
@@ -569,7 +569,7 @@ CASE(short_cas, OUT((C & 0xffff0000u) | (low(C) == low(A) ? low(B) : low(C)), lo
 static void sixteen_bit_words_change_atomically(void **state)
 {
     (void)state;
-    /* the thread's own 32 bytes of input are its cells */
+    /* the thread's own 32 bytes of input hold its atomics */
     check("st.global.u32 [%d0],%a; atom.global.add.noftz.f16x2 %r3,[%d0],%b; ld.global.u32 %r2,[%d0];\n"
           "mov.b64 %x,{%r2,%r3}; cvt.u16.u32 %h8,%d; atom.global.add.noftz.bf16 %h9,[%d0+8],%h8;\n"
           "ld.global.u32 %r4,[%d0+8]; cvt.u32.u16 %r5,%h9; mov.b64 %y,{%r4,%r5};", half_atomics);
@@ -585,7 +585,8 @@ CASE(same_place, OUT(A, A))
 static void registers_of_three_move_as_four_and_signs_stand_in_rows(void **state)
 {
     (void)state;
-    /* the thread's own place is in it, too: less %r0, which the case's frame computes */
+    /* the result contains the thread's own address, from which the test subtracts %r0, which the case's frame
+     * computes */
     check("mov.v4.u32 {%r2,%r3,%r4,%r5},%tid; mov.v4.b32 {%r6,_,%r7,_},%ctaid; mad.lo.u32 %r2,%r6,64,%r2;\n"
           "sub.u32 %r2,%r2,%r0; mov.v4.u32 {%r8,%r9,%r10,%r11},%ntid; mov.v4.u16 {_,%h6,_,%h7},%nctaid;\n"
           "or.b32 %r2,%r2,%r3; or.b32 %r2,%r2,%r4; or.b32 %r2,%r2,%r5; or.b32 %r2,%r2,%r7;\n"
@@ -618,7 +619,8 @@ static void vectors_of_registers_load_move_and_have_elements(void **state)
 
 /* ---- floats of 19 bits, of two precisions, of a warp ---------------------------------------- */
 
-/* To the 13th bit from below, away from zero or to even in the middle, by the distances themselves. */
+/* Round to the 13th bit from below: ties away from zero, or ties to even. The function compares the distances
+ * themselves. */
 static uint32_t tf32(uint32_t bits, char how, bool finite, bool relu)
 {
     uint32_t sign = bits & 0x80000000u, magnitude = bits & 0x7fffffff, low, up, r;
@@ -648,7 +650,7 @@ static float float_of(uint32_t bits)
     memcpy(&f, &bits, sizeof f);
     return f;
 }
-static uint32_t bits_of(double exact) /* a value that a float holds, or a double rounded once */
+static uint32_t bits_of(double exact) /* a value that a float can hold, or a double rounded once */
 {
     float f = (float)exact;
     uint32_t bits;
@@ -665,8 +667,8 @@ static double half_value(uint32_t h, bool brain)
 
     return brain ? (double)float_of(h << 16) : h >> 15 & 1 ? -v : v;
 }
-/* A half has 11 bits and bfloat 8: sums and products with them are rounded once in double, too, as
- * long as the exponents are near each other; the test takes only such floats. */
+/* An f16 has 11 bits of significand and a bf16 has 8. Sums and products with such values are rounded once even in
+ * double, if the exponents are near each other. The test uses only such values. */
 static float near(uint32_t bits)
 {
     return float_of((bits & 0x80ffffff) | 0x3f000000);
@@ -683,7 +685,7 @@ CASE(mixed_brain, double h = half_value(A & 0xffff, true), g = half_value(B & 0x
      OUT((uint64_t)bits_of((double)((float)h + near(C))) << 32 | bits_of((double)((float)h - near(C))),
          bits_of((double)__builtin_fmaf((float)h, (float)g, near(C)))))
 
-/* The order that IEEE's totalOrder has without NaN; of the members of the warp. */
+/* Order floats as IEEE's totalOrder does, without NaN, among the members of the warp. */
 static uint32_t warp_float(const struct in *in, bool max, bool magnitude, bool nan_wins, uint32_t members)
 {
     size_t first = (size_t)(in - inputs) / 32 * 32;

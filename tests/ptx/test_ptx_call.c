@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls in translated PTX: parameters, results, recursion, pointers to functions, tables of
- * branches, barriers in functions; at several widths, policies and on both engines. */
+/* Tests calls in translated PTX: parameters, results, recursion, pointers to functions, branch tables, and barriers
+ * in functions. The kernels run at several widths, with several policies and on both engines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
     "mov.u32 %r0,%tid.x; ld.param.u64 %d0,[" name "_out]; mul.wide.u32 %d1,%r0,32;\n"        \
     "add.s64 %d0,%d0,%d1;\n"
 
-/* Runs a kernel with 96 threads in one block; the stop says how it ended. */
+/* Run a kernel with 96 threads in one block. The stop says how the run ended. */
 static void run_way(const char *text, const char *name, const struct way *way, uint32_t dynamic,
                     struct emu_stop *stop)
 {
@@ -86,7 +86,7 @@ static void run_way(const char *text, const char *name, const struct way *way, u
     lw_buffer_fini(&why);
 }
 
-/* In the first @tries ways: word @k of thread t must be want(t, k) for k < count. */
+/* In the first @tries configurations word @k of thread t must be want(t, k), for k < count. */
 static void expect_in(const char *text, const char *name, unsigned count,
                       uint32_t (*want)(uint32_t t, unsigned k), unsigned tries)
 {
@@ -281,8 +281,8 @@ static uint32_t want_preserved(uint32_t t, unsigned k)
     return sum;
 }
 
-/* More values than registers are live across a call in a loop that lanes leave at different times. The same in
- * a function, which must restore the kernel's registers. */
+/* More values than registers are live across a call in a loop that lanes leave at different times. The same happens
+ * in a function, which must restore the kernel's registers. */
 static void what_lives_across_a_call_is_preserved(void **state)
 {
     struct lw_buffer text;
@@ -312,7 +312,7 @@ static void what_lives_across_a_call_is_preserved(void **state)
                       i);
         lw_put(&text.sink, "and.b32 %r4,%r2,15; setp.eq.u32 %p2,%r4,9; @%p2 bra OUT;\n"
                            "add.u32 %r1,%r1,1; bra LOOP;\nOUT: mov.u32 %r5,0;\n");
-        if (f == 1) /* once more, by the function, while all of them live */
+        if (f == 1) /* the function calls once more while all values are live */
             lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
                                "call (r), work, (a); ld.param.b32 %r6,[r]; }\n");
         for (unsigned i = 0; i < CACHED; i++)
@@ -380,7 +380,7 @@ static uint32_t want_registers(uint32_t t, unsigned k)
     return k == 0 ? t * 2 + 9 : (uint32_t)((((uint64_t)t << 32) + 7) >> 32);
 }
 
-/* Parameters in the register space, as the language's manual writes them. */
+/* Parameters in the register space, as in the PTX manual. */
 static void parameters_may_be_registers(void **state)
 {
     (void)state;
@@ -463,7 +463,7 @@ static uint32_t want_left(uint32_t t, unsigned k)
     return k == 0 ? t + 1 : t * 3;
 }
 
-/* Functions after a kernel that is refused are where their callers find them. */
+/* Functions after a refused kernel are still at the addresses that their callers use. */
 static void calls_work_after_a_refused_kernel(void **state)
 {
 #define REFUSED(name) ".entry " name "() {\n.reg .b64 %d; stacksave.u64 %d; ret; }\n"
@@ -500,7 +500,7 @@ static void lanes_reconverge_after_calls_at_which_they_diverge(void **state)
     for (unsigned i = 0; i < LW_COUNT_OF(way); i++) {
         run_way(HEAD
                 APPLY("f0", "add.u32 %r1,%r1,1;") APPLY("f1", "mul.lo.u32 %r1,%r1,3;")
-                /* returns at different times, and from different depths */
+                /* lanes return at different times, and from different depths */
                 ".func (.param .b32 ret) down(.param .b32 a) { .reg .b32 %r<4>; .reg .pred %p;\n"
                 "ld.param.u32 %r1,[a]; setp.eq.u32 %p,%r1,0; st.param.b32 [ret],%r1; @%p ret;\n"
                 "{ .param .b32 a; .param .b32 r; sub.u32 %r2,%r1,1; st.param.b32 [a],%r2;\n"
@@ -540,7 +540,7 @@ static uint32_t registers_joined(const struct isa_object *object, const char *na
     return out;
 }
 
-/* f and g call each other, g also h: f must not use what h does, though it never names it. */
+/* f and g call each other, and g calls h. f must not use the registers of h, although f never names h. */
 static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
 {
     static const char text[] = HEAD
@@ -573,7 +573,7 @@ static void recursion_leaves_the_barriers_of_its_callees_alone(void **state)
     assert_int_not_equal(registers_joined(object, "f"), 0);
     assert_int_equal(registers_joined(object, "f") & 1, 0);
     assert_int_equal(registers_joined(object, "g") & 1, 0);
-    /* a caller of the recursion leaves all of it alone */
+    /* a caller outside of the recursion does not use its registers */
     assert_int_equal(registers_joined(object, "k") & (registers_joined(object, "f") | 1), 0);
     isa_object_destroy(object);
 }
@@ -612,7 +612,7 @@ static uint32_t want_chain(uint32_t t, unsigned k)
     return chain(0, t);
 }
 
-/* More regions of divergent flow around calls than there are barrier registers. */
+/* More regions of divergent flow contain calls than there are barrier registers. */
 static void deep_chains_of_calls_have_barriers_enough(void **state)
 {
     struct lw_buffer text;
@@ -650,8 +650,8 @@ static uint32_t want_nest(uint32_t t, unsigned k)
     return k == 0 ? inner + levels : inner - levels;
 }
 
-/* Regions inside each other with a call in the innermost, in the kernel and in a function that is
- * called there: more than sixteen, so they share registers. */
+/* Nested regions with a call in the innermost one, in the kernel and in a function called there. There are more than
+ * sixteen regions, so that they share registers. */
 static void nests_deeper_than_the_registers_may_call(void **state)
 {
     struct lw_buffer text;
@@ -672,7 +672,7 @@ static void nests_deeper_than_the_registers_may_call(void **state)
         else
             lw_put(&text.sink, ENTRY("k") ".reg .pred %p;\n");
         lw_put(&text.sink, "mov.u32 %r1,7; mov.u32 %r2,0;\n");
-        for (unsigned i = 0; i < NEST; i++) /* two ways out of each: it is not if-converted */
+        for (unsigned i = 0; i < NEST; i++) /* each region has two exits, so that it is not if-converted */
             lw_printf(&text.sink, "setp.lt.u32 %%p,%%r0,%u; @%%p bra L%u; add.u32 %%r2,%%r2,1;\n"
                                   "ld.volatile.shared.u32 %%r3,[pad]; add.u32 %%r2,%%r2,%%r3;\n", 4 * i, i);
         lw_put(&text.sink, "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0;\n"
@@ -713,8 +713,8 @@ static uint32_t want_shared(uint32_t t, unsigned k)
     "ld.shared.u32 %r3,[%d3]; sub.u32 %r3,%r3,%r2; add.u32 %r1,%r1,%r3;\n"                   \
     "st.param.b32 [ret],%r1; ret; }\n"
 
-/* Both sides of a branch call what has block barriers; one function serves two kernels with
- * other shared variables. */
+/* Both sides of a branch call functions with block barriers. One function serves two kernels with different shared
+ * variables. */
 static void barriers_and_shared_memory_work_in_functions(void **state)
 {
     static const char text[] = HEAD SHARED_FUNCTIONS
@@ -737,7 +737,7 @@ static void barriers_and_shared_memory_work_in_functions(void **state)
         "st.global.u32 [%d7+4],%r5; ret; }\n";
 
     (void)state;
-    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* a stack runs one side only */
+    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* a SIMT stack executes only one side */
     expect(text, "second", 2, want_shared);
 }
 
@@ -747,7 +747,7 @@ static uint32_t want_own(uint32_t t, unsigned k)
     return t + 1 + (t ^ 1) * 2;
 }
 
-/* A kernel's static and dynamic shared memory is separate from that of the functions it calls. */
+/* The static and dynamic shared memory of a kernel does not overlap that of the functions that it calls. */
 static void shared_memory_of_kernels_and_functions_lies_apart(void **state)
 {
 #define KEEPS(name, size, before, after)                                                     \
@@ -777,8 +777,8 @@ static uint32_t want_apart(uint32_t t, unsigned k)
     return t & 1 ? 3 : 4;
 }
 
-/* Odd threads reach the block's barrier in a function of a function, even ones after the place
- * where both would meet: they must continue past it. */
+/* Odd threads reach the block's barrier in a nested function. Even threads reach it after the point at which both
+ * would reconverge. Even threads must not wait for reconvergence before it. */
 static void lanes_at_a_barrier_in_a_function_hold_nobody_up(void **state)
 {
     (void)state;
@@ -800,7 +800,7 @@ static uint32_t want_lock(uint32_t t, unsigned k)
     return t < 96 ? 1 : 0;
 }
 
-/* A lock in a function: lanes that wait must let the one that holds it continue. */
+/* A lock in a function: lanes that wait must let the lane with the lock continue. */
 static void lanes_that_wait_in_a_function_let_others_go_on(void **state)
 {
     struct emu_stop stop;
@@ -874,7 +874,7 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
     }
 }
 
-/* A function that no kernel reaches is not translated, whatever it contains. */
+/* The translator ignores a function that no kernel reaches, whatever it contains. */
 static void functions_that_nobody_calls_are_left_out(void **state)
 {
     static const char text[] = HEAD ".func other() { suld.b.2d.v4.b32.trap {a}, [b, {c}]; }\n"
@@ -887,7 +887,7 @@ static void functions_that_nobody_calls_are_left_out(void **state)
     assert_int_equal(object->function_count, 2);
     assert_string_equal(object->functions[0].name, "used");
     assert_false(object->functions[0].kernel);
-    assert_int_equal(object->functions[0].count, 1); /* a leaf is but its return */
+    assert_int_equal(object->functions[0].count, 1); /* a leaf function has only its return */
     isa_object_destroy(object);
 }
 
@@ -896,8 +896,8 @@ static uint32_t want_depot(uint32_t t, unsigned k)
     return k == 0 ? t + 12 : t * 3;
 }
 
-/* Code for debuggers accesses its variables by a generic address of the depot plus a constant. Such accesses
- * become local ones; accesses with any other address stay generic. */
+/* Code for debuggers accesses its variables by a generic address of the depot plus a constant. The translator makes
+ * such accesses local. Accesses with any other address remain generic. */
 static void variables_of_debuggable_code_are_local_accesses(void **state)
 {
     static const char text[] = HEAD
@@ -926,7 +926,7 @@ static void variables_of_debuggable_code_are_local_accesses(void **state)
         assert_true(isa_insn_decode(object->text[i], &in));
         generic += in.op == ISA_LD_GENERIC || in.op == ISA_ST_GENERIC;
     }
-    assert_int_equal(generic, 1); /* through %d2 of the kernel, which is set twice */
+    assert_int_equal(generic, 1); /* through the kernel's %d2, which is written twice */
     isa_object_destroy(object);
 }
 

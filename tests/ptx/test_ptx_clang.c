@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running clang on OpenCL C: with every clang of the list that is installed. */
+/* Tests the compilation of OpenCL C with every clang of the list that is installed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -68,7 +68,7 @@ static const char sized[] = "#define SIDE 8\n"
                             "kernel __attribute__((reqd_work_group_size(SIZE, 1, 1))) void d(global int *p)\n"
                             "{ *p = 1; }\n";
 
-/* Sizes of sized[]: clang's PTX lacks them, and its debug information has them. */
+/* Sizes of sized[]: clang's PTX does not contain them, but its debug information does. */
 static void expect_blocks(const char *ptx)
 {
     static const uint32_t wanted[][4] = {{16, 8, 1, 128}, {0, 0, 0, 0}, {64, 1, 1, 64}, {0, 0, 0, 0}};
@@ -206,7 +206,7 @@ static void an_error_in_the_source_has_its_line_and_the_next_ones(void **state)
     expect_text(err.text, "k.cl:4:12");
 }
 
-/* A message too long for one sentence: it is shown complete, in the compiler's lines. */
+/* A compiler message that is too long for one error message is printed completely, in the compiler's lines. */
 static void all_output_of_a_failed_compiler_is_passed_on(void **state)
 {
     const struct fixture *f = *state;
@@ -330,7 +330,7 @@ static void the_override_library_remains_and_the_scratch_folder_does_not(void **
     free(compile(f, plain, NULL, NULL));
     assert_int_equal(entries(folder), 1);
     assert_int_equal(entries(f->tmp), 0);
-    /* a full disk left it empty: it is made again */
+    /* the file is empty because the disk was full; it is generated again */
     glob_t found;
     strcat(folder, "/overrides-*.bc");
     assert_int_equal(glob(folder, 0, NULL, &found), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ without an SDK: our own headers, with every clang of the list that is installed. */
+/* Tests CUDA C++ without an SDK: our own headers, with every clang of the list that is installed. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -50,8 +50,8 @@ static void expect_text(const char *text, const char *part)
 
 static const char *const versions[] = {"clang-14", "clang-15", "clang-16", "clang-19"};
 
-/** Compile with every installed clang (those between the oldest and the newest only where LW_LONG is 1: 14 and
- *  19 differ most); each result must hold all @parts and no call. */
+/** Compile with every installed clang. The versions between the oldest and the newest are used only if LW_LONG is 1,
+ *  since 14 and 19 differ most. Each result must contain all @parts and no call. */
 static void with_all(const struct fixture *f, const char *text, const char *const *parts)
 {
     const char *all = getenv("LW_LONG");
@@ -89,7 +89,7 @@ static void every_installed_clang_makes_an_entry_with_lines_of_the_source_only(v
     ptx = compile(*state, plain, NULL, NULL);
     assert_null(strstr(ptx, "lanewise_"));
     free(ptx);
-    /* Debuggers have variables of this name; clang's place-holder would hide them. */
+    /* Debuggers have variables of this name, and clang's place-holder would hide them. */
     ptx = compile(*state, plain, "-O0", NULL);
     assert_null(strstr(ptx, "threadIdx"));
     expect_text(ptx, "%tid.x");
@@ -128,7 +128,7 @@ static void host_code_beside_a_kernel_only_has_to_parse(void **state)
     with_all(*state, text, parts);
 }
 
-/* nvcc has all these without an #include; kernels without them may be compiled alone. */
+/* nvcc declares all these without an #include, so kernels may be compiled without one. */
 static const char no_include[] =
     "#ifndef __CUDACC__\n"
     "#error not CUDA\n"
@@ -173,7 +173,7 @@ static void names_that_nvcc_declares_are_there_without_an_include(void **state)
     for (size_t i = 0; i < LW_COUNT_OF(versions); i++) {
         if (!installed(versions[i]))
             continue;
-        /* The standard headers, included after ours, change nothing. */
+        /* The standard headers have no effect if they are included after ours. */
         snprintf(text, sizeof text, "%s%s", i % 2 != 0 ? includes : "", no_include);
         ptx = compile(*state, text, i == 0 ? "-std=c++11" : NULL, versions[i]);
         for (size_t p = 0; parts[p] != NULL; p++)
@@ -358,7 +358,7 @@ static void macros_of_one_letter_are_the_sources_own(void **state)
     char text[1024] = "#define T float\n";
     size_t at = strlen(text);
 
-    /* Every capital but T and one that comes from the command line. */
+    /* Each capital letter except T, and one name that the command line defines. */
     for (char c = 'A'; c <= 'Z'; c++)
         if (c != 'T' && c != 'N')
             at += (size_t)snprintf(text + at, sizeof text - at, "#define %c %d\n", c, c);
@@ -400,7 +400,7 @@ static void helper_headers_of_samples_find_the_runtimes_names(void **state)
                  NULL, NULL));
 }
 
-/** nvcc includes its own header before those of -include, too. */
+/** nvcc includes its own header even before headers of -include. */
 static void a_header_given_on_the_command_line_may_use_cudas_names(void **state)
 {
     const struct fixture *f = *state;

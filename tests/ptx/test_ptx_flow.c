@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the analysis of flow graphs whose loops, post-dominators, divergence and barriers are known. */
+/* Tests the analysis of control flow graphs whose loops, post-dominators, divergence and barriers are known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,7 +105,7 @@ static void a_loop_that_lanes_leave_apart_joins_in_its_preheader(void **state)
 
 static void breaking_out_of_an_inner_region_frees_its_barrier(void **state)
 {
-    /* inner if of a loop; one arm leaves the loop: b1 must be broken on that edge */
+    /* the inner if of a loop has one side that leaves the loop; b1 must be broken on that edge */
     (void)state;
     expect_graph(HEAD "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n"
                       "@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.gt.u32 %p4,%r3,90;\n@%p4 bra OUT;\n"
@@ -135,7 +135,7 @@ static void a_branch_to_the_end_is_an_exit_and_parts_nobody(void **state)
 
 static void a_value_from_a_loop_that_lanes_leave_apart_is_divergent_after_it(void **state)
 {
-    /* %r2 counts rounds; inside all lanes agree, after the loop they do not */
+    /* %r2 counts iterations: lanes agree inside the loop, but not after it */
     struct lw_buffer out;
 
     (void)state;
@@ -161,7 +161,7 @@ static void a_loop_that_may_wait_for_a_lane_yields_and_makes_barriers_soft(void 
     assert_non_null(strstr(out.text, "-> 1 (yield) | 2"));
     assert_non_null(strstr(out.text, "bsync.soft b0"));
     lw_buffer_fini(&out);
-    /* a reduction waits for no thread */
+    /* a reduction does not wait for other threads */
     graph(HEAD "mov.u32 %r2,0;\nL: atom.global.add.u32 %r3,[%rd1],1;\nadd.u32 %r2,%r2,1;\n"
                "setp.lt.u32 %p3,%r2,%r0;\n@%p3 bra L;" TAIL,
           &out);
@@ -211,7 +211,7 @@ static void a_loop_that_is_entered_twice_is_one_of_one_entry(void **state)
     lw_buffer_fini(&out);
 }
 
-/* Each of @count blocks continues to the next two, and to every one from where it began. */
+/* Each of @count blocks branches to the next two blocks, and to every block from its own start on. */
 static void whirl(struct lw_buffer *text, unsigned count)
 {
     lw_buffer_init(text);
@@ -244,7 +244,7 @@ static void too_many_jumps_into_loops_are_refused_by_name(void **state)
     lw_buffer_fini(&text);
 }
 
-/* The class that the analysis gives a register. */
+/* The class that the analysis determines for a register. */
 static void expect_class(const struct lw_buffer *out, const char *line)
 {
     char text[80];
@@ -271,16 +271,16 @@ static void registers_are_uniform_affine_or_varying(void **state)
           "st.global.u32 [%rd1],%r15;" TAIL, &out);
     expect_class(&out, "%r3: affine, s*tid.y"); /* n may be anything */
     expect_class(&out, "%r4: affine, -12*tid.x + s*tid.y");
-    expect_class(&out, "%rd2: affine, 4*tid.x"); /* a block is not so large that this could wrap */
+    expect_class(&out, "%rd2: affine, 4*tid.x"); /* a block has too few threads for this value to wrap */
     expect_class(&out, "%rd3: affine, -48*tid.x + s*tid.y, if no index wraps");
     expect_class(&out, "%r6: affine, 4*tid.x + s*tid.y");
     expect_class(&out, "%r7: affine, 4*tid.x");
     expect_class(&out, "%p3: uniform"); /* the difference is n */
-    expect_class(&out, "%p4: varying"); /* but where it wraps depends on the lane */
+    expect_class(&out, "%p4: varying"); /* the value wraps at a point that depends on the lane */
     expect_class(&out, "%r8: varying");
     expect_class(&out, "%r9: varying");
-    expect_class(&out, "%r10: varying"); /* 3 or 4 * tid.x + 4, by lane */
-    expect_class(&out, "%r11: varying"); /* lanes leave the loop in different rounds */
+    expect_class(&out, "%r10: varying"); /* 3 or 4 * tid.x + 4, depending on the lane */
+    expect_class(&out, "%r11: varying"); /* lanes leave the loop in different iterations */
     expect_class(&out, "%r13: varying");
     lw_buffer_fini(&out);
 }
@@ -313,7 +313,7 @@ static void more_than_sixteen_nested_regions_save_registers_of_outer_ones(void *
     lw_put(&text.sink, TAIL);
     if (ptx_translate("t.ptx", text.text, text.size, NULL, &object, &err) != LW_OK)
         fail_msg("%s", err.text);
-    /* the innermost is an arm that needs none */
+    /* the innermost region is a side that needs no barrier */
     assert_int_equal(count_op(object, ISA_BSSY), 17);
     assert_int_equal(count_op(object, ISA_BSYNC), 17);
     assert_int_equal(count_op(object, ISA_V_MOV_TAKE_B), 1);
@@ -345,7 +345,7 @@ static void regions_inside_64_others_have_no_barrier(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Takes one instruction of this kind away after layout; the verifier must notice. */
+/* Remove one instruction of this kind after layout. The verifier must report it. */
 static enum lw_status verify_without(const char *text, enum isa_op op, struct lw_error *err)
 {
     struct ptx_job *job = calloc(1, sizeof *job);
@@ -387,7 +387,7 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     static const char loop[] = HEAD
         "mov.u32 %r2,0;\nL: ld.global.u32 %r3,[%rd1];\nsetp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\n"
         "ld.u32 %r2,[%rd1];\nC: add.u32 %r2,%r2,3;\nsetp.lt.u32 %p5,%r2,%r1;\n@%p5 bra L;" TAIL;
-    static const char nest[] = HEAD /* the inner loop is left to the outer one's latch */
+    static const char nest[] = HEAD /* an exit of the inner loop goes to the latch of the outer loop */
         "mov.u32 %r2,0;\nO: mov.u32 %r5,0;\nL: ld.global.u32 %r3,[%rd1];\n"
         "setp.lt.u32 %p3,%r3,5;\n@%p3 bra C;\nadd.u32 %r2,%r2,1;\nsetp.eq.u32 %p7,%r3,9;\n"
         "@%p7 bra X;\nC: add.u32 %r5,%r5,1;\nsetp.lt.u32 %p5,%r5,%r1;\n@%p5 bra L;\n"
@@ -409,7 +409,8 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(nest, ISA_BBREAK, &err), LW_ESTATE);
 }
 
-/* Regions that have the end of others inside: (region, block) pairs. How many are left out. */
+/* Regions that contain the end of other regions, as (region, block) pairs. The result is the number of dropped
+ * regions. */
 static unsigned left_out(const uint32_t (*inside)[2], unsigned pairs, const uint32_t *joins,
                          unsigned regions, uint64_t *which)
 {
@@ -464,7 +465,7 @@ static void regions_with_lanes_that_could_wait_for_each_other_are_left_out(void 
     /* regions 0 and 1 overlap without nesting: the smaller one is dropped; region 2 follows both */
     assert_int_equal(left_out(two, LW_COUNT_OF(two), joins, 3, &which), 1);
     assert_int_equal(which, 2);
-    /* 0 has the end of 1, that of 2, that of 0; region 3 only leads there */
+    /* region 0 contains the end of 1, 1 that of 2, and 2 that of 0; region 3 only leads to them */
     assert_int_equal(left_out(three, LW_COUNT_OF(three), joins, 4, &which), 1);
     assert_int_equal(which & 8, 0);
 }

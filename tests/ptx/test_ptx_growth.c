@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Growth of translation time with the size of the text: four times the text takes about four times as long, or
- * sixteen times if loops are nested or a loop has many exits. Shapes whose time was once cubic are included.
- * Measured is processor time, the least of several translations, so that it takes a machine much slower for one
- * size than for the other, three times running, to fail for nothing.
+ * Tests how translation time grows with the size of the text. Four times the text may take about four times as long,
+ * or sixteen times if loops are nested or a loop has many exits. The test includes code shapes whose time was once
+ * cubic. It measures CPU time and takes the least of several translations. To fail without a reason, the host would
+ * have to be much slower for one size than for the other in three consecutive measurements.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@ static const char head[] =
     "ld.param.u32 %r9, [m];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"
     "add.s64 %rd1, %rd1, %rd2;\nmov.u32 %r2, 0;\nld.global.u32 %r4, [%rd1];\n";
 static const char tail[] = "st.global.u32 [%rd1], %r2;\nret;\n}\n";
-/* an arm that is not worth a guard */
+/* a side that is too large for if-conversion */
 #define ARM "add.u32 %%r2, %%r2, 9;\nst.global.u32 [%%rd1], %%r2;\nld.volatile.global.u32 %%r4, [%%rd1];\n"
 
 static void nested_ifs(struct lw_sink *s, unsigned n)
@@ -60,7 +60,7 @@ static void nested_uniform_loops(struct lw_sink *s, unsigned n)
     loops(s, n, "%r9");
 }
 
-/* Each round of each loop may be the last of all. */
+/* Each iteration of each loop may be the last one of all loops. */
 static void exits_from_nested_loops(struct lw_sink *s, unsigned n)
 {
     for (unsigned i = 0; i < n; i++)
@@ -108,7 +108,7 @@ static void one_straight_line(struct lw_sink *s, unsigned n)
         lw_put(s, "mad.lo.u32 %r2, %r2, %r4, %r9;\nxor.b32 %r4, %r4, %r2;\n");
 }
 
-/* Kernels in addition to the one that the head begins and the tail ends, each with variables of the same
+/* Kernels in addition to the one that the head begins and the tail ends. Each kernel has variables with the same
  * names. */
 static void kernels_in_a_file(struct lw_sink *s, unsigned n)
 {
@@ -172,12 +172,12 @@ static void check_growth(const char *name, void (*shape)(struct lw_sink *, unsig
         (void)state;                                                                          \
         check_growth(#shape, shape, n, limit);                                                \
     }
-/* cubic would be 64 times as long, square 16 times */
+/* cubic growth would be 64 times as long, quadratic growth 16 times */
 GROWS(kernels_in_a_file, 2000, 8)
 GROWS(nested_ifs, 1000, 9)
 GROWS(nested_ifs_with_else, 1000, 9)
 GROWS(nested_divergent_loops, 400, 25)
-GROWS(exits_from_nested_loops, 125, 40) /* a small one fits in a cache; 27 on a busy machine */
+GROWS(exits_from_nested_loops, 125, 40) /* the small text fits into a cache; on a busy host the ratio reaches 27 */
 GROWS(nested_uniform_loops, 400, 50) /* 42 there; 10 in instructions */
 GROWS(branches_to_one_label, 3000, 9)
 GROWS(breaks_out_of_one_loop, 1500, 25)
@@ -198,7 +198,7 @@ static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void *
     lw_put(&text.sink, tail);
     assert_int_equal(ptx_translate("growth.ptx", text.text, text.size, NULL, &object, &err),
                      LW_EUNSUPP);
-    /* with the line of the innermost that is too deep */
+    /* the message names the line of the innermost loop that is nested too deeply */
     const char *location = strstr(err.text, "growth.ptx:");
 
     assert_non_null(location);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* If-conversion: which sides of divergent branches become guarded instructions. prop_ptx and prop_ptx_eval test
+/* Tests if-conversion: which sides of divergent branches become guarded instructions. prop_ptx and prop_ptx_eval test
  * the results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -61,7 +61,7 @@ static void accesses_of_an_arm_get_its_guard(void **state)
 static void what_only_the_arm_reads_needs_no_guard(void **state)
 {
     (void)state;
-    /* the sum lives on, the product does not */
+    /* the sum is live after the branch, the product is not */
     is_straight(KERNEL("@%p1 bra J;\nmul.lo.u32 %r4,%r2,%r2; add.u32 %r3,%r3,%r4;\n"),
                 "\n    v_mul_u32");
     is_straight(KERNEL("@%p1 bra J;\nmul.lo.u32 %r4,%r2,%r2; add.u32 %r3,%r3,%r4;\n"),
@@ -71,7 +71,7 @@ static void what_only_the_arm_reads_needs_no_guard(void **state)
 static void what_lives_from_round_to_round_keeps_the_guard(void **state)
 {
     (void)state;
-    /* read in the arm alone, but by its next round */
+    /* only the side itself reads the value, but in its next iteration */
     struct lw_buffer out;
 
     code_of(KERNEL("mov.u32 %r4,0; mov.u32 %r5,0;\nL: shr.u32 %r6,%r2,%r5; and.b32 %r6,%r6,1; setp.eq.u32 %p2,%r6,0;\n"

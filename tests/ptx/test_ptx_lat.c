@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LAT barriers (ptx_options.lat_barriers): where they are put, and that nothing else changes. U1 and U2 are unit tests of
- * dwr.md 16.1; the fragment is listing 1 of the paper. */
+/* Tests LAT barriers (ptx_options.lat_barriers): the positions at which the translator inserts them, and that no
+ * other code changes. U1 and U2 are unit tests of dwr.md 16.1. The code is listing 1 of the paper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static bool is_lat(const struct isa_insn *insn)
     }
 }
 
-/** The mnemonics of an object, a space between them. */
+/** Return the mnemonics of an object, separated by spaces. */
 static void names(const struct isa_object *object, char *out, size_t size)
 {
     *out = '\0';
@@ -56,7 +56,8 @@ static void names(const struct isa_object *object, char *out, size_t size)
         snprintf(out + strlen(out), size - strlen(out), "%s%s", i == 0 ? "" : " ", isa_op_info((enum isa_op)insn_of(object, i).op)->mnemonic);
 }
 
-/** Each LAT, and nothing else, has a barrier right before it, without a guard. The rest is @plain's code. How many there are. */
+/** Check that each LAT has a barrier without a guard immediately before it, that no other instruction has one, and
+ *  that all other code equals @plain. Return the number of LATs. */
 static unsigned check(const struct isa_object *plain, const struct isa_object *with)
 {
     unsigned barriers = 0;
@@ -80,8 +81,8 @@ static unsigned check(const struct isa_object *plain, const struct isa_object *w
     return barriers;
 }
 
-/* Its parameter loads are operands of the constant bank here, and the branch a guarded exit: eight instructions, ten with
- * barriers before the load and the store. The listing, which is PTX, has 9 and 11. */
+/* Here parameter loads are operands of the constant bank, and the branch is a guarded exit. The code therefore has
+ * eight instructions, and ten with barriers before the load and the store. The PTX of the listing has 9 and 11. */
 static const char fragment[] = HEAD
     ".entry k(.param .u64 p, .param .s32 n) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<5>; .reg .b16 %rh<4>;\n"
@@ -105,7 +106,7 @@ static void u1_the_fragment_of_listing_1(void **state)
     isa_object_destroy(with);
 }
 
-/* The loop begins with a load, and so does what the branch over it leads to. */
+/* The loop begins with a load, and so does the target of the branch that skips the loop. */
 static const char targets[] = HEAD
     ".entry k(.param .u64 p, .param .u32 n) {\n"
     ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %rd<5>;\n"
@@ -156,8 +157,8 @@ static void other_accesses_have_none(void **state)
     isa_object_destroy(with);
 }
 
-/* What the register allocator puts into local memory and takes from there has barriers, too, and they stay next to their
- * accesses: the allocator knows of none. */
+/* Spills of the register allocator to local memory have barriers, too. The barriers remain next to their accesses,
+ * although the allocator does not know of barriers. */
 static void spills_have_barriers(void **state)
 {
     char text[8192];

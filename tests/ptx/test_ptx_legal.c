@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions are PTX: tests/ptx/ptx_legal.txt has the answers of another assembler. */
+/* Tests which instructions are legal PTX. tests/ptx/ptx_legal.txt has the answers of NVIDIA's assembler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static bool takes(const char *version, const char *target, const char *insn, cha
     return good;
 }
 
-/* Lines of @name: "+ insn", or with @placed "+ version target insn". */
+/* Read the lines of @name: "+ insn", or with @placed "+ version target insn". */
 static void compare(const char *name, bool placed)
 {
     const char *dir = getenv("srcdir");
@@ -80,8 +80,8 @@ static void what_a_module_may_use_follows_its_version_and_target(void **state)
     compare("ptx_since.txt", true);
 }
 
-/* A row of ptx_ops.def with a rule has a line in docs/reference/ptx-support.md's list, which has no others, and an
- * example that the other assembler takes. */
+/* Each row of ptx_ops.def with a rule has a line in the list of docs/reference/ptx-support.md, and an example that
+ * NVIDIA's assembler accepts. The list has no other lines. */
 static void instructions_are_documented_and_verified(void **state)
 {
     static const struct {
@@ -109,7 +109,8 @@ static void instructions_are_documented_and_verified(void **state)
     end = strstr(list, "\n\n");
     assert_non_null(end);
     *end = '\0';
-    for (char *p = list; *p != '\0'; p++) /* one blank around each; brx.idx and cvt.pack are forms */
+    /* a name has one blank on each side; brx.idx and cvt.pack are forms of an opcode */
+    for (char *p = list; *p != '\0'; p++)
         *p = *p == '\n' || *p == '.' ? ' ' : *p;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         bool here = strcmp(ops[i].rule, "none") != 0, told = false, shown = false;
@@ -122,7 +123,8 @@ static void instructions_are_documented_and_verified(void **state)
             shown |= strchr(". \n", p[length + 3]) != NULL;
         for (char *p = since; !shown && (p = strstr(p, ops[i].name)) != NULL; p++)
             shown |= p[-1] == ' ' && strchr(". \n", p[length]) != NULL;
-        /* these need a declaration, too: tests/ptx/test_ptx_call.c, tests/ptx/test_ptx_texture.c */
+        /* these instructions need a declaration as well; tests/ptx/test_ptx_call.c and tests/ptx/test_ptx_texture.c
+         * test them */
         shown |= strcmp(ops[i].name, "brx") == 0 || strcmp(ops[i].name, "tex") == 0;
         supported += here;
         if (told != here || (here && !shown)) {

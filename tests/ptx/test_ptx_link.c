@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Linked modules, rare forms of PTX syntax, and code that needs 32 lanes, run on the machine. */
+/* Tests linked modules, rare forms of PTX syntax, and code that needs 32 lanes. The code runs on the machine. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,8 +15,8 @@
 #define HEAD ".version 7.8\n.target sm_80\n.address_size 64\n"
 #define MAX_WORDS 128
 
-/* Runs kernel k of the modules with one block of @threads at width @width; k's parameter is the
- * memory that @got is read from. Returns what went wrong, or "". */
+/* Run kernel k of the modules with one block of @threads at width @width. The parameter of k is the memory from which
+ * @got is read. Return an error message, or "". */
 static const char *run(const char *const *texts, unsigned count, unsigned width, unsigned threads,
                        uint32_t *got, struct lw_error *err)
 {
@@ -40,7 +40,7 @@ static const char *run(const char *const *texts, unsigned count, unsigned width,
     config.arena_bytes = 1 << 26;
     config.warp_width = width;
     if (ptx_translate_all(sources, count, NULL, &object, err) != LW_OK ||
-        isa_object_write(object, &file, &size, err) != LW_OK || /* so that gdb can have it */
+        isa_object_write(object, &file, &size, err) != LW_OK || /* the file is written so that gdb can debug it */
         emu_machine_create(&config, &machine, err) != LW_OK ||
         emu_program_load(machine, object, &program, err) != LW_OK ||
         emu_alloc(machine, MAX_WORDS * sizeof *got, "out", 0, &out, err) != LW_OK ||
@@ -154,7 +154,7 @@ static void clashes_and_missing_names_are_refused(void **state)
             "a.ptx:6: the alias 'f' is of 'g', which has no body here");
 }
 
-/* Text as clang writes it of OpenCL C: no .func is .extern or .visible. */
+/* Text as clang writes it for OpenCL C: no .func is .extern or .visible. */
 #define OPENCL ".version 3.2\n.target sm_35, texmode_independent\n.address_size 64\n"
 static void functions_of_opencl_c_are_found_by_name(void **state)
 {
@@ -181,7 +181,7 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     (void)state;
     gives(texts, 3, want, 4);
     gives(back, 3, want, 4);
-    /* one that another language declares, too, but not one that is static there */
+    /* a name that another module declares, too, but not a name that is static in that module */
     refuses(HEAD ".func f ();\n.entry k() { call.uni f; ret; }\n", OPENCL ".func f () { ret; }\n",
             "a.ptx:5: call to f: the function is declared, but this module does not define it: link "
             "it with the one that does, or define it in the source");
@@ -206,7 +206,7 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     assert_string_equal(run(two, 3, 32, 1, got, &err),
                         "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
                         "give them different names");
-    /* a visible one is another definition, a weak one yields */
+    /* a visible function is a second definition; a weak one is replaced */
     static const char *const visible[] = { two[0], two[1],
                                            HEAD "\n.visible .func f () { ret; }\n" };
     assert_string_equal(run(visible, 3, 32, 1, got, &err),
@@ -267,7 +267,7 @@ static void literals_have_every_form(void **state)
     static const char *const texts[] = {
         KERNEL("mov.u32 %r1, 0b1101; mov.u32 %r2, 0777U; mov.f32 %f1, 2.5; mov.b32 %r3, %f1;\n"
                "mov.f64 %g1, 1e3; cvt.rzi.u32.f64 %r4, %g1; add.f32 %f2, %f1, 0F3f800000;"),
-        /* the ends of lines of other systems, comments in odd places, none at the end */
+        /* line ends of other systems, comments at unusual positions, and no line end at the end of the file */
         ".version 7.8\r\n.target sm_80 // t\r\n.address_size/* here */64\r\n"
         ".visible/*a*/.entry/*b*/k/*c*/(/*d*/.param .u64 out/*e*/)\r\n{ .reg .b64 %d<2>;\r\n"
         ".reg .b32 %r<3>; ld.param.u64 /* [ */ %d0 , [ out ] ;\r\nmov.u32 %r1, /* ; */ 9 ;// ;\r\n"
@@ -360,7 +360,7 @@ static void kernels_of_32_lanes_do_not_run_on_narrow_warps(void **state)
         assert_non_null(strstr(err.text, "32"));
         assert_null(strstr(err.text, "stopped"));
     }
-    for (unsigned i = 0; i < 2; i++) { /* 64: two warps of 32 side by side */
+    for (unsigned i = 0; i < 2; i++) { /* width 64: two virtual warps of 32 lanes in one warp */
         assert_string_equal(run(texts, 1, wide[i], 64, got, &err), "");
         for (unsigned t = 0; t < 64; t++)
             assert_int_equal(got[t], (t % 32 == 0 ? t : t - 1) * 100 + t % 32 + 32);
@@ -463,8 +463,8 @@ static void functions_that_are_not_visible_may_share_a_name(void **state)
     gives(texts, 2, want, 2);
 }
 
-/* If a kernel, or a function or variable that it uses, is refused, the other kernels are translated. The
- * object, also when read from a file, gives the reason. */
+/* If a kernel, or a function or variable that it uses, is refused, the translator still translates the other kernels.
+ * The object states the reason, also after it was read from a file. */
 static void refusals_are_of_the_kernels_that_have_them(void **state)
 {
 #define GOOD ".entry good() { call fine; ret; }\n"

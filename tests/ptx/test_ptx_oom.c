@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For every n the n-th allocation fails: the result is LW_ENOMEM, never a crash or a leak (the sanitizer build
- * detects leaks). Linked with --wrap for the allocators.
+ * For every n the n-th allocation fails. The result must be LW_ENOMEM, never a crash or a leak. The sanitizer build
+ * detects leaks. The program is linked with --wrap for the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 
-static long countdown = -1; /* allocations until the one that fails; negative: none does */
+/* number of allocations until the one that fails; a negative number means that no allocation fails */
+static long countdown = -1;
 
 static bool fails(void)
 {

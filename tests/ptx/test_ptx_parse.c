@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PTX reader and instruction selection: accepted texts, refused texts and their messages. */
+/* Tests the PTX reader and instruction selection: accepted texts, refused texts and their messages. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -324,7 +324,7 @@ static void refusals_name_line_construct_and_reason(void **state)
 }
 
 /* An unsupported feature in one kernel prevents only that kernel from running. */
-/* Lines of the compiler's source: of the file that .loc names, and where it was inlined. */
+/* Lines of the compiler's source: of the file that .loc names, and of the call into which the code was inlined. */
 static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
 {
 #define SOURCE(body)                                                                              \
@@ -344,7 +344,7 @@ static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
                  "{ // callseq {\n.loc 2 12 7, function_name b, inlined_at 2 40 5\nfoo;\n}\n"),
           "/opt/sdk/group.h:12: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
           "(inlined at dir/k.cu:9; line 10 of its PTX)" },
-        /* the line before a function is not of it, and that of its head is its first */
+        /* the line before a function does not belong to it; the line of its head is its first line */
         { SOURCE(".loc 1 5 3\n") ".visible .entry k()\n{\n.loc 1 31 1\nret;\n}\n",
           "dir/k.cu:31: 'k' has two bodies (line 11 of its PTX)" },
         { SOURCE(".loc 1 5 3\n") ".global .wrong x;\n", "dir/k.cu: " },
@@ -419,7 +419,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
     }
 }
 
-/* Rows that are not full end in zeros, whatever follows them. */
+/* Incomplete rows end in zeros, whatever follows them. */
 static void rows_of_initialisers_lie_where_they_belong(void **state)
 {
     static const char text[] = HEAD
@@ -467,7 +467,8 @@ static void every_truncation_is_answered_and_never_crashes(void **state)
         for (size_t n = 0; n < size; n++) {
             struct isa_object *object = NULL;
             struct lw_error err = { LW_OK, "" };
-            char *exact = malloc(n + 1); /* its end is the end of the block: overruns show */
+            /* the text ends at the end of the allocation, so that the sanitizer detects overruns */
+            char *exact = malloc(n + 1);
 
             assert_non_null(exact);
             memcpy(exact + 1, text, n);
@@ -508,7 +509,7 @@ static void the_syntax_of_compilers_is_read(void **state)
     assert_int_equal(k->params[4].offset, 40);
     assert_string_equal(object->files[1], "features.cl");
     assert_string_equal(object->files[2], "include/part.h");
-    assert_int_equal(k->line, 11); /* the first .loc that an instruction has */
+    assert_int_equal(k->line, 11); /* the first .loc of an instruction */
     isa_object_destroy(object);
     free(text);
 }
@@ -655,7 +656,7 @@ static void modifiers_of_floats_are_preserved(void **state)
     print(object, &out);
     assert_non_null(strstr(out.text, "v_add_f32.rz.ftz.sat"));
     assert_non_null(strstr(out.text, "v_fma_f32.rm v"));
-    assert_non_null(strstr(out.text, ", -v")); /* neg is a source modifier now */
+    assert_non_null(strstr(out.text, ", -v")); /* neg has become a source modifier */
     assert_null(strstr(out.text, "v_neg_f32"));
     lw_buffer_fini(&out);
     isa_object_destroy(object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Translated PTX on the machine: instructions that compilers of OpenCL C rarely write. */
+/* Tests translated PTX on the machine: instructions that compilers of OpenCL C rarely write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void ok(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/* Runs kernel k(out, extra) with 96 threads; results, 16 words a thread, in `words`. */
+/* Run kernel k(out, extra) with 96 threads. `words` gets the results, 16 words for each thread. */
 static void run(const char *body, unsigned width)
 {
     struct emu_config config;
@@ -161,7 +161,7 @@ static void generic_addresses_reach_every_space(void **state)
 static void scalar_loads_keep_their_offsets(void **state)
 {
     (void)state;
-    /* Enough uniform arithmetic after the loads that they go to the scalar unit. */
+    /* Enough uniform arithmetic follows the loads, so that it moves to the scalar unit. */
     run("mov.u64 %d8,primes; add.s64 %d8,%d8,4;\n"
         "ld.const.u32 %r1,[%d8+-4]; ld.const.u32 %r2,[%d8+8]; ld.const.u32 %r3,[%d8];\n"
         "cvt.u64.u32 %d1,%r1; cvt.u64.u32 %d2,%r2; cvt.u64.u32 %d3,%r3;\n"
@@ -300,7 +300,7 @@ static void predicate_logic_matches(void **state)
     }
 }
 
-/* More values than registers and more predicates than there are, all still right. */
+/* More values and more predicates than there are registers. All results are correct. */
 static void spilled_values_come_back(void **state)
 {
     enum { N = 300, PREDICATES = 12 };
@@ -365,8 +365,8 @@ static void malloc_and_free_are_those_of_the_machine(void **state)
     }
 }
 
-/* Operations that make a low word of low words, one after the other; then the same with the high
- * word read at the end, by a shift. */
+/* Operations that compute a low word from low words, one after the other. Then the same, but a shift reads the high
+ * word at the end. */
 #define LOW_WORDS                                                                              \
     "cvt.u64.u32 %d2,%r0; ld.param.u64 %d3,[extra]; mad.lo.u64 %d4,%d2,%d3,%d2; neg.s64 %d5,%d4;\n" \
     "add.s32 %r1,%r0,0x80000000; mul.wide.s32 %d6,%r1,%r0; mad.wide.u32 %d6,%r1,3,%d6;\n"           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which instructions are translated to the scalar unit, and where that is not allowed (MACHINE 3). prop_ptx
+/* Tests which instructions are translated to the scalar unit, and where this is not permitted (MACHINE 3). prop_ptx
  * tests the results of the code. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +17,9 @@
     ".reg .pred %p<9>; .reg .b32 %r<20>; .reg .b64 %rd<9>; .reg .f32 %f<4>;\n"               \
     "ld.param.u64 %rd1,[p]; ld.param.u32 %r1,[n]; mov.u32 %r2,%tid.x;\n" body "\nret; }\n"
 
-/* The places that scalar instructions have: a string with a letter for each instruction of
- * the kernel. s: a scalar one, S: a scalar branch, |: bssy, /: bsync, b: a branch, x: exit, v:
- * others; pointers set up at the entry are left out. */
+/* Return a string with a letter for each instruction of the kernel: s a scalar instruction, S a scalar branch, |
+ * bssy, / bsync, b a branch, x exit, v another instruction. Instructions that compute pointers at the entry are
+ * omitted. */
 static void shape(const char *text, bool no_scalar, char *out, size_t size)
 {
     struct isa_object *object;
@@ -60,7 +60,7 @@ static void is_shaped(const char *text, const char *want)
     assert_null(strpbrk(got, "sS"));
 }
 
-/* Three scalar instructions that the end of the kernel needs. */
+/* Emit three scalar instructions whose results the end of the kernel needs. */
 #define COUNT(l, r, p)                                                                       \
     "mov.u32 " r ",0;\n" l ": add.u32 " r "," r ",1; setp.lt.u32 " p "," r ",%r1;\n@" p " bra " l ";\n"
 #define USE(r) "add.u32 %r2,%r2," r ";\n"
@@ -86,7 +86,8 @@ static void nothing_is_written_in_a_divergent_region(void **state)
 static void nothing_is_written_in_a_loop_that_lanes_leave_apart(void **state)
 {
     (void)state;
-    /* the inner loop is uniform, the outer one's exit is not: all of it, up to the bsync */
+    /* the inner loop is uniform but the exit of the outer one is divergent, so that no instruction up to the bsync is
+     * scalar */
     is_shaped(KERNEL("mov.u32 %r7,0;\nO:\n" COUNT("L", "%r5", "%p5") "add.u32 %r7,%r7,%r5;\n"
                      "setp.lt.u32 %p2,%r7,%r2; @%p2 bra O;\n" COUNT("M", "%r6", "%p6") USE("%r6") STORE),
               "vv|vvvbvvb/sssSvvx");
@@ -111,7 +112,7 @@ static void nothing_is_written_after_a_barrier_for_some_lanes(void **state)
     (void)state;
     is_shaped(KERNEL("setp.lt.u32 %p2,%r2,7; @%p2 bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvvvvbvvx");
-    /* the same for lanes that name different members; at a full mask no lanes diverge */
+    /* the same for lanes that name different members; with a full mask no lanes diverge */
     is_shaped(KERNEL("bar.warp.sync %r2;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE), "vvvvvbvvx");
     is_shaped(KERNEL("bar.warp.sync -1; bar.sync 0;\n" COUNT("L", "%r5", "%p5") USE("%r5") STORE),
               "vvvsssSvvx");
@@ -134,7 +135,7 @@ static void nothing_is_written_after_a_call_nor_in_a_function(void **state)
 static void values_of_a_divergent_loop_are_divergent_after_it(void **state)
 {
     (void)state;
-    /* %r5 counts in all lanes alike, but they leave with different counts */
+    /* %r5 has the same value in all lanes of an iteration, but lanes leave with different values */
     is_shaped(KERNEL("mov.u32 %r5,0;\nL: add.u32 %r5,%r5,1; setp.lt.u32 %p1,%r5,%r2; @%p1 bra L;\n"
                      "mov.u32 %r6,0;\nM: add.u32 %r6,%r6,1; setp.lt.u32 %p2,%r6,%r5; @%p2 bra M;\n"
                      USE("%r6") STORE),
@@ -151,7 +152,7 @@ static void lanes_that_exit_leave_the_others_together(void **state)
 static void loads_are_scalar_where_nobody_stores(void **state)
 {
     (void)state;
-    /* loads of constants and of memory that the language declares read-only, not of other memory */
+    /* loads of constants and of memory that PTX declares read-only become scalar, loads of other memory do not */
     is_shaped(KERNEL("mul.wide.u32 %rd2,%r1,4; mov.u64 %rd3,table; add.s64 %rd4,%rd3,%rd2;\n"
                      "ld.const.u32 %r5,[%rd4]; setp.lt.u32 %p1,%r5,%r1; @%p1 bra E;\n"
                      "add.u32 %r2,%r2,1;\nE:\n" STORE), "svsssssssSvvx");
@@ -160,7 +161,7 @@ static void loads_are_scalar_where_nobody_stores(void **state)
                      "ld.u32 %r2,[%rd1];\nE:\n" STORE), "vsvsssssvv|bv/vx");
 }
 
-/* More live uniform values than there are scalar registers and predicates. */
+/* More uniform values are live than there are scalar registers and predicates. */
 static void what_does_not_fit_remains_on_vectors(void **state)
 {
     struct lw_buffer text;

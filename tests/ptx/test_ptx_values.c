@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values of variables in optimised code: clang's debug output becomes notes in the PTX, notes become locations,
- * and no instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
+ * Tests the values of variables in optimised code. clang's debug output becomes notes in the PTX, and the notes
+ * become locations. No instruction changes. tests/debug/prop_values.c compares the values with those of -O0.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -73,7 +73,7 @@ static void assert_same_text(const struct isa_object *a, const struct isa_object
     assert_memory_equal(a->text, b->text, a->text_count * sizeof *a->text);
 }
 
-/* Locations of the first variable of this name in the object; 0: it has none. */
+/* Return the locations of the first variable of this name in the object; 0 if it has none. */
 static unsigned locations_of(const struct isa_object *object, const char *name)
 {
     for (uint32_t i = 0; object->debug != NULL && i < object->debug->die_count; i++) {
@@ -199,7 +199,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
                              "\t//lw.value d 5 - () 0f3FC00000\n"
                              "\t//lw.value e 6 - (DW_OP_LLVM_arg, 0, DW_OP_LLVM_arg, 1, DW_OP_mul) %r5 %r3\n}\n");
     free(ptx);
-    /* a register more than the dump has: nothing is said */
+    /* one register more than in the dump: the translator adds no location */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
     ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
@@ -287,7 +287,7 @@ static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
     free(dump);
 }
 
-/* Wrong notes in a text have at most the effect that they are ignored. */
+/* Wrong notes in a text are ignored, and have no other effect. */
 static void hostile_notes_change_no_instruction(void **state)
 {
     static const char *const junk[] = {
@@ -395,7 +395,7 @@ static void words_of_a_dump_are_one_write(void **state)
             if (put(STDERR_FILENO, said[i], strlen(said[i])) != (ssize_t)strlen(said[i]))
                 _exit(1);
         if (loaded != NULL)
-            dlclose(loaded); /* as at the end of a program */
+            dlclose(loaded); /* the state at the end of a program */
         _exit(put == NULL);
     }
     close(pair[1]);
@@ -461,7 +461,7 @@ static void expressions_have_pieces_in_memory_values_and_gaps(void **state)
     at = 0;
     assert_true(isa_expression_next(by_zero, sizeof by_zero, &at, &reader, &piece));
     assert_int_equal(piece.kind, ISA_PIECE_MISSING);
-    /* any bytes: an answer or none, never more */
+    /* for any bytes the result is an answer or none; the function never reads past the end */
     for (uint64_t n = 0; n < 20000; n++) {
         uint8_t bytes[24];
         uint64_t seed = n * UINT64_C(0x9e3779b97f4a7c15);

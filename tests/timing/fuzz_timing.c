@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of GPU models: for any input, as a file and as an assignment, the result is a model within its ranges
- * or one error message. A printed model is read back as the same model. Under clang -fsanitize=fuzzer this is
- * libFuzzer's target; alone it runs the files it is given, or with no file mutations of the shipped machines:
+ * Fuzzing of GPU models. For any input, as a file and as an assignment, the result must be a model within its ranges
+ * or one error message. A printed model must be read back as the same model. Under clang -fsanitize=fuzzer this is
+ * the target of libFuzzer. As a program of its own it runs the files on its command line, or with no file mutations
+ * of the shipped models:
  *
  *     fuzz_timing [-s SEED] [-n RUNS] [FILE...]
  */
@@ -96,7 +97,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* A file of a few lines of the table, some of them wrong. */
+/* Create a file of a few lines of the table, some of them wrong. */
 static size_t make(uint64_t *random, char *text, size_t room)
 {
     static const char *const wrong[] = {"0",  "-1", "4294967296", "true", "[1]", "{a: 1}", "\"3\"",

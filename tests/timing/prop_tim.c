@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shipped timing model against the reference: random kernels on random machines take the same cycles and
- * give the same counters, memory and state, wherever the shipped one is stopped on its way, with a trace of
- * some cycles or without. The stall reasons of every issue slot sum to the cycles. Half of them have tags, of
- * which some machines make use; where none does, all but the counters of tags is as without. LW_SEED repeats
- * one, or with LW_RANDOM_COUNT is the first of so many; that alone sets how many (200).
+ * Tests the shipped timing model against the reference model. Random kernels on random GPU models must take the same
+ * cycles and give the same counters, memory and state. The shipped model may be stopped at any point, and may write a
+ * trace of some cycles. The stall reasons of every issue slot must sum to the cycles. Half of the models have tags,
+ * and some of these use the tags; if a model does not use them, only the counters of tags may differ from a run
+ * without tags. LW_SEED repeats one case. With LW_RANDOM_COUNT it is the first of so many cases. LW_RANDOM_COUNT
+ * alone sets the number of cases (200).
  */
 #include "tests/emu/history/random_kernels.h"
 #include "timing/core/tim_core_priv.h"
@@ -25,7 +26,7 @@ static unsigned power(struct rnd *r, unsigned low, unsigned high)
     return x;
 }
 
-/** Rotation, instructions of several types in a cycle, wait counters, queues of their own, shared caches. */
+/** Draw rotation, instructions of several types per cycle, wait counters, separate queues, and shared caches. */
 static void random_gcn(struct rnd *r, struct tim_config *c)
 {
     c->core_count = between(r, 1, 5);
@@ -98,11 +99,11 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     }
     if (c->daws_on)
         c->lsu_replay = TIM_REPLAY_NONE;
-    if (c->ccws_on || c->daws_on) /* else there is little to be lost */
+    if (c->ccws_on || c->daws_on) /* otherwise little locality is lost */
         c->l1_global = TIM_L1_CACHE;
 }
 
-/** Keys drawn so that they fit each other; most limits are low, so that something waits. */
+/** Draw keys that fit each other. Most limits are low, so that warps often wait. */
 static void random_machine(struct rnd *r, unsigned width, const char *reconv, struct tim_config *c)
 {
     static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
@@ -184,7 +185,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->l1_global = rnd_below(r, 3);
     c->l1_store = rnd_below(r, 2);
     c->l1_coherent = rnd_below(r, 2);
-    if (!c->l1_coherent) /* else there is little to be seen of it */
+    if (!c->l1_coherent) /* otherwise little of the mechanism is visible */
         c->l1_global = TIM_L1_CACHE;
     c->constant_line = power(r, 32, 128);
     c->constant_ways = between(r, 1, 4);
@@ -266,7 +267,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_switch = between(r, 1, 8);
 }
 
-/** Groups of warp slots, and what issues their loads and stores as one. */
+/** Draw groups of warp slots, and dynamic warp resizing for their loads and stores. */
 static void random_groups(struct rnd *r, struct tim_config *c)
 {
     c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
@@ -295,7 +296,7 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->lsu_replay = TIM_REPLAY_NONE;
 }
 
-/** A block scheduler, and groups of blocks that join kernels; tables of few entries, and low costs. */
+/** Draw a block scheduler, and groups of blocks that join kernels, with small tables and low costs. */
 static void random_blocks(struct rnd *r, struct tim_config *c)
 {
     c->kernels_policy = rnd_below(r, 2) ? TIM_BLOCKS_RR : rnd_below(r, TIM_BLOCKS_POLICIES);
@@ -316,7 +317,7 @@ static void random_blocks(struct rnd *r, struct tim_config *c)
     c->kernels_buffer_lane = rnd_below(r, 50);
 }
 
-/** Variable warp sizing, and nothing that does not go with it. LW_MECHANISM=vws: on each machine. */
+/** Draw variable warp sizing, without keys that are incompatible with it. LW_MECHANISM=vws: for each model. */
 static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -353,7 +354,7 @@ static void random_vws(struct rnd *r, unsigned width, struct tim_config *c)
         c->lsu_queue = between(r, 8, 16);
 }
 
-/** Address pre-computation, where nothing of the machine is against it. LW_MECHANISM=la_w: on more machines. */
+/** Draw address pre-computation, if no other key of the model forbids it. LW_MECHANISM=la_w: for more models. */
 static void random_locality(struct rnd *r, struct tim_config *c)
 {
     const char *forced = getenv("LW_MECHANISM");
@@ -386,7 +387,7 @@ static void random_locality(struct rnd *r, struct tim_config *c)
                  c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
 }
 
-/** Registers with tags, and a machine that makes use of them or (*idle) does not. */
+/** Draw registers with tags, and a model that uses the tags or (*idle) does not. */
 static void random_tags(struct rnd *r, struct emu_config *config, struct tim_config *c, bool *idle)
 {
     *idle = false;
@@ -416,26 +417,27 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
 }
 
 struct outcome {
-    bool idle_tags;  /* there are tags, and no machine key uses them */
+    bool idle_tags;  /* registers have tags, and no key of the model uses them */
     uint64_t bare;   /* `counts` without those of tags */
     uint64_t entries, expansions, executed, eager; /* to know that they occur */
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
-    uint64_t joined, ignored, explicit_barriers; /* accesses of packets; LAT barriers; lanes of explicit ones */
+    uint64_t joined, ignored, explicit_barriers; /* accesses of packets, LAT barriers, and lanes of explicit barriers */
     uint64_t gpu[TIM_GPU_COUNT];
-    uint64_t la_w[4]; /* instructions in la_w, those for locality; lines observed and predicted */
+    uint64_t la_w[4]; /* instructions issued by la_w, those issued for locality, and lines observed and predicted */
     uint64_t stale;  /* loads of values that only L1 still had */
-    uint64_t midway; /* the state after some instruction; 0: it never reached it */
+    uint64_t midway; /* hash of the state after some instruction; 0: the run did not reach the instruction */
 };
 
-/** Does the line write to memory? */
+/** Return whether the line writes to memory. */
 static bool writes(const char *line, const char *end)
 {
     return memmem(line, (size_t)(end - line), "st.", 3) != NULL ||
            memmem(line, (size_t)(end - line), "atom.", 5) != NULL;
 }
 
-/** Scalar loads and accesses of shared memory, so that what lgkmcnt counts is mixed; no register is the kernel's. */
+/** Insert scalar loads and accesses of shared memory, so that lgkmcnt counts both kinds. They use no register of the
+ *  kernel. */
 static void scalar_loads(struct rnd *r, struct lw_sink *out)
 {
     lw_put(out, "s_ld.const.b64 s40:41, c[out]\n");
@@ -449,7 +451,8 @@ static void scalar_loads(struct rnd *r, struct lw_sink *out)
         }
 }
 
-/** Is it a load or store of global or local memory, or by a generic address, which may have a LAT barrier? */
+/** Return whether the line is a load or store of global or local memory, or by a generic address, which may have a
+ *  LAT barrier. */
 static bool is_lat(const char *line, const char *end)
 {
     static const char *const names[] = {"ld.global", "ld.local", "ld.generic", "st.global", "st.local", "st.generic"};
@@ -462,9 +465,9 @@ static bool is_lat(const char *line, const char *end)
     return false;
 }
 
-/** Control fields for @in's instructions, which have none, and fences after some that write. Whatever they say, it
- *  is only when instructions issue: barriers are few, so that loads, results and operands to be read meet on one, and
- *  several are waited for. */
+/** Insert control fields for @in's instructions, which have none, and fences after some writes. Control fields only
+ *  determine when instructions issue. Only few barriers are used, so that loads, results and operand reads share
+ *  barriers, and instructions wait for several of them. */
 static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, struct lw_buffer *out)
 {
     const bool has_lats = rnd_below(of_lats, 2);
@@ -475,7 +478,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
     lw_buffer_init(out);
     for (const char *end; *in != '\0'; in = end + 1) {
         end = strchr(in, '\n');
-        bool is_insn = end != in && in[0] != '.' && end[-1] != ':'; /* neither a directive nor a label */
+        bool is_insn = end != in && in[0] != '.' && end[-1] != ':'; /* the line is neither a directive nor a label */
 
         if (end - in > 7 && memcmp(in, ".kernel", 7) == 0)
             begins = true;
@@ -517,13 +520,13 @@ static uint64_t stop_before(const struct emu_engine *engine, uint64_t point, uin
     return engine->ops->instructions(engine) < point && at > point ? point : at;
 }
 
-/** Cores visit all warps in each cycle of the trace's window, and only there. */
+/** Check that cores visit all warps in each cycle of the trace's window, and only in these cycles. */
 static void check_model(const struct tim_engine *e, uint64_t seed)
 {
     bool traced = e->now != 0 && tim_trace_wants(e->trace, e->now - 1);
 
     if (e->trace != NULL && e->now != 0 && e->now - 1 == tim_trace_end(e->trace))
-        return; /* the trace is full: this was its last cycle */
+        return; /* the trace reached its limit, so this was its last cycle */
     for (unsigned c = 0; e->at.phase == TIM_AT_BEGIN && c < e->config.core_count; c++)
         if (e->core[c]->tracing != traced ||
             e->core[c]->quick != (!traced && e->config.issue_dependence != TIM_DEP_VECTOR))
@@ -532,7 +535,7 @@ static void check_model(const struct tim_engine *e, uint64_t seed)
                      (unsigned long long)e->now - 1, traced ? "within" : "outside");
 }
 
-/** Hashes of the counters, all and without those of tags; what occurred. */
+/** Hashes of the counters, with and without those of tags, and the events that occurred. */
 static void take_counts(struct tim_engine *e, struct outcome *out)
 {
     out->counts = tim_counts_hash(&e->base);
@@ -553,7 +556,7 @@ static void take_counts(struct tim_engine *e, struct outcome *out)
     out->bare = tim_counts_hash(&e->base);
 }
 
-/** @tags: with those that are drawn for the seed; else without any. */
+/** @tags: use the tags drawn for the seed, else none. */
 static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
 {
     struct rnd r = {.state = seed}, stops = {.state = seed ^ 77}, fields = {.state = seed ^ 777};
@@ -599,14 +602,15 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         fix_launch(&fix, between(&r, 1, 6), between(&r, 1, 4 * config.warp_width), seed);
         do {
             uint64_t at = UINT64_MAX;
-            if (!reference) /* stopped here and there: that must change nothing */
+            if (!reference) /* the run is stopped at some points, which must change nothing */
                 at = engine->ops->instructions(engine) + 1 + rnd_below(&stops, 3000);
             engine->stop_at = stop_before(engine, point, at);
             uint64_t left = MOST_CYCLES - engine->ops->cycles(engine);
             uint64_t cycles = reference ? left : 1 + rnd_below(&stops, 3000);
             enum lw_status status =
                 tim_engine_run_cycles(engine, cycles < left ? cycles : left, &stop, &err);
-            if (status == LW_EUNSUPP && !machine->kernels_suspend) { /* parents that wait take all room: both must say so */
+            /* waiting parents occupy all slots: both models must report this */
+            if (status == LW_EUNSUPP && !machine->kernels_suspend) {
                 stop.kind = EMU_STOP_BLOCKED;
                 break;
             }
@@ -615,7 +619,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
                 check_model((const struct tim_engine *)engine, seed);
             if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
                 out->midway = emu_hash_state(fix.machine);
-            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: they are compared here */
+            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* the run is long enough: the models are compared here */
                 stop.kind = EMU_STOP_INTERRUPTED;
         } while (stop.kind == EMU_STOP_COUNT || stop.kind == EMU_STOP_NONE);
     }

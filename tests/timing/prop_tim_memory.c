@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory side on random machines under random traffic: each packet is answered exactly once to
- * its core, counters agree with the traffic, and all implementations answer in the same cycles and
- * order with the same counters. Machines, traffic and the seed follow from one number, which is
- * printed. `prop_tim_memory SEED COUNT` runs others.
+ * Tests the memory side of random GPU models under random traffic. Each packet must be answered exactly once to its
+ * core, counters must agree with the traffic, and all implementations must answer in the same cycles and order with
+ * the same counters. Model, traffic and seed follow from one number, which is printed. `prop_tim_memory SEED COUNT`
+ * runs other cases.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,7 +82,7 @@ struct traffic {
     uint64_t seed;
     unsigned pattern;  /* 0: random lines, 1: streams, 2: few lines */
     unsigned rate;     /* per cent of cycles in which a core tries to send */
-    unsigned receive;  /* per cent of cycles in which it takes an answer */
+    unsigned receive;  /* per cent of cycles in which a core accepts an answer */
     unsigned wait;     /* rounds of silence */
     uint64_t position[MOST_CORES];
 };
@@ -114,7 +114,7 @@ static struct tim_packet random_packet(struct traffic *t, const struct tim_confi
 
 struct side {
     struct tim_memory *memory;
-    bool lazy;     /* ticked only in cycles that it asks for */
+    bool lazy;     /* this implementation is ticked only in cycles that it requests */
     uint64_t due;
 };
 
@@ -156,7 +156,7 @@ static uint64_t sum_channels(const struct side *s, const struct tim_config *c, u
     return sum;
 }
 
-/** Counters against the traffic and each other, when all is idle. */
+/** Compare the counters with the traffic and with each other when no packet is outstanding. */
 static int check_counts(uint64_t seed, const struct tim_config *c, const struct side *s,
                         const uint64_t sent[4], uint64_t lanes)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks on the machine `ampere` as shipped, and with keys of a Turing-like one. Expected cycles are published (Huerta et
- * al., MICRO 2025), or computed by hand from docs/reference/timing-core.md.
+ * Microbenchmarks on the model `ampere` as shipped, and with keys of a Turing-like GPU. Expected cycles are published
+ * (Huerta et al., MICRO 2025), or computed by hand from docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
 
-/** One core of this machine, with fetches that never stall issue. */
+/** Create one core of this model, whose fetches never delay an issue. */
 static struct run *ampere_new(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -20,14 +20,14 @@ static struct run *ampere_new(void)
     return r;
 }
 
-/** A kernel whose two warps execute different code after a barrier, each on its own scheduler. */
+/** Create a kernel whose two warps execute different code after a barrier, each on its own scheduler. */
 static const char *const two_ways = "v_s2r v0, %%tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%sexit {wt=0x3f}\nfirst:\nnop {st=15,y}\nnop {st=15,y}\n"
                                     "bar.sync 0 {st=1}\n%s";
 
-/* ---- how often units take instructions ---------------------------------------------------------------- */
+/* ---- issue rates of the units ------------------------------------------------------------------- */
 
-/** Cycles from the first to the eighth of eight instructions in turn. */
+/** Return the cycles from the first to the eighth of eight consecutive instructions. */
 static uint64_t eight(const char *one, const char *other, bool turing)
 {
     struct run *r = ampere_new();
@@ -55,12 +55,12 @@ static void m34_m35_a_unit_of_half_a_warp_takes_an_instruction_in_two_cycles(voi
     assert_int_equal(eight(add, add, true), 14);
     assert_int_equal(eight(add, integer, false), 7);
     assert_int_equal(eight(add, integer, true), 7);
-    assert_int_equal(eight(integer, integer, false), 14); /* integer units are half a warp wide on both */
+    assert_int_equal(eight(integer, integer, false), 14); /* integer units have half the warp width in both models */
 }
 
 /* ---- stall counts and barriers -------------------------------------------------------------------------- */
 
-/** Cycles from a load with @field that hits L1 to the instruction that reads its result. */
+/** Return the cycles from a load with @field that hits L1 to the instruction that reads its result. */
 static uint64_t user_of_load(const char *field)
 {
     struct run *r = ampere_new();
@@ -84,8 +84,9 @@ static void m13_a_user_right_after_a_load_does_not_see_its_barrier(void **state)
     assert_int_equal(user_of_load("wr=0,st=1,y"), 32);
 }
 
-/* With the fields that the assembler fills in (tests/isa/test_control.c): the third needs the second's result after 4 cycles, the load the third's after 5. Moves are
- * integer instructions: as shipped their unit takes one in two cycles. */
+/* The assembler fills in the control fields (tests/isa/test_control.c). The third instruction needs the result of the
+ * second 4 cycles later, and the load that of the third 5 cycles later. Moves are integer instructions, and the
+ * shipped model's integer unit takes one instruction in two cycles. */
 static void m22_an_address_is_ready_a_cycle_later(void **state)
 {
     static const unsigned expected[2][4] = {{0, 2, 6, 11}, {0, 1, 5, 10}};
@@ -116,9 +117,9 @@ static void m23_half_precision_ends_with_the_next_instruction_and_delays_nothing
     run_free(r);
 }
 
-/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15, 19, 23, 27
- * and 31. Each result comes 13 cycles after its address. The first, on barrier 4, is over in 24: then depbar.le issues. Of the five on barrier 1 two are
- * over in 32. */
+/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15,
+ * 19, 23, 27 and 31. Each result comes 13 cycles after its address. The first load, on barrier 4, completes in cycle
+ * 24; then depbar.le issues. Of the five loads on barrier 1 two are complete in cycle 32. */
 static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 {
     static const char *const lists[] = {"0x1c", "0x10", "0"};
@@ -142,8 +143,9 @@ static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 
 /* ---- the arbiter of the memory units ---------------------------------------------------------------------- */
 
-/* W0 issues twelve loads, W1 on another scheduler one in the cycle of the first. Both addresses are there eleven cycles later: W0's leaves
- * first, W1's two cycles after it, and W0's others every four. */
+/* W0 issues twelve loads. W1, on another scheduler, issues one in the cycle of the first. Both addresses are ready
+ * eleven cycles later. The load of W0 leaves first, that of W1 two cycles later, and the other loads of W0 every four
+ * cycles. */
 static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
 {
     struct run *r = ampere_new();
@@ -164,7 +166,8 @@ static void m44_a_load_leaves_between_those_of_another_scheduler(void **state)
     assert_int_equal(modern_cycle(r, 1, 5), first);
     for (unsigned i = 0; i < 12; i++)
         assert_int_equal(modern_cycle(r, 0, w0 + i) - first, i < 5 ? i : 11 + 4 * (i - 5));
-    /* A store's sources are read 12 cycles after issue where nothing is in its way: here it leaves two later. */
+    /* The sources of a store are read 12 cycles after its issue if the store is not delayed. This store leaves two
+     * cycles later. */
     assert_int_equal(modern_cycle(r, 1, 6) - first, 12 + 2);
     run_free(r);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block schedulers, driven by hand: a test launches, ends blocks, and reads which block
- * reached which core in which cycle; no instruction runs. Names are those of the tables of the dynamic
- * parallelism thesis's specification: D, 7.11; L, 8.6 and 8.7; A: of address pre-computation.
+ * Tests kernel management and block schedulers without instructions. A test launches kernels, ends blocks, and reads
+ * which block reached which core in which cycle. The names of tests are those of the tables of two specifications: D
+ * 7.11 and L 8.6 and 8.7 of the dynamic parallelism thesis, and A of address pre-computation.
  */
 #include "tests/timing/tim_run.h"
 #include "timing/grid/tim_blocks_priv.h"
@@ -64,7 +64,7 @@ static void rig_free(struct rig *r)
     free(r);
 }
 
-/** A launch of the host (@by 0) or by a block of @by, from thread @thread of @core. @kernel: 'k' or 'm'. */
+/** Launch by the host (@by 0) or by a block of @by, from thread @thread of @core. @kernel is 'k' or 'm'. */
 static struct tim_launch *launch_shape(struct rig *r, char name, char kernel, unsigned blocks, unsigned x, unsigned y, char by,
                                        unsigned core, unsigned thread, bool group)
 {
@@ -123,7 +123,7 @@ static void ticks(struct rig *r, unsigned count)
         tick(r);
 }
 
-/** Block @linear of @name ends in the next cycle. */
+/** Let block @linear of @name end in the next cycle. */
 static void end(struct rig *r, const struct emu_grid *grid, uint64_t linear)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)
@@ -140,7 +140,7 @@ static void end(struct rig *r, const struct emu_grid *grid, uint64_t linear)
         }
     fail_msg("block %u of %c is on no core", (unsigned)linear, name_of(r, grid));
 }
-/** All that are on cores end. */
+/** Let all blocks on cores end. */
 static void end_all(struct rig *r)
 {
     for (unsigned c = 0; c < r->config->core_count; c++)
@@ -226,7 +226,7 @@ static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_di
     c = launch_shape(r, 'C', 'k', 1, 32, 1, 'K', 0, 3, true);
     assert_null(k->next_group);
     struct tim_launch *m = r->e->grid.launch[1];
-    tick(r); /* M1: K is after M now */
+    tick(r); /* M1: K comes after M from now on */
     assert_true(k->entered > before && k->entered > m->entered);
     assert_ptr_equal(k->next_group, c);
     assert_ptr_equal(k->last_group, c);
@@ -363,7 +363,7 @@ static void d12_records_of_spilled_groups_are_read(void **state)
         launch_shape(r, (char)('A' + i), 'k', 1, 32, 1, 'K', 0, i, true);
     tick(r);
     said(r, "K0@0 A0@0 ");
-    tick(r); /* the read of B's record begins */
+    tick(r); /* the block scheduler begins to read the record of B */
     ticks(r, 9);
     said(r, "");
     tick(r);
@@ -415,7 +415,7 @@ static void d14_it_costs_1096_bytes_and_20_an_entry(void **state)
     tim_config_destroy(config);
 }
 
-/** Launches and ends at random: each block is placed once, and nothing is left. */
+/** Random launches and ends: each block is placed once, and no block remains. */
 static void d16_every_block_is_placed_once(void **state)
 {
     (void)state;
@@ -463,7 +463,7 @@ static void d16_every_block_is_placed_once(void **state)
 
 /* ---- LaPerm ------------------------------------------------------------------------------------- */
 
-/** The reference example, 8.6: eight parents on four cores with room for a block each. */
+/** The reference example of 8.6: eight parents on four cores, each with space for one block. */
 static void reference_example(unsigned policy, const char *const *rounds)
 {
     struct rig *r = rig_new(4, 1, policy);
@@ -529,7 +529,7 @@ static void l2_priorities_stop_at_the_last_level(void **state)
     rig_free(r);
 }
 
-/** Three cores with room for a block; the queues of core 0 have @a blocks, those of core 1 @b. */
+/** Three cores with space for one block each. The queues of core 0 have @a blocks, those of core 1 @b. */
 static void backup(unsigned a, unsigned b, const char *const *rounds)
 {
     struct rig *r = rig_new(3, 1, TIM_BLOCKS_ADAPTIVE);
@@ -646,7 +646,7 @@ static void l8_a_full_distributor_holds_up_higher_priorities(void **state)
 
 /* ---- block pairs and locality: the A-series of the specification of address pre-computation ------------ */
 
-/* What blocks share is their array's: a thread reads 4 bytes at `a` * block x + `b` * block y + `c` * thread x. */
+/* An array whose lines blocks share: a thread reads 4 bytes at `a` * block x + `b` * block y + `c` * thread x. */
 static const char reader[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
                              "s_mov_b64 s4:5, c[in]\nv_s2r v0, %ctaid.x\nv_s2r v1, %ctaid.y\nv_s2r v2, %tid.x\n"
                              "v_mul_u32 v0, v0, c[a]\nv_mul_u32 v1, v1, c[b]\nv_mul_u32 v2, v2, c[c]\n"
@@ -656,7 +656,7 @@ struct reads {
     uint32_t a, b, c;
 };
 
-/** A rig whose kernel is @text. */
+/** Create a fixture whose kernel is @text. */
 static struct rig *locality_rig(unsigned cores, unsigned blocks, unsigned policy, const char *text)
 {
     struct rig *r = rig_new(cores, blocks, policy);
@@ -675,7 +675,7 @@ static struct rig *locality_rig(unsigned cores, unsigned blocks, unsigned policy
     return r;
 }
 
-/** Launch @name of @x by @y blocks of @threads, which read as @reads says in an array of @bytes. */
+/** Launch @name with @x by @y blocks of @threads threads, which read an array of @bytes as @reads says. */
 static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsigned threads, struct reads reads, uint64_t bytes)
 {
     struct lw_error err;
@@ -690,12 +690,12 @@ static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsig
         fix_check(tim_reach_add(r->e->grid.reach, grid, &err), &err);
     assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, NULL, 0));
 }
-/** Blocks of which @sharers share a line, one after the other. */
+/** Launch blocks of which each @sharers consecutive ones share a line. */
 static void launch_row(struct rig *r, unsigned blocks, unsigned sharers)
 {
     launch_reads(r, 'A', blocks, 1, 1, (struct reads){.a = 128 / sharers, .c = 4}, blocks * 128);
 }
-/** The oldest block of core @core ends, and what it gives room for comes. */
+/** Let the oldest block of core @core end, and place the next block there. */
 static void end_oldest(struct rig *r, unsigned core)
 {
     const struct tim_block *oldest = NULL;
@@ -710,7 +710,7 @@ static void end_oldest(struct rig *r, unsigned core)
     end(r, oldest->grid, oldest->linear);
     ticks(r, 2);
 }
-/** The block scheduler says why it is there. */
+/** Expect the reason for which the block scheduler placed the block. */
 static void why_is(struct rig *r, unsigned core, uint64_t linear, const char *expected)
 {
     struct lw_buffer text;
@@ -765,7 +765,8 @@ static void a16_columns_share(void **state)
             struct rig *r = locality_rig(4, 2, policies[i], reader);
 
             r->e->config.ap_window = window == 0 ? 0 : 3; /* N - cores + 1 */
-            launch_reads(r, 'A', 6, 2, 1, (struct reads){.a = 128, .b = 64, .c = 4}, 8 * 128); /* i and i + 6 in one line */
+            /* blocks i and i + 6 share a line */
+            launch_reads(r, 'A', 6, 2, 1, (struct reads){.a = 128, .b = 64, .c = 4}, 8 * 128);
             ticks(r, 16);
             said(r, initial[policies[i]]);
             for (unsigned c = 0; policies[i] == TIM_BLOCKS_LA_B && window == 0 && c < 4; c++)
@@ -799,8 +800,8 @@ static void a16_groups_of_four_and_no_sharing(void **state)
     assert_non_null(strstr(order[0], "A19@"));
 }
 
-/* What is left to other cores: of blocks that share nothing here the one that shares least elsewhere. Block 0 reads eight
- * lines and runs on core 0; blocks 1, 2 and 3 share five, two and two of them. */
+/* If no block shares lines with this core, it gets the block that shares fewest lines with other cores. Block 0 reads
+ * eight lines and runs on core 0. Blocks 1, 2 and 3 share five, two and two of these lines. */
 static void a16_the_minimum_rule(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global in\n.param b32 a\n.param b32 b\n.param b32 c\n"
@@ -870,7 +871,7 @@ static void a17_residency_of_one_warp_blocks(void **state)
     }
 }
 
-/* A core that has room gets a block while there are any; each block once; nothing is left. */
+/* A core with space gets a block while blocks wait. Each block is placed once, and no block remains. */
 static void a18_a19_no_core_waits_and_each_block_is_placed_once(void **state)
 {
     static const unsigned policies[] = {TIM_BLOCKS_RR, TIM_BLOCKS_BCS, TIM_BLOCKS_LA_B};
@@ -912,7 +913,7 @@ static void a18_a19_no_core_waits_and_each_block_is_placed_once(void **state)
     }
 }
 
-/* A28: nothing can be computed: as round robin, and counted with its reason. */
+/* A28: no slice exists. Blocks are placed as by round robin, and the reason is counted. */
 static void a28_without_slices_blocks_go_in_rotation(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global in\ns_mov_b64 s4:5, c[in]\nv_s2r v0, %tid.x\nv_shl_b32 v0, v0, 2\n"
@@ -931,7 +932,7 @@ static void a28_without_slices_blocks_go_in_rotation(void **state)
     rig_free(r);
 }
 
-/* R13: a decision takes as long as it has overlaps to compute. */
+/* R13: a decision takes time for each overlap that it computes. */
 static void a_decision_costs_its_overlaps(void **state)
 {
     struct rig *r = locality_rig(1, 2, TIM_BLOCKS_LA_B, reader);
@@ -939,9 +940,9 @@ static void a_decision_costs_its_overlaps(void **state)
     (void)state;
     r->e->config.ap_dispatch_cost = 10;
     launch_row(r, 4, 2);
-    tick(r); /* nothing runs: nothing is to be computed */
+    tick(r); /* no block runs, so that no overlap is computed */
     said(r, "A0@0 ");
-    ticks(r, 30); /* three blocks that wait, one that runs, one array: 30 cycles */
+    ticks(r, 30); /* three waiting blocks, one running block, one array: 30 cycles */
     said(r, "");
     tick(r);
     said(r, "A1@0 ");

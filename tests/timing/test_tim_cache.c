@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests cache tags: hits, LRU, sectors, written bytes, pending lines. A random walk is compared with a model
- * that keeps each byte separately. */
+/* Tests cache tags: hits, LRU, sectors, written bytes, and lines with outstanding misses. A random sequence of
+ * accesses is compared with a model that records each byte separately. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ static struct tim_cache_result reads(struct tim_cache *c, uint64_t line, const u
     return out;
 }
 
-/** Fill a whole line on behalf of waiter 0. */
+/** Fill a whole line for waiter 0. */
 static void bring(struct tim_cache *c, uint64_t line)
 {
     uint32_t waiter[256];
@@ -88,7 +88,7 @@ static void the_least_recently_used_line_goes(void **state)
     (void)state;
     bring(c, 0x0000); /* set 0 */
     bring(c, 0x0100);
-    bring(c, 0x0080); /* set 1: nothing to do with it */
+    bring(c, 0x0080); /* a line of set 1, which does not affect set 0 */
     reads(c, 0x0000, word_0, 1, TIM_CACHE_HIT);
     out = reads(c, 0x0200, whole, 2, TIM_CACHE_MISS);
     assert_true(out.evicted);
@@ -152,13 +152,13 @@ static void limits_block_and_a_blocked_access_changes_nothing(void **state)
     reads(c, 0x0000, whole, 2, TIM_CACHE_MERGE);
     reads(c, 0x0000, whole, 3, TIM_CACHE_NO_MERGE);
     reads(c, 0x0100, whole, 4, TIM_CACHE_MISS);
-    reads(c, 0x0200, whole, 5, TIM_CACHE_NO_WAY); /* both ways of set 0 are under way */
+    reads(c, 0x0200, whole, 5, TIM_CACHE_NO_WAY); /* both ways of set 0 have outstanding misses */
     reads(c, 0x0280, whole, 6, TIM_CACHE_MISS);   /* takes the place of 0x80 */
     reads(c, 0x0080, whole, 7, TIM_CACHE_NO_MSHR);
     assert_int_equal(tim_cache_mshrs_used(c), 3);
     assert_int_equal(tim_cache_fill(c, 0x0000, 1, waiter), 2);
     assert_int_equal(waiter[1], 2);
-    /* a way that is under way is no victim, whatever its age */
+    /* a way with an outstanding miss is never evicted, whatever its age */
     assert_int_equal(reads(c, 0x0080, whole, 8, TIM_CACHE_MISS).victim, 0x0180);
     tim_cache_destroy(c);
 }
@@ -254,7 +254,7 @@ static void an_evicted_line_under_way_serves_its_waiters_and_goes(void **state)
     tim_cache_destroy(c);
 }
 
-/* ---- a random walk against a plain model ---------------------------------------------------- */
+/* ---- random accesses against a simple model -------------------------------------------------- */
 
 enum { MODEL_LINES = 24, MODEL_MOST = 4096 };
 struct model_line {
@@ -281,7 +281,8 @@ static bool bit(const uint64_t mask[4], unsigned b)
     return mask[b / 64] >> b % 64 & 1;
 }
 
-/** By the digits of the line number in base @sets: the last, or the exclusive or of all. */
+/** Return the set of a line from the digits of its number in base @sets: the last digit, or the exclusive or of all
+ *  digits. */
 static unsigned model_set(const struct model *m, unsigned line)
 {
     unsigned set = line % m->sets;
@@ -300,7 +301,8 @@ static unsigned model_under_way(const struct model *m, unsigned line)
     return sectors;
 }
 
-/** Index of the line to evict for @line. MODEL_LINES: a way is free; UINT_MAX: no line of its set may be evicted. */
+/** Return the index of the line to evict for @line. MODEL_LINES: a way is free. UINT_MAX: no line of the set may be
+ *  evicted. */
 static unsigned model_victim(const struct model *m, unsigned line)
 {
     unsigned there = 0, best = UINT32_MAX;
@@ -375,7 +377,7 @@ static void walk(uint64_t start)
 
     memset(&m, 0, sizeof m);
     m.sets = tim_fix_between(&seed, 1, 5);
-    m.ways = tim_fix_between(&seed, 1, 14); /* beyond four they are found by a byte of their tags */
+    m.ways = tim_fix_between(&seed, 1, 14); /* with more than four ways, a byte of the tag selects the candidates */
     m.mshrs = tim_fix_between(&seed, 1, 6);
     m.merges = tim_fix_between(&seed, 1, 4);
     m.sector = 32u << tim_fix_between(&seed, 0, 2);

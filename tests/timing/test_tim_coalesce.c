@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The coalescer and the banks of shared memory against published tables. */
+/* Tests the coalescer and the banks of shared memory against published tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #include "tests/timing/tim_fixture.h"
 
-/** A memory instruction made by hand. */
+/** Create a memory instruction. */
 struct made {
     struct emu_access access;
     uint64_t address[EMU_MAX_LANES];
@@ -124,15 +124,15 @@ static void masks_and_lanes_say_which_bytes_of_a_line_each_lane_has(void **state
     assert_int_equal(line[1].lanes, UINT64_C(0xff000000));
     assert_int_equal(tim_coalesce(&config, &m.access, 256, 0, line), 1);
     assert_int_equal(line[0].mask[2], UINT64_C(0xffffffff));
-    /* the order is that of the lowest lanes, not of the addresses */
+    /* accesses are in the order of their lowest lanes, not of addresses */
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_GLOBAL, 0x10fc - 0x7c - 64, at_down);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0, line), 2);
     assert_int_equal(line[0].line, 0x1080);
     assert_int_equal(line[1].line, 0x1000);
 }
 
-/* The constant cache delivers one word in each pass, to all lanes that read this word. Computed by hand from
- * the addresses. */
+/* The constant cache delivers one word in each pass, to all lanes that read this word. Expected values are computed
+ * by hand from the addresses. */
 static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
 {
     static const struct {
@@ -167,7 +167,7 @@ static void constants_are_words_in_the_order_of_their_lowest_lanes(void **state)
         if (n != row[i].words || all != row[i].lanes)
             fail_msg("row %zu: %u words", i, n);
     }
-    /* in closed form: two pieces with one word of them in common */
+    /* the addresses are reported as two segments with one word in common */
     make(&m, EMU_ACCESS_LOAD, 4, 0xff, ISA_SPACE_GLOBAL, 0x1000, at_0);
     m.access.piece_count = 2;
     m.access.piece[0] = (struct emu_event_segment){.lanes = 0x0f, .base = 0x1000, .stride = 4};
@@ -201,7 +201,7 @@ static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
                      0x1000, row[i].of);
                 whole += tim_coalesce(&config, &m.access, 64, 0, line);
             }
-            /* a wide warp that coalesces over this many lanes makes the same requests */
+            /* a wide warp that coalesces over this number of lanes makes the same requests */
             config.lsu_coalesce_lanes = width;
             make(&m, EMU_ACCESS_LOAD, row[i].bytes, UINT64_MAX, ISA_SPACE_GLOBAL, 0x1000,
                  row[i].of);
@@ -211,7 +211,7 @@ static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
         }
 }
 
-/** Transactions of the older rules, with lines of 128 bytes. */
+/** Count the transactions of the older rules, with lines of 128 bytes. */
 static void expect_older(unsigned rule, enum emu_access_kind kind, unsigned bytes, uint64_t lanes,
                          uint64_t base, address_fn of, unsigned transactions, unsigned sectors,
                          int at)
@@ -231,7 +231,7 @@ static void expect_older(unsigned rule, enum emu_access_kind kind, unsigned byte
 }
 #define OLDER(...) expect_older(__VA_ARGS__, __LINE__)
 
-/* Compute capability 1.0 and 1.1, from the programming guide's rules and figures. */
+/* Compute capability 1.0 and 1.1, by the rules and figures of the CUDA programming guide. */
 static void first_generation_wants_lane_k_at_word_k(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void older_rules_cut_transactions_at_lines_and_stores_keep_to_their_bytes
     make(&m, EMU_ACCESS_LOAD, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
     assert_int_equal(tim_coalesce(&config, &m.access, 32, 0, line), 4);
     assert_int_equal(line[0].lanes, 1);
-    assert_int_equal(line[1].lanes, 0); /* between them: moved, of no lane */
+    assert_int_equal(line[1].lanes, 0); /* addresses between the lanes, which belong to no lane */
     assert_int_equal(line[3].lanes, 0x8000);
     assert_int_equal(line[3].mask[0], UINT32_MAX);
     make(&m, EMU_ACCESS_STORE, 4, 0x8001, ISA_SPACE_GLOBAL, 0x1000, at_8);
@@ -300,12 +300,12 @@ static void local_memory_lies_in_rows_of_words(void **state)
     struct made m;
 
     (void)state;
-    /* the same variable of each lane: one row */
+    /* the same variable of each lane: one row of local memory */
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE + 12, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 1);
     assert_int_equal(line[0].line, 0x40000 + 3 * 128);
     assert_int_equal(line[0].lanes, UINT32_MAX);
-    /* 8 bytes each: two rows; and other offsets for each lane: a row each */
+    /* 8 bytes for each lane: two rows. With different offsets each lane has a row of its own */
     make(&m, EMU_ACCESS_STORE, 8, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 2);
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_4);
@@ -338,7 +338,8 @@ static void lanes_on_shared_memory_are_not_the_coalescers(void **state)
     assert_int_equal(tim_shared_passes(&config, &m.access), 0);
 }
 
-/** Random lanes in pieces, as EMU_EVENT_ADDRESSES reports them; the rows next to it say the same. */
+/** Random lanes in segments, as EMU_EVENT_ADDRESSES reports them. The per-lane addresses of the event describe the
+ *  same accesses. */
 static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa_space space)
 {
     static const uint64_t start[ISA_SPACE_COUNT] = {[ISA_SPACE_GLOBAL] = UINT64_C(1) << 45,
@@ -367,8 +368,8 @@ static void make_pieces(struct made *m, uint64_t *seed, unsigned bytes, enum isa
     }
 }
 
-/** For regular addresses emu gives base and stride, so the model skips the lanes' addresses; the result is the
- *  same. */
+/** For regular addresses the emulator gives base and stride, so the model skips the lanes' addresses. The result is
+ *  the same. */
 static void pieces_are_coalesced_as_their_lanes(void **state)
 {
     static struct tim_line one[TIM_LINES_MOST], other[TIM_LINES_MOST];
@@ -445,13 +446,13 @@ static void passes_over_the_banks_are_those_of_the_table(void **state)
         {at_16, 4, 4, EMU_ACCESS_LOAD, 32, 4, 32},   {at_4_rows, 4, 4, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_24, 4, 2, EMU_ACCESS_LOAD, 32, 4, 32},   {at_1, 1, 1, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_128, 4, 32, EMU_ACCESS_LOAD, 32, 4, 32}, {at_132, 4, 1, EMU_ACCESS_LOAD, 32, 4, 32},
-        /* stores share a word as loads do; wide lanes go by halves and quarters */
+        /* stores share a word as loads do; accesses wider than a word are made by halves or quarters of the warp */
         {at_0, 4, 1, EMU_ACCESS_STORE, 32, 4, 32},   {at_8, 8, 2, EMU_ACCESS_LOAD, 32, 4, 32},
         {at_16, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},  {at_0, 16, 4, EMU_ACCESS_LOAD, 32, 4, 32},
         /* atomics on one word are serialised; atomics on different words do not wait */
         {at_0, 4, 32, EMU_ACCESS_ATOMIC, 32, 4, 32}, {at_4, 4, 1, EMU_ACCESS_ATOMIC, 32, 4, 32},
         {at_pairs, 4, 2, EMU_ACCESS_REDUCE, 32, 4, 32},
-        /* 16 banks, banks of 8 bytes, a warp of 64 */
+        /* 16 banks; banks of 8 bytes; a warp of 64 lanes */
         {at_4, 4, 2, EMU_ACCESS_LOAD, 16, 4, 32},    {at_8, 8, 1, EMU_ACCESS_LOAD, 32, 8, 32},
         {at_4, 4, 1, EMU_ACCESS_LOAD, 32, 8, 32},    {at_16, 16, 2, EMU_ACCESS_LOAD, 32, 8, 32},
         {at_4, 4, 2, EMU_ACCESS_LOAD, 32, 4, 64},    {at_4, 4, 1, EMU_ACCESS_LOAD, 32, 4, 8},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The energy estimate: classes of instructions, each event's part, and figures by hand. */
+/* Tests the energy estimate: classes of instructions, the energy of each event, and figures computed by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,7 +50,7 @@ static double pj_of(const struct tim_sums *sums, const struct tim_config *config
     return energy.joules;
 }
 
-/* The book's example: fma of a warp, three operands read and one written at 5 pJ a lane. */
+/* The book's example: an fma of a warp reads three operands and writes one, at 5 pJ for each lane. */
 static void a_warp_of_fma_takes_787_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_fp_fma] = 32},
@@ -64,7 +64,7 @@ static void a_warp_of_fma_takes_787_pj(void **state)
     assert_true(energy.watts == 0); /* no time has passed */
 }
 
-/* And an addition of integers: 32 lanes with three operands. */
+/* An addition of integers: 32 lanes with three operands. */
 static void a_warp_of_additions_takes_483_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_int] = 32},
@@ -92,7 +92,7 @@ static void each_event_has_its_key(void **state)
     struct tim_sums one;
     double before;
 
-    for (size_t i = 0; i < sizeof one / 8; i++) { /* all counters: any event is counted by some */
+    for (size_t i = 0; i < sizeof one / 8; i++) { /* every event has a counter */
         uint64_t count = 3 + i;
         memcpy((char *)&one + i * 8, &count, 8);
     }
@@ -135,7 +135,7 @@ static void memory_is_charged_by_what_moves(void **state)
     assert_pj(energy.component[TIM_COMPONENT_DRAM], 1024 * 27.84 + 2 * 909.0);
 }
 
-/* 1,400 cycles of 1,400 MHz are a microsecond. */
+/* 1,400 cycles at 1,400 MHz are a microsecond. */
 static void power_is_drawn_while_time_passes(void **state)
 {
     struct tim_config *config = *state;
@@ -187,7 +187,7 @@ static void instructions_have_their_class(void **state)
     assert_int_equal(work_of(ISA_BAR_SYNC), TIM_WORK_control);
 }
 
-/* No row that multiplies is taken for an addition: their mnemonics say so. */
+/* No multiplication is classified as an addition. The test recognises multiplications by their mnemonics. */
 static void what_multiplies_is_a_multiplication(void **state)
 {
     static const char *const words[] = {"mul", "mad", "fma", "dp4a", "dp2a"};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of the machine gcn-tahiti: rotation of the SIMDs, instructions of several types in a cycle, wait
- * counters, LDS, caches that CUs share. Expected cycles are computed by hand from docs/reference/timing-core.md: an
- * instruction issued in cycle t is in its pipe from t + 2 on (scalar: t + 1); a memory instruction makes its first access
- * in t + 4, the data of a miss is there run_latency + 1 later; a warp issues in each fourth cycle.
+ * Microbenchmarks of the model gcn-tahiti: rotation of the SIMDs, instructions of several types per cycle, wait
+ * counters, LDS, and caches that CUs share. Expected cycles are computed by hand from docs/reference/timing-core.md.
+ * An instruction issued in cycle t enters its pipe in t + 2 (a scalar one in t + 1). A memory instruction makes its
+ * first access in t + 4, and the data of a miss arrives run_latency + 1 cycles later. A warp issues in each fourth
+ * cycle.
  */
 #include "tests/timing/tim_modern.h"
 
-/** One CU, with fetches that are never late. */
+/** Create one CU whose fetches never delay an issue. */
 static struct run *gcn(void)
 {
     struct run *r = calloc(1, sizeof *r);
@@ -26,7 +27,7 @@ static struct run *gcn(void)
     return r;
 }
 
-/** A kernel of @body: v8:9 and s4:5 are `out`; its first instruction is number HEAD. */
+/** Create a kernel with @body. v8:9 and s4:5 are `out`. Its first instruction has number HEAD. */
 enum { HEAD = 3 };
 static void go(struct run *r, const char *body, unsigned threads)
 {
@@ -38,7 +39,7 @@ static void go(struct run *r, const char *body, unsigned threads)
     lw_buffer_fini(&text);
 }
 
-/** Cycles from the first instruction of @body to instruction @at of it, in warp 0, the only one. */
+/** Return the cycles from the first instruction of @body to its instruction @at, in warp 0, the only warp. */
 static uint64_t after(struct run *r, const char *body, unsigned at, unsigned threads)
 {
     uint64_t cycles;
@@ -72,12 +73,13 @@ static void a_warp_issues_every_fourth_cycle(void **state)
     (void)state;
     for (unsigned at = 1; at < 5; at++) {
         assert_int_equal(after(gcn(), dependent, at, 64), 4 * at);
-        assert_int_equal(after(gcn(), others, at, 64), 4 * at); /* not two in a cycle, of whatever types */
+        /* one warp never issues two instructions in a cycle, whatever their types */
+        assert_int_equal(after(gcn(), others, at, 64), 4 * at);
         assert_int_equal(after(gcn(), scalar, at, 64), 4 * at);
     }
 }
 
-/** Four blocks of ten warps: all that a CU takes. Block b has slots 10 b to 10 b + 9. */
+/** Launch four blocks of ten warps, which fill a CU. Block b has slots 10 b to 10 b + 9. */
 static struct run *forty_warps(const char *body)
 {
     struct run *r = gcn();
@@ -118,7 +120,8 @@ static void each_simd_has_a_cycle_of_four(void **state)
     run_free(r);
 }
 
-/* Ten wavefronts of a SIMD, round robin: a vector instruction in four cycles, of the same one after 40. */
+/* Ten wavefronts of a SIMD in round robin: a vector instruction issues every four cycles, and one of the same
+ * wavefront every 40 cycles. */
 static void ten_wavefronts_of_a_simd_rotate(void **state)
 {
     uint64_t last[40] = {0}, base;
@@ -157,7 +160,7 @@ static void a_simd_is_busy_for_16_cycles_by_a_quarter_rate_instruction(void **st
     assert_int_equal(after(gcn(), "v_fma_f64 v10:11, v2:3, v2:3, v2:3\nv_fma_f64 v10:11, v10:11, v2:3, v2:3\n", 1, 64), 16);
 }
 
-/* A jump takes 20 cycles, one that is not taken 4 (CLRX, GcnTimings). */
+/* A taken jump takes 20 cycles, a jump that is not taken 4 (CLRX, GcnTimings). */
 static void a_jump_takes_20_cycles(void **state)
 {
     (void)state;
@@ -168,8 +171,8 @@ static void a_jump_takes_20_cycles(void **state)
 
 /* ---- types ------------------------------------------------------------------------------------------ */
 
-/* Warps 0, 4, 8... of SIMD 0 wait at a barrier, each before a different instruction. Warps have 32 lanes,
- * because a block has at most 1,024 threads. */
+/* Warps 0, 4, 8... of SIMD 0 wait at a barrier, each before a different instruction. Warps have 32 lanes, because a
+ * block has at most 1,024 threads. */
 static struct run *after_a_barrier(const char *const *insn, unsigned count)
 {
     struct run *r = gcn();
@@ -189,7 +192,7 @@ static struct run *after_a_barrier(const char *const *insn, unsigned count)
     return r;
 }
 
-/** The cycle in which warp 4 @i issues the instruction after its barrier, counted from the first such issue. */
+/** Return the cycle in which warp 4 @i issues the instruction after its barrier, counted from the first such issue. */
 static uint64_t way(const struct run *r, unsigned count, unsigned i)
 {
     uint64_t first = UINT64_MAX, mine = 0;
@@ -259,7 +262,8 @@ static void of_one_type_one_issues_in_four_cycles(void **state)
 
 /* ---- counters ------------------------------------------------------------------------------------------- */
 
-/** Four loads that miss, `waitcnt @counts`, and an instruction: when that wait is over, from the first load's issue. */
+/** Run four loads that miss, `waitcnt @counts`, and an instruction. Return the cycle in which the wait ends, from the
+ *  first load's issue. */
 static uint64_t four_loads(const char *counts)
 {
     struct lw_buffer body;
@@ -274,7 +278,8 @@ static uint64_t four_loads(const char *counts)
     return cycles;
 }
 
-/* The loads issue in 0, 4, 8, 12; the first is over in 4 + 101 = 105, each other four cycles later. */
+/* The loads issue in cycles 0, 4, 8 and 12. The first completes in 4 + 101 = 105, and each other load four cycles
+ * later. */
 static void waitcnt_resumes_when_as_many_loads_are_over(void **state)
 {
     (void)state;
@@ -301,7 +306,8 @@ static void the_user_of_a_load_waits_as_a_compilers_waitcnt(void **state)
     }
 }
 
-/* A load of a line that L1 has is not over before an older one that misses: after the warm-up, in 0 and 4. */
+/* A load that hits L1 does not complete before an older load that misses. After the warm-up they issue in cycles 0
+ * and 4. */
 static void vector_memory_is_counted_in_order(void **state)
 {
     static const char *const body = "ld.global.b32 v20, [v8:9]\nwaitcnt vmcnt(0)\n"
@@ -320,7 +326,7 @@ static void vector_memory_is_counted_in_order(void **state)
                      108 + 4 + 24);
 }
 
-/* A store is over when it is answered, 104 cycles after its issue; so is a load after it, in order. */
+/* A store completes when it is answered, 104 cycles after its issue. A later load completes after it, in order. */
 static void stores_are_counted_until_they_are_answered(void **state)
 {
     struct run *r = gcn();
@@ -335,8 +341,8 @@ static void stores_are_counted_until_they_are_answered(void **state)
     run_free(r);
 }
 
-/* Shared memory answers 4 + 56 cycles after issue. If a scalar load is pending, only a count of 0 shows that a
- * load is complete. */
+/* Shared memory answers 4 + 56 cycles after issue. If a scalar load is pending, only a count of 0 shows that a load
+ * is complete. */
 static void lgkmcnt_is_0_where_scalar_loads_and_shared_memory_mix(void **state)
 {
     struct run *r;
@@ -355,14 +361,14 @@ static void lgkmcnt_is_0_where_scalar_loads_and_shared_memory_mix(void **state)
                                         : "ld.shared.b32 v1, [vz]\ns_ld.global.b32 s8, [s4:5]\nv_add_u32 v2, v1, 1\n", 2, 1),
                          first ? 108 : 112);
     }
-    /* Others do not wait, nor does a user of vector memory. */
+    /* Other warps do not wait, and neither does an instruction that uses the result of a vector memory load. */
     r = gcn();
     r->config->constant_perfect = false;
     assert_int_equal(after(r, "s_ld.global.b32 s8, [s4:5]\nld.shared.b32 v1, [vz]\nv_add_u32 v2, v3, 1\n", 2, 1), 8);
     assert_int_equal(after(gcn(), "ld.global.b32 v5, [v8:9]\nld.shared.b32 v1, [vz]\nv_add_u32 v2, v1, 1\n", 2, 1), 64);
 }
 
-/* The counter's field has four bits: of 20 loads the 16th issues when the first is over, in 105. */
+/* The field of the counter has four bits: of 20 loads the 16th issues when the first completes, in cycle 105. */
 static void issue_stalls_where_a_counter_counts_no_further(void **state)
 {
     struct run *r = gcn();
@@ -383,7 +389,8 @@ static void issue_stalls_where_a_counter_counts_no_further(void **state)
     lw_buffer_fini(&body);
 }
 
-/* The pipe of memory takes 64 cycles for an instruction: the second store, issued in 4, reads its data in 66. */
+/* The memory pipe takes 64 cycles for an instruction. The second store, issued in cycle 4, reads its data in cycle
+ * 66. */
 static void expcnt_counts_stores_that_have_not_read_their_data(void **state)
 {
     static const struct {
@@ -417,7 +424,8 @@ static void waitcnt_is_a_nop_without_counters(void **state)
 
 /* ---- LDS --------------------------------------------------------------------------------------------- */
 
-/* 64 lanes on 32 banks: lane l reads word l x stride; a pass for each word of the busiest bank, 56 cycles after the last. */
+/* 64 lanes on 32 banks: lane l reads word l x stride. Each word of the busiest bank takes a pass, and the result
+ * comes 56 cycles after the last pass. */
 static void lds_passes_over_32_banks(void **state)
 {
     static const struct {
@@ -452,7 +460,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
         r->config->lsu_separate = separate;
         go(r, body, 64);
         uint64_t user = modern_cycle(r, 0, HEAD + 5) - modern_cycle(r, 0, HEAD + 4);
-        /* one queue: the load's 64 accesses in 4 to 67 after its issue, LDS's in 68, data in 124, which is 120 after LDS's own */
+        /* one queue: the load makes its 64 accesses in cycles 4 to 67 after its issue, and LDS its access in 68. The
+         * data arrives in 124, which is 120 after the issue of the LDS instruction */
         assert_int_equal(user, separate ? 60 : 120);
         run_free(r);
     }
@@ -460,8 +469,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
 
 /* ---- shared caches ------------------------------------------------------------------------------------- */
 
-/** Two CUs execute one block each. Each block loads a word with the scalar unit after its own `nanosleep`.
- *  Return the misses of both. */
+/** Two CUs execute one block each. Each block loads a word with the scalar unit after its own `nanosleep`. Return the
+ *  misses of both. */
 static void two_cus(unsigned shared, const char *wait, uint64_t misses[2], uint64_t hits[2])
 {
     struct run *r = gcn();
@@ -489,7 +498,7 @@ static void cus_share_a_scalar_cache(void **state)
     uint64_t misses[2], hits[2];
 
     (void)state;
-    for (unsigned i = 0; i < 2; i++) { /* later, or while the line is under way */
+    for (unsigned i = 0; i < 2; i++) { /* a later request, or one while the miss is outstanding */
         two_cus(1, waits[i], misses, hits);
         assert_int_equal(misses[0], 2); /* the parameter's line, the word's */
         assert_int_equal(misses[1], 2);
@@ -517,7 +526,7 @@ static void cus_share_an_instruction_cache(void **state)
     }
 }
 
-/* 128 instructions, 8 a line and 4 a fetch: one that waits for its line is counted once. */
+/* 128 instructions, 8 in a line and 4 in a fetch. A fetch that waits for its line is counted once. */
 static void a_fetch_that_waits_is_one(void **state)
 {
     struct run *r = gcn();
@@ -544,7 +553,7 @@ static void a_fetch_that_waits_is_one(void **state)
 
 /* ---- the book's example ----------------------------------------------------------------------------------- */
 
-/* fn0(a, b) = a > b ? a * a - b : b * b - a (3.4). One instruction in four cycles; a jump takes 20. */
+/* fn0(a, b) = a > b ? a * a - b : b * b - a (3.4). One instruction issues in four cycles, and a jump takes 20. */
 static void the_books_fn0_takes_its_ways(void **state)
 {
     static const char *const body =

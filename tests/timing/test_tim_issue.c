@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Issue: the published orders of the warp schedulers, latencies from issue to issue, stall reasons of a warp,
+ * Tests issue: the published orders of the warp schedulers, latencies from issue to issue, stall reasons of a warp,
  * and the sums of the stall reasons. Expected cycles are computed by hand from docs/howto/measure-cycles.md.
  */
 #include "tests/timing/tim_run.h"
 
-/* All slots of all cycles have one cause each. */
+/* Check that each slot of each cycle has exactly one stall reason. */
 static void causes_sum_to_the_slots(const struct run *r)
 {
     const struct tim_engine *e = run_engine(r);
@@ -20,13 +20,13 @@ static void causes_sum_to_the_slots(const struct run *r)
             }
 }
 
-/** Slots of scheduler 0 in @cause. */
+/** Return the slots of scheduler 0 with stall reason @cause. */
 static uint64_t slots(const struct run *r, enum tim_stall reason)
 {
     return run_engine(r)->stats[0].sched[0].reason[0][reason];
 }
 
-/* Three warps of `A A L A`, where the last A needs L: 10 cycles from a load to its use. */
+/* Three warps execute `A A L A`, where the last A needs the result of L. A load takes 10 cycles to its use. */
 static const char *const aala = ".kernel k\n.param ptr.global out\n"
                                 ".shared 4096\n"
                                 "v_mov_b32 v1, 0\n"
@@ -64,8 +64,8 @@ static void greedy_then_oldest_is_as_published(void **state)
              "w2.3@18");
 }
 
-/* The warp scheduling thesis's specification 3.8: age is of the assignment, not of the slot. Block 0 ends soon, and block 2 takes
- * its slot: it is younger than block 1 in the slot after it. */
+/* Section 3.8 of the warp scheduling thesis's specification: age is that of the assignment, not of the slot. Block 0
+ * ends early and block 2 takes its slot. Block 2 is younger than block 1, which is in the next slot. */
 static void a_warp_in_a_used_slot_is_the_youngest(void **state)
 {
     struct run *r = run_new();
@@ -86,7 +86,7 @@ static void a_warp_in_a_used_slot_is_the_youngest(void **state)
     run_free(r);
 }
 
-/* As greedy-then-oldest, from the other end: the youngest warp of a block is the highest. */
+/* Like greedy-then-oldest, but the youngest warp has priority. The youngest warp of a block has the highest number. */
 static void greedy_then_youngest_is_as_published(void **state)
 {
     (void)state;
@@ -95,8 +95,8 @@ static void greedy_then_youngest_is_as_published(void **state)
              "w0.3@18");
 }
 
-/* Four warps; when w2 waits and both w0 and w3 are ready, the oldest is w0, and the current group
- * continues with w3: the difference between greedy-then-oldest and its two-level form. */
+/* Four warps. When w2 waits and w0 and w3 are ready, greedy-then-oldest selects the oldest, w0. Its two-level form
+ * continues with w3, which is in the current group. */
 static void two_levels_select_within_their_group(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -110,18 +110,18 @@ static void two_levels_select_within_their_group(void **state)
     r->config->issue_policy = TIM_SCHED_TWO_LEVEL;
     r->config->issue_group = 2;
     r->config->issue_inner = r->config->issue_outer = TIM_ORDER_GTO;
-    r->config->shared_latency = 1; /* 3 cycles from a load to its use */
+    r->config->shared_latency = 1; /* a load takes 3 cycles to its use */
     run_text(r, text, 1, 128);
-    /* w0 loads, then w1; both wait: the other group's w2 and then, though w0 is ready again in
-     * cycle 3, w3 */
+    /* w0 loads, then w1; both wait. The other group's w2 issues and then w3, although w0 is ready again in cycle 3 */
     assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace),
                         "w0.0@0 w1.0@1 w2.0@2 w3.0@3 w0.1@4 w1.1@6 w2.1@8 w3.1@10");
     run_free(r);
 }
 
-/* No more than two may issue: the third enters when the oldest has ended (its exit is one cycle
- * after its last), and once it runs it is the greedy one. */
-/* 3.8: GTO + SWL 2. From cycle 13 on all is a cycle later than there: w0 ends with an exit, which the specification's warps have not. */
+/* At most two warps may issue. The third may issue when the oldest has ended (its exit is one cycle after its last
+ * instruction). Then the third is the greedy warp. */
+/* 3.8: GTO + SWL 2. From cycle 13 on all cycles are one later than in the specification, because w0 ends with an
+ * exit, which the specification's warps do not have. */
 static void a_limit_admits_the_oldest(void **state)
 {
     struct run *r = run_new();
@@ -140,7 +140,8 @@ static void a_limit_admits_the_oldest(void **state)
     run_free(r);
 }
 
-/* Who waits at a barrier holds no place: else one warp of three would wait for the others for ever. */
+/* A warp that waits at a barrier does not count for the limit. Otherwise one warp of three would wait for the others
+ * for ever. */
 static void a_limit_lets_a_block_pass_its_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -158,11 +159,11 @@ static void a_limit_lets_a_block_pass_its_barrier(void **state)
     assert_string_equal(run_trace(r, 0, 3, trace, sizeof trace),
                         "w0.0@0 w0.1@1 w1.0@2 w1.1@3 w2.0@4 w2.1@5 w0.2@6 w1.2@8 w2.2@10");
     causes_sum_to_the_slots(r);
-    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_swl_lifts], 2); /* w0 for w1, w1 for w2 */
+    assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_swl_lifts], 2); /* w0 waits for w1, and w1 for w2 */
     run_free(r);
 }
 
-/* 10: how many warps are in the active set, at each load. */
+/* 10: number of warps in the active set, at each load. */
 static void a_limit_counts_what_it_admits(void **state)
 {
     struct run *r = run_new();
@@ -181,8 +182,8 @@ static void a_limit_counts_what_it_admits(void **state)
 
 /* ---- active and pending warps ------------------------------------------------------------------ */
 
-/* A pool of one, and loads that miss: the first warp keeps it until its result is needed; shared memory
- * is near, so it costs no place. */
+/* A pool of one warp, and loads that miss. The first warp remains in the pool until its result is needed. A load of
+ * shared memory does not remove the warp from the pool. */
 static void a_pool_is_left_for_memory_outside_the_core(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -211,7 +212,7 @@ static void a_pool_is_left_for_memory_outside_the_core(void **state)
     }
 }
 
-/** Cycles between the issues of two dependent instructions of a unit. */
+/** Return the cycles between the issues of two dependent instructions of a unit. */
 static uint64_t between(struct run *r, const char *text, enum isa_op op)
 {
     uint64_t cycles;
@@ -222,8 +223,9 @@ static uint64_t between(struct run *r, const char *text, enum isa_op op)
     return cycles;
 }
 
-/* Issue in t, operands read in t + 1, in the pipe from t + 2 on, result and issue of what waits for
- * it in t + 2 + latency. A port that takes one operand a cycle takes a cycle more for each. */
+/* An instruction issues in t, reads operands in t + 1, and enters the pipe in t + 2. Its result, and the issue of a
+ * dependent instruction, are in t + 2 + latency. With a port that reads one operand per cycle, each further operand
+ * takes a cycle more. */
 static void a_result_takes_its_latency_and_two_cycles(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -240,15 +242,15 @@ static void a_result_takes_its_latency_and_two_cycles(void **state)
         r->config->unit[ISA_UNIT_INT].latency = latency;
         r->config->registers_ports = 1;
         assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
-        r = run_new(); /* one bank: as many reads, and the write is before the next read */
+        r = run_new(); /* one bank: it makes all reads, and the write comes before the next read */
         r->config->unit[ISA_UNIT_INT].latency = latency;
         r->config->registers_banks = 1;
         assert_int_equal(between(r, text, ISA_V_MAD_U32), latency + 4);
     }
 }
 
-/* A pipe of L lanes is held ceil(W / L) cycles; independent instructions issue as fast as it takes
- * them once the collectors are full. */
+/* A pipe of L lanes is occupied for ceil(W / L) cycles. When the collectors are full, independent instructions issue
+ * at the rate of the pipe. */
 static void a_pipe_takes_its_lanes(void **state)
 {
     struct lw_buffer text;
@@ -271,7 +273,7 @@ static void a_pipe_takes_its_lanes(void **state)
     lw_buffer_fini(&text);
 }
 
-/* Two instructions of a warp in a cycle, if they go to different pipes. */
+/* A warp issues two instructions per cycle if they use different pipes. */
 static void dual_issue_takes_two_pipes(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -293,7 +295,8 @@ static void dual_issue_takes_two_pipes(void **state)
     run_free(r);
 }
 
-/* A load to its use: 2 cycles for the collector, L1's miss of run_latency and one to hand it on. */
+/* From a load to its use: 2 cycles for the collector, run_latency for the miss of L1, and one cycle to deliver the
+ * data. */
 static void a_slot_says_what_it_waited_for(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -315,7 +318,8 @@ static void a_slot_says_what_it_waited_for(void **state)
     run_free(r);
 }
 
-/* The control field says how long; the instruction that holds the dependence barrier says why. */
+/* The control field determines the time. The instruction that holds the dependence barrier determines the stall
+ * reason. */
 static void a_slot_says_what_holds_its_dependence_barrier(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -351,7 +355,7 @@ static void a_slot_says_what_holds_its_dependence_barrier(void **state)
     run_free(r);
 }
 
-/* A dependence barrier counts to 254: who would take it once more waits until one of these has let it go. */
+/* A dependence barrier counts to 254. A further instruction waits until one of the counted instructions completes. */
 static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
 {
     enum { LOADS = 300, FULL = 254 };
@@ -377,8 +381,9 @@ static void a_dependence_barrier_that_is_full_is_waited_for(void **state)
     run_free(r);
 }
 
-/* The store reads its operands in the cycle after its issue, is sent in the next and answered 100 cycles later: so long a
- * fence waits, wherever the store is; and what releases. A load is not waited for. */
+/* The store reads its operands in the cycle after its issue, is sent in the next cycle and answered 100 cycles later.
+ * A fence, and an instruction that releases, waits for this time, whatever the store accesses. A load does not delay
+ * a fence. */
 static void a_fence_waits_for_a_store_right_before_it(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -405,8 +410,8 @@ static void a_fence_waits_for_a_store_right_before_it(void **state)
     run_free(r);
 }
 
-/* With a port of a row a cycle the store is complete 4 cycles after its issue, the load after it already 3 after the
- * store's: it enters the pipe a cycle after the store, and its data are used 101 cycles after that. */
+/* With a port of one row per cycle the store completes 4 cycles after its issue. The next load completes 3 cycles
+ * after its issue: it enters the pipe a cycle after the store, and its data is used 101 cycles after that. */
 static void a_load_does_not_overtake_a_store_of_its_warp(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -426,7 +431,8 @@ static void a_load_does_not_overtake_a_store_of_its_warp(void **state)
     run_free(r);
 }
 
-/* Nor do accesses of other warps after a barrier: it waits until the store of five rows is out of its collector. */
+/* Accesses of other warps after a barrier do not overtake the store either: the barrier waits until the store of five
+ * rows has left its collector. */
 static void a_barrier_lets_nobody_overtake_a_store(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -446,9 +452,9 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
     run_free(r);
 }
 
-/* The book's: `mad v4, v3, v7, v1` reads one row a cycle, in cycles 1 to 3, enters its pipe in 4 and writes in 5; a write
- * of v1 right after it issues in the next cycle if nothing protects the read. The filter of `bloom` has the bits of 3, 7
- * and 1, which are those of 26, too, and not those of 20. */
+/* The book's example: `mad v4, v3, v7, v1` reads one row per cycle, in cycles 1 to 3, enters its pipe in 4 and writes
+ * in 5. A write of v1 immediately after it issues in the next cycle if nothing protects the read. The filter of
+ * `bloom` has the bits of 3, 7 and 1, which are also those of 26, but not those of 20. */
 static void each_war_option_holds_a_write_back(void **state)
 {
     static const struct {
@@ -463,7 +469,7 @@ static void each_war_option_holds_a_write_back(void **state)
     for (unsigned i = 0; i < LW_COUNT_OF(cases); i++) {
         struct run *r = run_new();
         char text[256], trace[256], expected[64];
-        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit, too, waits for what is before it */
+        unsigned exits = cases[i].war == TIM_WAR_COMMIT ? 2 : 0; /* exit also waits for earlier instructions */
 
         snprintf(expected, sizeof expected, "w0.0@0 w0.1@%u", cases[i].cycle);
         snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mad_u32 v4, v3, v7, v1\n"
@@ -478,7 +484,7 @@ static void each_war_option_holds_a_write_back(void **state)
     }
 }
 
-/* The same `mad`, whose reads are over in cycle 3, and readers of v3, each of which reads it a cycle after its issue. */
+/* The same `mad`, whose reads end in cycle 3, and readers of v3, each of which reads v3 a cycle after its issue. */
 static void counters_limit_the_reads_that_are_pending(void **state)
 {
     static const struct {
@@ -501,8 +507,8 @@ static void counters_limit_the_reads_that_are_pending(void **state)
     }
 }
 
-/* One collector, three rows of one row a cycle: it is taken in cycles 1 to 3 and given back in 4, as the instruction
- * enters its pipe. Where instructions are replayed, the slots until then are taken by the next one's attempts. */
+/* One collector reads three rows in three cycles. It is occupied in cycles 1 to 3 and free in 4, when the instruction
+ * enters its pipe. With replays the attempts of the next instruction take the issue slots until then. */
 static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -527,8 +533,9 @@ static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
     }
 }
 
-/* The store's second pass is a replay: its slot is in cycle 3, and it is back in 5. The load, which reached the queue's head
- * in 3, is replayed for that: its slot is in 4, its access in 6. Its data are there 8 cycles later. */
+/* The second pass of the store is a replay: it takes the slot of cycle 3 and is executed in cycle 5. The load, which
+ * reached the head of the queue in cycle 3, is replayed as well: it takes the slot of cycle 4 and makes its access in
+ * 6. Its data arrives 8 cycles later. */
 static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -553,7 +560,7 @@ static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
     run_free(r);
 }
 
-/* Barriers hold a warp until the last has arrived; the next instruction is there immediately. */
+/* A barrier blocks a warp until the last warp has arrived. The next instruction can then issue immediately. */
 static void a_barrier_waits_for_the_last(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"

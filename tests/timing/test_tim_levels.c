@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: instruction caches in levels with a stream buffer, the constant caches on the same
- * link, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
+ * Microbenchmarks of a modern core: two levels of instruction caches with a stream buffer, the constant caches on the
+ * same link, and greedy fetch. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
  * docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
 
-/** A core as published: one fetch in each cycle into buffers of three instructions, with all keys that affect
+/** Create a core as published: one fetch per cycle into buffers of three instructions, with all keys that affect
  *  fetch. */
 static struct run *levels_new(unsigned prefetch)
 {
@@ -35,7 +35,7 @@ static struct run *levels_new(unsigned prefetch)
     return r;
 }
 
-/** A machine with a kernel of @body. */
+/** Create a machine with a kernel of @body. */
 static void levels_open(struct run *r, const char *body, unsigned threads)
 {
     struct lw_buffer text;
@@ -46,7 +46,7 @@ static void levels_open(struct run *r, const char *body, unsigned threads)
     lw_buffer_fini(&text);
 }
 
-/** The program's first @lines lines are in @cache. */
+/** Put the program's first @lines lines into @cache. */
 static void fill(const struct run *r, struct tim_cache *cache, unsigned lines)
 {
     static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -66,7 +66,8 @@ static uint64_t total(const struct run *r, unsigned counter)
 
 enum { LINES = 64, A_LINE = 8 };
 
-/** Cycle in which each line's first instruction issues, of 64 lines, one warp. @entries: the stream buffer's. */
+/** Return the cycle in which the first instruction of each of 64 lines issues, with one warp. @entries is the size of
+ *  the stream buffer. */
 static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
 {
     struct run *r = levels_new(entries);
@@ -94,9 +95,10 @@ static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
     run_free(r);
 }
 
-/* A miss takes 39 cycles down, a look-up and 39 cycles up; a line's instructions issue in eight. The next miss begins with the fetch of
- * the ninth: 87 cycles a line. A stream buffer of n lines has the next n under way a cycle after the miss and each other; it requests
- * another when a fetch takes one: n lines in 79 cycles, or in 8 n if that is more. */
+/* A miss takes 39 cycles to L1, a look-up and 39 cycles back. The instructions of a line issue in eight cycles. The
+ * next miss begins with the fetch of the ninth instruction, so that a line takes 87 cycles. A stream buffer of n
+ * lines requests the next n lines, one per cycle after the miss, and another one when a fetch takes a line. The rate
+ * is n lines in 79 cycles, or in 8 n cycles if that is more. */
 static void m37_each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
 {
     static const unsigned sizes[] = {0, 1, 2, 4, 8, 9, 10, 16, 64};
@@ -146,7 +148,8 @@ static void a_jump_empties_the_stream_buffer(void **state)
     lw_buffer_fini(&body);
     fill(r, run_engine(r)->core[0]->icache, 13);
     run_go(r);
-    /* Line 0 is missed, and lines 1 to 4 come after it. Then line 2 is missed, requested again, and lines 3 to 12 after it. */
+    /* Line 0 misses, and the stream buffer requests lines 1 to 4. Then line 2 misses and is requested again, with
+     * lines 3 to 12 after it. */
     assert_int_equal(total(r, TIM_CORE_l0_misses), 12);
     assert_int_equal(total(r, TIM_CORE_prefetches), 4 + 10);
     assert_int_equal(total(r, TIM_CORE_prefetches_unused), 4);
@@ -155,7 +158,7 @@ static void a_jump_empties_the_stream_buffer(void **state)
     run_free(r);
 }
 
-/* ---- figure 4 (a): four warps of 32 instructions, of which L0 has the first half ------------------------ */
+/* ---- figure 4 (a): four warps of 32 instructions, of which L0 has the first half ---------------- */
 
 static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **state)
 {
@@ -182,15 +185,16 @@ static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **
         modern_intervals_from(r, A_LINE, A_LINE + 32, text, sizeof text);
         if (link < 8) /* as published */
             assert_string_equal(text, "W3 0-16, W2 16-48, W3 48-64, W1 64-96, W0 96-128");
-        else /* in cycle 29 W2 fetches what is not there: W3, which fetches after W2's last, is a cycle late */
+        else /* in cycle 29 the fetch of W2 misses. W3, which fetches after the last fetch of W2, is one cycle late */
             assert_string_equal(text, "W3 0-16, W2 16-48, W1 48-80, W3 80-96, W0 96-128");
         run_free(r);
     }
 }
 
-/* ---- how many instructions a buffer needs ------------------------------------------------------------------- */
+/* ---- required size of an instruction buffer -------------------------------------------------------- */
 
-/** W0 issues in cycle 0, so that its buffer has room from then on, is stalled, and lets W1 and W2 issue, whose buffers are full: who issues in cycles 1 to 8. */
+/** W0 issues in cycle 0, so that its buffer has space from then on, and then stalls. W1 and W2, whose buffers are
+ *  full, may issue. Return the warps that issue in cycles 1 to 8. */
 static void buffers_give(unsigned entries, unsigned warps, const char *expected)
 {
     struct run *r = levels_new(0);
@@ -202,7 +206,7 @@ static void buffers_give(unsigned entries, unsigned warps, const char *expected)
     r->config->shared_latency = 100;
     r->config->lsu_local = 0;
     lw_buffer_init(&body);
-    /* After the barrier their loads are a cycle after each other, and so their ends: of W0, W2, W1. */
+    /* After the barrier the loads of W0, W2 and W1 are one cycle apart, and so are their ends. */
     lw_put(&body.sink, "v_s2r v0, %tid.x {st=15,y}\nnop {st=15,y}\nv_setp_u32.lt p0, v0, 32 {st=15,y}\n@p0 bra first {st=15,y}\n"
                        "bar.sync 0 {st=1}\nld.shared.b32 v40, [v41] {wr=0,st=2}\nnop {wt=1}\n");
     for (unsigned i = 0; i < 20; i++)
@@ -248,8 +252,8 @@ static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
     run_free(r);
 }
 
-/** Two warps of @before instructions, one with an operand, and more: who issues when. @switched: slots in which the other warp was
- *  ready and the scheduler waited. */
+/** Two warps execute @before instructions, one with a constant operand, and further instructions. Return which warp
+ *  issues when. @switched is the number of slots in which the other warp was ready and the scheduler waited. */
 static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigned switched, const char *expected)
 {
     struct run *r = levels_new(8);
@@ -279,12 +283,12 @@ static void two_warps_are(unsigned before, unsigned link, unsigned wait, unsigne
 static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(void **state)
 {
     (void)state;
-    /* W1 misses in cycle 100 and W0 begins in 104. W1 could issue from cycle 179 on, but W0 keeps the slot
-     * until its exit. */
+    /* W1 misses in cycle 100 and W0 begins in 104. W1 could issue from cycle 179 on, but W0 keeps the slot until its
+     * exit. */
     two_warps_are(99, 39, 4, 4, "W1 0-100, W0 104-209, W1 210-215");
     two_warps_are(99, 39, 1, 1, "W1 0-100, W0 101-206, W1 207-212");
     two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
-    /* W0 misses the line in 104, too, that W1 requested in 50. */
+    /* in cycle 104 W0 also misses the line that W1 requested in cycle 50. */
     two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }
 

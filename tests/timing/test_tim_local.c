@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Microbenchmarks of a modern core: the memory units of the schedulers, their arbiter, and the latencies of memory
- * instructions. Expected cycles are published (Huerta et al., MICRO 2025, tables 1 and 2, figure 2), or computed by hand
- * from docs/reference/timing-core.md.
+ * instructions. Expected cycles are published (Huerta et al., MICRO 2025, tables 1 and 2, figure 2), or computed by
+ * hand from docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
 
-/** A core of @schedulers, each with its memory unit, as published. */
+/** Create a core with @schedulers, each with its memory unit, as published. */
 static struct run *local_new(unsigned schedulers)
 {
     struct run *r = modern_window(true);
@@ -22,7 +22,7 @@ static struct run *local_new(unsigned schedulers)
 static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 {
     enum { LOADS = 12 };
-    /* published up to the eighth; then 4, 4, 6 and 8 cycles after each other */
+    /* published up to the eighth instruction; then the distances are 4, 4, 6 and 8 cycles */
     static const unsigned first[4][4] = {{13, 17, 21, 4}, {13, 17, 21, 4}, {13, 19, 25, 6}, {13, 21, 29, 8}};
 
     (void)state;
@@ -54,7 +54,7 @@ static void m19_loads_issue_as_slots_and_the_arbiter_let_them(void **state)
 struct row {
     const char *insn, *address;
     bool store;
-    unsigned read[3], result[3]; /* of 32, 64, 128 bits; 0: there is none */
+    unsigned read[3], result[3]; /* for 32, 64 and 128 bits; 0: the table has no value */
 };
 static const struct row rows[] = {
     {"ld.global", "[s2:3+vz]", false, {9, 9, 9}, {29, 31, 35}},
@@ -69,7 +69,8 @@ static const struct row rows[] = {
     {"ld.const", "c[0][v8+0]", false, {29, 29}, {29, 29}},
 };
 
-/** Cycles from the instruction to one that waits for its sources (@reads) or its result. The line has been loaded before. */
+/** Return the cycles from the instruction to one that waits for its sources (@reads) or its result. The line has been
+ *  loaded before. */
 static uint64_t latency(const struct row *row, unsigned wide, bool reads)
 {
     static const char *const regs[] = {"v12", "v12:13", "v12:15"};
@@ -116,7 +117,8 @@ static void m20_m21_latencies_are_those_of_the_table(void **state)
 
 /* ---- figure 2 ------------------------------------------------------------------------------------------------- */
 
-/** Cycles in which the figure's instructions issue, the first in 1; @stall: depbar.le's stall count. */
+/** Return the cycles in which the instructions of the figure issue, the first in 1. @stall is the stall count of
+ *  depbar.le. */
 static void figure_is(unsigned latency, unsigned stall, const unsigned *expected)
 {
     struct run *r = local_new(1);
@@ -145,7 +147,8 @@ static void m14_m15_the_published_trace_comes_out(void **state)
     static const unsigned figure[] = {1, 2, 3, 5, 6, 15, 36}, table[] = {1, 2, 3, 5, 6, 16, 37};
 
     (void)state;
-    figure_is(6, 4, figure); /* its waits are one cycle shorter than table 2's: then the addition would read with the load */
+    /* its waits are one cycle shorter than those of table 2; otherwise the addition would read together with the load */
+    figure_is(6, 4, figure);
     figure_is(7, 4, table);
     for (unsigned stall = 1; stall < 4; stall++) {
         unsigned not_held[] = {1, 2, 3, 5, 6, 6 + stall, 37};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Classes of hits and misses of L1: by hand, and random accesses against a model that searches all its past. */
+/* Tests the classes of hits and misses of L1: examples by hand, and random accesses against a model that searches the
+ * whole history. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -24,7 +25,8 @@ static void each_class_by_hand(void **state)
     assert_int_equal(tim_locality_access(l, 0, 7, 4, true), TIM_HIT_WARP);
     assert_int_equal(tim_locality_access(l, 0, 8, 2, true), TIM_HIT_OTHER);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_COMPULSORY);
-    assert_int_equal(tim_locality_access(l, 0, 8, 1, false), TIM_MISS_CONFLICT); /* two lines: both would be there */
+    /* two lines: the fully associative cache would have both */
+    assert_int_equal(tim_locality_access(l, 0, 8, 1, false), TIM_MISS_CONFLICT);
     assert_int_equal(tim_locality_access(l, 256, 8, 1, false), TIM_MISS_COMPULSORY);
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_WARP);
     assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* 8 brought it last */
@@ -60,7 +62,7 @@ static bool take(struct order *order, unsigned line)
     return false;
 }
 
-/* Make a line the youngest of at most @size lines. True: the list contained it. */
+/* Move a line to the front of at most @size lines. True: the list contained it. */
 static bool use(struct order *order, unsigned line, unsigned size)
 {
     bool was = take(order, line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side: latencies, limits and traffic that can be computed by hand. Each test runs on
- * each implementation. */
+/* Tests the memory side: latencies, limits and traffic that can be computed by hand. Each test runs on each
+ * implementation. */
 #include <stdio.h>
 
 #include "tests/timing/tim_memory_fixture.h"
@@ -98,7 +98,7 @@ static void hashing_gives_each_address_one_location(void **state)
             assert_int_equal(seen[slice][local / 256]++, 0);
             assert_int_equal(tim_address_of(&c, slice, local), chunk * 256 + 17);
         }
-        /* and a stride of all slices does not stay in one */
+        /* a stride of all slices does not stay in one slice */
         for (uint64_t k = 0; k < 64; k++)
             columns += first[slice_of(&c, k * 256 * slices, NULL)]++ == 0;
         assert_true(columns == slices);
@@ -107,8 +107,8 @@ static void hashing_gives_each_address_one_location(void **state)
 
 /* ---- one packet ------------------------------------------------------------------------------ */
 
-/* docs/reference/timing-memory.md, "One read": with one clock, to = 1 + L, back = L + flits - 1, L2 in
- * between. */
+/* docs/reference/timing-memory.md, "One read": with one clock the request takes 1 + L, the answer L + flits - 1, and
+ * L2 the time between. */
 static void one_read(rig_create_fn create)
 {
     static const struct {
@@ -118,7 +118,7 @@ static void one_read(rig_create_fn create)
         /* 8+8+1, 5 flits back, 60; DRAM 1+12+12+(4-1)*4+4+100 for four bursts of four cycles */
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 128, 16 + 5 + 60 + 141, 16 + 5 + 60},
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 32, 16 + 2 + 60 + 129, 16 + 2 + 60},
-        /* a bus of 32 bytes: bursts follow each other by tCCD */
+        /* a bus of 32 bytes: bursts are tCCD apart */
         {8, 32, 8, 60, 12, 12, 2, 32, 100, 128, 16 + 5 + 60 + 1 + 24 + 6 + 1 + 100, 16 + 5 + 60},
         {1, 32, 0, 1, 1, 1, 1, 32, 0, 32, 2 + 1 + 1 + 4, 2 + 1 + 1},
         {20, 16, 8, 5, 3, 7, 1, 8, 9, 64, 40 + 5 + 5 + 1 + 10 + 8 + 9, 40 + 5 + 5},
@@ -155,7 +155,7 @@ static void one_read_takes_what_the_formula_says(void **state)
     on_each(one_read);
 }
 
-/** Slower clocks: edge n of half the cores' clock falls into cycle 2n + 1. */
+/** Slower clocks: edge n of half the cores' clock is in cycle 2n + 1. */
 static void half_clocks(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -163,8 +163,8 @@ static void half_clocks(rig_create_fn create)
 
     c.clocks_icnt = c.clocks_l2 = 500;
     rig_open(&r, create, &c);
-    /* sent in 0; icnt edge 0 is cycle 1; arrives at edge 8, cycle 17, seen from 18: L2 edge 9,
-     * cycle 19. A hit leaves at edge 69 = cycle 139, icnt edge 69; five flits and 8: edge 81,
+    /* The packet is sent in cycle 0. icnt edge 0 is cycle 1. It arrives at edge 8, cycle 17, and is visible from 18
+     * on: L2 edge 9, cycle 19. A hit leaves at edge 69, cycle 139, icnt edge 69. Five flits and 8 more: edge 81,
      * cycle 163. */
     read_latency(&r, 0x1000, 128);
     let_pass(&r, (unsigned)(r.now & 1)); /* an even cycle */
@@ -217,7 +217,8 @@ static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
     }
 }
 
-/** A second read of one bank, when all is idle: row open, bank closed, other row open. */
+/** Measure a second read of one bank when no other request is outstanding: the row is open, the bank is closed, or
+ *  another row is open. */
 static void rows(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -272,8 +273,9 @@ static void refresh(rig_create_fn create)
         rig_close(&r);
     }
     assert_int_equal(longest, closed + 62);
-    /* Sent so that the row would open in the window: 50 + 49 + ... + 1. Sent so that the burst would come in it: the row has
-     * opened in vain; 12 such, the first at the window's begin less tRCD, wait for its end and then open it again. */
+    /* First the requests are sent so that the row would open in the refresh: 50 + 49 + ... + 1. Then they are sent so
+     * that the burst would come in the refresh, and the row was opened without use. 12 of these, the first at the
+     * start of the refresh less tRCD, wait for its end and open the row again. */
     assert_int_equal(waited, 1275 + (62 + 61 + 60 + 59 + 58 + 57 + 56 + 55 + 54 + 53 + 52 + 51));
 }
 static void a_refresh_closes_rows_and_takes_its_time(void **state)
@@ -284,7 +286,7 @@ static void a_refresh_closes_rows_and_takes_its_time(void **state)
 
 /* ---- the order of DRAM ----------------------------------------------------------------------- */
 
-/** Reads of one bank, by row, that all wait for a row that is open: their activates. */
+/** Return the activates for reads of one bank, given by their rows, that all wait for an open row. */
 static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, const char *order)
 {
     struct tim_config c = rig_config();
@@ -297,7 +299,7 @@ static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, c
     c.dram_tRCD = 1;
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
-    read_latency(&r, 0x100000, 32); /* another row of this bank, left open */
+    read_latency(&r, 0x100000, 32); /* another row of this bank that remains open */
     before = channel_count(&r, TIM_CHANNEL_activates);
     for (uint32_t i = 0; order[i] != '\0'; i++) {
         struct tim_packet p = rig_packet(TIM_PACKET_READ, 0,
@@ -328,7 +330,7 @@ static void activates_are_those_of_the_published_example(void **state)
     on_each(order_of_rows);
 }
 
-/** Bursts of a write to a bank, then a read of it: the bus turns around. */
+/** Send bursts of a write to a bank, then a read of the bank: the bus changes direction. */
 static void turnaround(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -345,8 +347,8 @@ static void turnaround(rig_create_fn create)
     p = rig_packet(TIM_PACKET_READ, 0, 0x300, 0, 32, 2);
     rig_step(&r, &w);
     behind = rig_latency(&r, &p);
-    /* the write's command is an edge after its look-up plus one (it waits in the slice for an
-     * edge), the read would be at the same edge; then tWL 4 + burst 4 + tWTR 5 */
+    /* the command of the write is one edge after its look-up plus one (it waits in the slice for an edge), and the
+     * read would be at the same edge. Then come tWL 4 + burst 4 + tWTR 5 */
     assert_int_equal(behind - alone, 4 + 4 + 5);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
     rig_close(&r);
@@ -359,7 +361,7 @@ static void a_read_waits_for_the_bus_turnaround_after_a_write(void **state)
 
 /* ---- bandwidth ------------------------------------------------------------------------------- */
 
-/** Reads of @lines lines of 128 bytes in order; the cycles from the first answer to the last. */
+/** Read @lines lines of 128 bytes in order. Return the cycles from the first answer to the last. */
 static uint64_t stream(struct rig *r, unsigned lines)
 {
     unsigned sent = 0;
@@ -383,8 +385,8 @@ static void plateau(rig_create_fn create)
     struct rig r;
     uint64_t cycles;
 
-    /* the bus: 128 bytes in 16 cycles; a row of 2048 bytes needs no more than that, as the next
-     * bank opens meanwhile */
+    /* the bus: 128 bytes in 16 cycles. A row of 2048 bytes does not take longer, because the next bank opens its row
+     * meanwhile */
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
     cycles = stream(&r, 4096);
@@ -393,16 +395,16 @@ static void plateau(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_busy_cycles), 4096 * 16);
     assert_in_range(channel_count(&r, TIM_CHANNEL_active_cycles), 4096 * 16, 4096 * 16 + 200);
     rig_close(&r);
-    /* the crossbar: five flits an answer, when DRAM is wider */
+    /* the crossbar limits: an answer has five flits, and DRAM is faster */
     c.icnt_flit_bytes = 32;
     c.dram_bus_bytes = 32;
     c.dram_tCCD = 1;
-    c.l2_mshrs = c.dram_queue = 64; /* enough under way for the time that one takes */
+    c.l2_mshrs = c.dram_queue = 64; /* enough outstanding requests to cover the latency */
     rig_open(&r, create, &c);
     cycles = stream(&r, 4096);
     assert_in_range(cycles, 4095 * 5, 4095 * 5 + 200);
     rig_close(&r);
-    /* one bank alone: a row cycle for each row */
+    /* a single bank: each row takes a row cycle */
     c.icnt_flit_bytes = 256;
     c.dram_banks = 1;
     c.dram_row_bytes = 128;
@@ -420,7 +422,7 @@ static void bandwidth_reaches_the_peak_of_what_is_narrowest(void **state)
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/** Reads of @n lines (or of one) sent in one cycle; how long until the last answer. */
+/** Send reads of @n lines (or of one line) in one cycle. Return the time until the last answer. */
 static uint64_t burst_of_reads(rig_create_fn create, const struct tim_config *c, unsigned n,
                                uint64_t stride, struct tim_slice_stats *stats)
 {
@@ -449,14 +451,14 @@ static void limits(rig_create_fn create)
     c.icnt_flit_bytes = 256;
     wide = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    /* one line under way: the second waits for the first's fill (in which edge it is looked up),
-     * not for its answer: DRAM again, without opening the row */
+    /* one outstanding miss: the second read waits for the fill of the first (at the edge of the look-up), not for its
+     * answer. Then DRAM again, without opening the row */
     c.l2_mshrs = 1;
     narrow = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* but the wide one's second burst */
+    assert_int_equal(narrow - wide, 1 + 12 + 4 + 100 - 4); /* except for the second burst of the wide one */
     assert_int_equal(stats.count[TIM_SLICE_blocked], 1 + 12 + 12 + 4 + 100 - 1);
-    /* one line, two requests: merged, or as the second cannot be, a hit after the fill */
+    /* one line, two requests: the second is merged, or if it cannot be merged it hits after the fill */
     c = rig_config();
     c.icnt_flit_bytes = 256;
     burst_of_reads(create, &c, 2, 0, &stats);
@@ -481,8 +483,8 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
     on_each(limits);
 }
 
-/** Three lines of one row arrive in consecutive cycles; one of them may be pending. The row-buffer result and
- *  the latency of each. */
+/** Three lines of one row arrive in consecutive cycles, and one of them may be pending. Check the row-buffer result
+ *  and the latency of each. */
 static void depths(rig_create_fn create)
 {
     enum { FILL = 12 + 4 + 100 /* after the row */ };
@@ -507,7 +509,7 @@ static void depths(rig_create_fn create)
     assert_int_equal(tim_histogram_count(latency), 3);
     assert_int_equal(stats.histogram[TIM_SLICE_H_icnt_queue].bucket[0], 3);
     c = rig_config();
-    burst_of_reads(create, &c, 1, 128, &stats); /* alone: opens the row, then the pipe */
+    burst_of_reads(create, &c, 1, 128, &stats); /* this read is alone: it opens the row, then goes through the pipe */
     assert_int_equal(stats.histogram[TIM_SLICE_H_latency].sum, 1 + 12 + FILL + 60);
 }
 static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **state)
@@ -516,7 +518,7 @@ static void histograms_say_what_a_request_finds_and_how_long_it_takes(void **sta
     on_each(depths);
 }
 
-/** A core that does not take its answers stops the machine; nothing is lost. */
+/** A core that does not accept its answers stops the memory side. No packet is lost. */
 static void pressure(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -537,7 +539,7 @@ static void pressure(rig_create_fn create)
         }
         ops->tick_requests(r.memory, r.now++);
     }
-    /* all places are taken: both ways' networks, the slice's pipe and answers, and the input */
+    /* all entries are occupied: both networks, the pipe and the answers of the slice, and the input */
     room = c.icnt_queue + (c.l2_queue + c.icnt_latency) + c.l2_latency + c.icnt_queue +
            (c.icnt_queue + c.icnt_latency);
     assert_in_range(sent, room, room + c.l2_mshrs);
@@ -546,7 +548,7 @@ static void pressure(rig_create_fn create)
     for (; ops->in_flight(r.memory) != 0 && r.now < most; r.now++) {
         ops->tick_replies(r.memory, r.now);
         if (ops->receive(r.memory, 0, r.now, &p)) {
-            assert_int_equal(p.id, got); /* hits of one slice stay in order; so do these misses */
+            assert_int_equal(p.id, got); /* hits of one slice remain in order, and so do these misses */
             got++;
             assert_false(ops->receive(r.memory, 0, r.now, &p)); /* one a cycle */
         }
@@ -570,7 +572,7 @@ static void writes(rig_create_fn create)
     uint64_t taken;
 
     rig_open(&r, create, &c);
-    /* a whole line: no read, nothing to DRAM; answered with a header like a hit */
+    /* a store of a whole line reads nothing and sends nothing to DRAM. It is answered with a header, like a hit */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 128, 9);
     taken = rig_latency(&r, &p);
     assert_int_equal(taken, 8 + 5 + 60 + 8); /* five flits there, one back */
@@ -581,7 +583,7 @@ static void writes(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads) +
                          channel_count(&r, TIM_CHANNEL_writes), 0);
     assert_int_equal(read_latency(&r, 0x1000, 128), 16 + 5 + 60); /* it is there */
-    /* four bytes: no read either; the sector is read when the rest of it is wanted, once */
+    /* a store of four bytes reads nothing either. The sector is read once, when other bytes of it are needed */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x2000, 4, 4, 10);
     rig_latency(&r, &p);
     let_pass(&r, 500);
@@ -592,7 +594,7 @@ static void writes(rig_create_fn create)
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 1);
     assert_int_equal(read_latency(&r, 0x2000, 32), 16 + 2 + 60);
     assert_int_equal(slice_count(&r, TIM_SLICE_writebacks), 0);
-    /* lines that push them out: the first's four sectors and the second's one go to DRAM */
+    /* other lines evict them: four sectors of the first and one of the second go to DRAM */
     for (uint64_t line = 0; line < 65536; line += 128)
         read_latency(&r, 0x100000 + line, 32);
     let_pass(&r, 500);
@@ -659,7 +661,7 @@ static void atomics(rig_create_fn create)
     p = rig_packet(TIM_PACKET_ATOMIC, 0, 0x1000, 0, 4, 1);
     one = rig_latency(&r, &p);
     assert_int_equal(one, 16 + 1 + 60);
-    p.lanes = 32; /* on one word: one by one */
+    p.lanes = 32; /* atomics on one word are executed one by one */
     all = rig_latency(&r, &p);
     assert_int_equal(all - one, 31);
     rig_step(&r, &p);
@@ -667,7 +669,7 @@ static void atomics(rig_create_fn create)
     behind = rig_latency(&r, &p);
     assert_int_equal(behind, one + 31);
     assert_int_equal(slice_count(&r, TIM_SLICE_atomics), 1 + 32 + 32);
-    /* one that misses reads its sector, and its line is dirty */
+    /* an atomic that misses reads its sector, and its line becomes dirty */
     p = rig_packet(TIM_PACKET_REDUCE, 0, 0x8000, 0, 4, 3);
     rig_latency(&r, &p);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 2);
@@ -681,7 +683,7 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Cores that send to one slice are served in turn; a waiting packet blocks later packets. */
+/** Cores that send to one slice are served in rotation. A waiting packet blocks later packets of its core. */
 static void turns(rig_create_fn create)
 {
     struct tim_config c = rig_config();

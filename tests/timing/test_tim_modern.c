@@ -5,7 +5,7 @@
  */
 #include "tests/timing/tim_modern.h"
 
-/** Cycles from an instruction with control field @field to the next of its warp, the only one. */
+/** Return the cycles from an instruction with control field @field to the next one of its warp, the only warp. */
 static uint64_t gap(const char *field)
 {
     struct run *r = modern_control();
@@ -42,7 +42,7 @@ static void four_warps_are(const char *second, unsigned policy, const char *expe
     char text[400];
 
     lw_buffer_init(&body);
-    lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0}\n"); /* delays the exits past the measurement */
+    lw_put(&body.sink, "ld.shared.b32 v40, [v41] {wr=0}\n"); /* delays the exits until the measurement is over */
     for (unsigned i = 1; i < 32; i++)
         lw_printf(&body.sink, "v_mov_b32 v%u, 0 {%s}\n", i, i == 1 ? second : "st=1");
     lw_put(&body.sink, "exit {wt=1}\n");
@@ -92,7 +92,7 @@ static void m45_a_yield_of_the_only_warp_is_one_bubble(void **state)
 
 /* ---- dependence barriers count up two cycles after issue -------------------------------------- */
 
-/** Cycles from a load of 20 cycles with @field to its user. */
+/** Return the cycles from a load that takes 20 cycles, with @field, to the instruction that uses its result. */
 static uint64_t user_after(const char *field, bool stage)
 {
     struct run *r = modern_control();
@@ -145,8 +145,9 @@ static void a_barrier_is_seen_without_what_the_last_instruction_added(void **sta
 
 /* ---- depbar.le ---------------------------------------------------------------------------------- */
 
-/** Loads that end one after the other, `depbar.le 0, 1` with stall count @stall, an instruction: its cycle after
- *  depbar.le's. *loads: cycles from depbar.le to the end of each load, as others see it. */
+/** Run loads that end one after the other, `depbar.le 0, 1` with stall count @stall, and an instruction. Return the
+ *  cycle of the instruction after that of depbar.le. *loads: cycles from depbar.le to the end of each load, as other
+ *  warps see it. */
 static uint64_t held(unsigned stall, unsigned most, const char *wait)
 {
     struct run *r = modern_control();
@@ -177,7 +178,7 @@ static void depbar_holds_until_the_barrier_is_low_enough(void **state)
     assert_int_equal(held(4, 63, ""), depbar + 4);
 }
 
-/* An instruction that issues before the fourth cycle is not held. The hold ends with the first issue. */
+/* depbar.le does not delay an instruction that issues before the fourth cycle. The delay ends with the first issue. */
 static void depbar_holds_only_what_its_stall_count_leaves(void **state)
 {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side allocates all its memory when it is created. Each allocation may fail without a leak (the
- * sanitizer build detects leaks), and no allocation occurs later. Linked with --wrap. */
+/* Tests allocations of the memory side. All of them happen when it is created; each may fail without a leak (the
+ * sanitizer build detects leaks), and no allocation happens later. The program is linked with --wrap. */
 #include <stdlib.h>
 
 #include "tests/timing/tim_memory_fixture.h"
 
-static unsigned long until_failure; /* allocations that still succeed; 0: all do */
+static unsigned long until_failure; /* number of allocations that still succeed; 0: all */
 static unsigned long allocations;
 
 void *__real_calloc(size_t count, size_t size);

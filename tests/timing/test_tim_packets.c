@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets: which accesses of their members are made, and which members share them. */
+/* Tests packets: which accesses the members make, and which members share an access. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static unsigned lines_of(unsigned lanes, unsigned thread, address_fn of, struct 
     return count;
 }
 
-/** Accesses of 64 threads in packets of @members warps of @lanes lanes. */
+/** Return the accesses of 64 threads in packets of @members warps of @lanes lanes. */
 static unsigned made(unsigned members, unsigned lanes, address_fn of)
 {
     struct tim_packets *packets = tim_packets_create();
@@ -72,7 +72,7 @@ static unsigned made(unsigned members, unsigned lanes, address_fn of)
     return count;
 }
 
-/* dwr.md 2: accesses of 64 threads by width of a warp, before L1. */
+/* dwr.md 2: accesses of 64 threads before L1, by warp width. */
 static const struct {
     const char *name;
     address_fn of;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Uniform and affine registers: occupation of pipes, ports and banks, expansions, and the book's saxpy (3.5, 2.5) with
- * its tags. Expected figures are computed by hand from docs/reference/timing-core.md, Tagged registers.
+ * Tests uniform and affine registers in the timing model: occupation of pipes, ports and banks, expansions, and the
+ * book's saxpy (3.5, 2.5) with its tags. Expected figures are computed by hand from docs/reference/timing-core.md,
+ * Tagged registers.
  */
 #include "tests/timing/tim_run.h"
 #include "timing/energy/tim_energy_priv.h"
 
-/** As run_new, with registers by the exact rules. */
+/** As run_new, with tags by the exact rules. */
 static struct run *tags_new(void)
 {
     struct run *r = run_new();
@@ -23,7 +24,7 @@ static uint64_t count_of(const struct run *r, unsigned counter)
     return totals.core[0].count[counter];
 }
 
-/** Runs @text in a warp; the issues of its instructions @from to @to - 1, from the first of them. */
+/** Run @text in one warp. Return the issue cycles of instructions @from to @to - 1, relative to the first of them. */
 static void issues_are(struct run *r, const char *text, unsigned from, unsigned to, const char *expected)
 {
     char kernel[2048], trace[1024];
@@ -33,12 +34,12 @@ static void issues_are(struct run *r, const char *text, unsigned from, unsigned 
     assert_string_equal(run_trace(r, from, to, trace, sizeof trace), expected);
 }
 
-/* ---- pipes: 32 lanes on 8, so an instruction of all lanes holds its pipe for 4 cycles ------------------ */
+/* ---- pipes: 32 lanes on 8, so an instruction of all lanes occupies its pipe for 4 cycles ------------- */
 
 enum { DRAW_OFF, DRAW_LANE, DRAW_PIPE };
 
-/* Four independent instructions and one that needs the last. Issued in cycle i, the first may enter in i + 2; the
- * dependent one issues the cycle after the last has entered. */
+/* Four independent instructions and one that depends on the last. If they issue in cycle i, the first may enter the
+ * pipe in i + 2. The dependent one issues in the cycle after the last has entered. */
 static void pipes_are(const char *setup, const char *operands[4], unsigned scalar, bool unit, const char *expected)
 {
     struct run *r = tags_new();
@@ -60,7 +61,7 @@ static void a_lane_executes_uniform_instructions(void **state)
     const char *uniform[4] = {"v10, v11", "v10, v11", "v10, v11", "v10, v11"};
 
     (void)state;
-    /* Counted from the first add's issue: v22 holds the pipe until 2, v21 from then until 6. */
+    /* Relative to the issue of the first add, v22 occupies the pipe until 2, and v21 from then until 6. */
     pipes_are(last, uniform, TIM_SCALAR_OFF, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
     pipes_are(last, uniform, TIM_SCALAR_LANE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@10");
     pipes_are(last, uniform, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@6");
@@ -83,7 +84,8 @@ static void generic_operands_take_all_lanes(void **state)
     pipes_are(last, generic, TIM_SCALAR_PIPE, true, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@19");
 }
 
-/* Uniform, generic, uniform, generic: enter in 6, 7, 11, 12; or, by a pipe each, 2 and 6, 4 and 10. */
+/* Uniform, generic, uniform, generic: they enter in cycles 6, 7, 11, 12. With a pipe for each kind they enter in 2
+ * and 6, 4 and 10. */
 static void uniform_and_generic_instructions_pair(void **state)
 {
     const char *both[4] = {"v10, v11", "v22, v11", "v10, v11", "v22, v11"};
@@ -94,7 +96,7 @@ static void uniform_and_generic_instructions_pair(void **state)
     pipes_are(last, both, TIM_SCALAR_PIPE, false, "w0.0@0 w0.1@1 w0.2@2 w0.3@3 w0.4@11");
 }
 
-/* The book, T12.10: a kernel of uniform registers uses the vector pipes 0 times. */
+/* The book, T12.10: a kernel of uniform registers never uses the vector pipes. */
 static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\nv_s2r v0, %ctaid.x\nv_mul_u32 v1, v0, 3\n"
@@ -121,7 +123,7 @@ static void a_uniform_kernel_leaves_vector_pipes_free(void **state)
 /* ---- which unit executes an instruction
  * --------------------------------------------------------------------------------- */
 
-/** Instructions of @text that one lane executes, and that the affine unit does. */
+/** Return the number of instructions of @text that execute on one lane, and on the affine unit. */
 static void executed_is(const char *text, unsigned scalar, unsigned affine)
 {
     struct run *r = tags_new();
@@ -155,7 +157,7 @@ static void what_lanes_decide_takes_all_lanes(void **state)
     executed_is("shfl.idx v1, _, v2, 0, 31", 0, 0);
 }
 
-/* A uniform source is uniform for any subset of the lanes; a register written in a subset is not uniform. */
+/* A uniform source is uniform for any subset of the lanes. A register written in only a subset is not uniform. */
 static void divergent_lanes_execute_uniform_sources_once(void **state)
 {
     (void)state;
@@ -165,7 +167,7 @@ static void divergent_lanes_execute_uniform_sources_once(void **state)
 
 /* ---- banks ------------------------------------------------------------------------------------------------- */
 
-/** One scheduler's 4 banks; registers 4, 8 and 12 are all in bank 0 of warp 0. */
+/** Create a core with 4 banks for one scheduler. Registers 4, 8 and 12 of warp 0 are all in bank 0. */
 static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, unsigned parts)
 {
     struct run *r = tags_new();
@@ -178,7 +180,7 @@ static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, un
     return r;
 }
 
-/** Cycles from `v1 = a * b + c` to an instruction that needs it, without conflicts 3. */
+/** Return the cycles from `v1 = a * b + c` to an instruction that needs v1. Without conflicts the result is 3. */
 static void reads_are(struct run *r, const char *setup, const char *operands, unsigned cycles, unsigned rows,
                       unsigned entries, unsigned waits, unsigned avoided)
 {
@@ -209,7 +211,7 @@ static void entries_are_in_no_bank(void **state)
     reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 1, 8), wait, uniform, 5, 0, 3, 3, 0);
 }
 
-/* Registers 4, 8 and 12 are in parts 1, 2 and 3 of eight; in 1, 0 and 1 of two. */
+/* With eight parts registers 4, 8 and 12 are in parts 1, 2 and 3. With two parts they are in 1, 0 and 1. */
 static void entries_are_in_parts_of_a_bank(void **state)
 {
     const char *wait = "v_mov_b32 v21, v20", *uniform = "v4, v8, v12";
@@ -220,7 +222,7 @@ static void entries_are_in_parts_of_a_bank(void **state)
     reads_are(banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_PART, 1, 1), wait, uniform, 5, 0, 3, 3, 0);
 }
 
-/* v20, affine, is in bank 0, too. As a row it does not let the others' parts be read in its cycle. */
+/* v20, which is affine, is also in bank 0. When v20 is a row, no part of the bank can be read in the same cycle. */
 static void an_affine_register_is_a_row_or_an_entry(void **state)
 {
     const char *wait = "v_mov_b32 v21, v20", *mixed = "v20, v8, v12";
@@ -231,7 +233,7 @@ static void an_affine_register_is_a_row_or_an_entry(void **state)
     reads_are(banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8), wait, mixed, 3, 0, 3, 0, 0);
 }
 
-/* A port of rows for each collector: entries do not pass it. */
+/* Each collector has a port for rows. Entries do not use this port. */
 static void entries_take_no_port_of_a_collector(void **state)
 {
     struct run *r = banks_new(TIM_REGISTERS_UNIFORM, TIM_COMPACT_FILE, 3, 8);
@@ -263,8 +265,9 @@ static void entries_are_reserved(void **state)
     }
 }
 
-/* A window of a cycle, and one bank with one port: three registers take three cycles. The first instruction leaves Allocate two
- * cycles after its issue and reads in the three that follow. The second, a cycle later, finds one of its three: it waits for two. */
+/* A window of one cycle, and one bank with one port: three registers take three cycles. The first instruction leaves
+ * Allocate two cycles after its issue and reads in the following three cycles. The second, one cycle later, finds one
+ * of its three cycles free and waits for two. */
 static void entries_are_read_in_the_window(void **state)
 {
     static const struct {
@@ -291,7 +294,8 @@ static void entries_are_read_in_the_window(void **state)
 
 /* ---- expansion ----------------------------------------------------------------------------------------------- */
 
-/* Lanes 0 to 15 of v1, which is uniform: the row is written with what the entry says, then with theirs. */
+/* Lanes 0 to 15 of the uniform v1 are written. The row is first written with the value of the entry, then with
+ * theirs. */
 static void an_expansion_writes_the_row_twice(void **state)
 {
     static const char *const text = "v_s2r v20, %laneid\nv_setp_u32.lt p0, v20, 16\nv_mov_b32 v21, v20\n"
@@ -318,7 +322,8 @@ static void an_expansion_writes_the_row_twice(void **state)
     }
 }
 
-/* The book's 12.8: r1 = A(0,1), r2 = A(100,4), r3 = U 9, r4 = U 1, and half the lanes do r1 = r1 + r4. Here v0 to v3. */
+/* The book's 12.8: r1 = A(0,1), r2 = A(100,4), r3 = U 9, r4 = U 1, and half the lanes compute r1 = r1 + r4. The
+ * registers here are v0 to v3. */
 static void a_divergent_branch_expands_one_or_all(void **state)
 {
     static const char *const text = "v_s2r v0, %laneid\nv_mov_b32 v2, 9\nv_mov_b32 v3, 1\nv_shl_b32 v1, v0, 2\n"
@@ -329,7 +334,8 @@ static void a_divergent_branch_expands_one_or_all(void **state)
         struct run *r = banks_new(TIM_REGISTERS_AFFINE, TIM_COMPACT_FILE, 3, 8);
 
         r->config->tags_expansion = eager;
-        /* Those that jump arrive at the join first, in cycle 2, or 5: after four rows. The others are fetched then. */
+        /* The lanes that jump arrive at the join first, in cycle 2, or in 5 after four rows. The other lanes are
+         * fetched then. */
         issues_are(r, text, 7, 10, eager ? "w0.0@0 w0.2@5 w0.1@7 w0.2@8" : "w0.0@0 w0.2@2 w0.1@4 w0.2@5");
         assert_int_equal(count_of(r, TIM_CORE_tag_expansions), eager ? 4 : 1);
         assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_EXPANSION], eager ? 3 : 0); /* and one of fetch */
@@ -341,8 +347,8 @@ static void a_divergent_branch_expands_one_or_all(void **state)
 
 /* ---- energy ----------------------------------------------------------------------------------------------------- */
 
-/* The book, 21: a uniform integer addition costs 0.1 pJ and three accesses of 5 pJ where one lane executes it, 32 times
- * that on all lanes. */
+/* The book, 21: a uniform integer addition costs 0.1 pJ and three accesses of 5 pJ if one lane executes it. On all
+ * lanes it costs 32 times as much. */
 static void a_uniform_addition_costs_a_lane(void **state)
 {
     (void)state;
@@ -367,7 +373,8 @@ static void a_uniform_addition_costs_a_lane(void **state)
 
 /* ---- the book's saxpy ------------------------------------------------------------------------------------------ */
 
-/* n = 550: of 24 warps 18 have elements, the last of these 6. x is at `out`, y 1,024 bytes on: values do not matter. */
+/* n = 550: of 24 warps 18 have elements, and the last of these has 6. x is at `out` and y 1,024 bytes after it; their
+ * values do not matter. */
 static const char *const saxpy = ".kernel saxpy\n.param ptr.global out\n"
                                  "v_s2r v0, %ctaid.x\n"
                                  "v_s2r v2, %tid.x\n"
@@ -445,7 +452,8 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));
     uint64_t first = run_cycle(r, ISA_LD_GLOBAL, 0, 0), second = run_cycle(r, ISA_LD_GLOBAL, 0, 1);
-    uint64_t end = run_engine(r)->now - r->issue[7].cycle; /* cycles from the first load on, itself included */
+    /* cycles from the first load on, with the load's own cycle */
+    uint64_t end = run_engine(r)->now - r->issue[7].cycle;
     assert_int_equal(count_of(r, TIM_CORE_register_rows),
                      2 * (end - 1) - (second - first) - 2 * (run_engine(r)->now - count_of(r, TIM_CORE_active_cycles) - 1));
     run_free(r);

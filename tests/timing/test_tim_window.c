@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: the stages Control and Allocate, the window of reads, the register-file cache and the
- * result queue. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
+ * Microbenchmarks of a modern core: the stages Control and Allocate, the window of reads, the register-file cache and
+ * the result queue. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
  * docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"
@@ -11,7 +11,7 @@ static uint64_t total(const struct run *r, unsigned counter)
     return run_engine(r)->stats[0].count[counter];
 }
 
-/** Cycles from the issue of instruction @from to that of @to, of one warp. */
+/** Return the cycles from the issue of instruction @from to that of @to, in one warp. */
 static uint64_t between(const char *body, unsigned from, unsigned to)
 {
     struct run *r = modern_window(false);
@@ -23,7 +23,7 @@ static uint64_t between(const char *body, unsigned from, unsigned to)
     return cycles;
 }
 
-/* Listing 1: a nop at each place where the clock is read; it issues when that would. */
+/* Listing 1: a nop replaces each read of the clock and issues in its cycle. */
 static void m1_m2_a_conflict_of_reads_delays_what_comes_two_later(void **state)
 {
     static const struct {
@@ -42,7 +42,7 @@ static void m1_m2_a_conflict_of_reads_delays_what_comes_two_later(void **state)
     }
 }
 
-/* Listing 2: what a stall count gives, which is too short for the result below 4. */
+/* Listing 2: the values for each stall count. A stall count below 4 is too short for the result. */
 static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
         snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\nv_fma_f32 v5, v1, v1, v1\nnop\nnop\n", stall);
         assert_int_equal(between(body, 0, 5), 4 + stall);
     }
-    for (unsigned others = 0; others < 4; others++) { /* between a result and its user, 4 cycles in all */
+    for (unsigned others = 0; others < 4; others++) { /* between a result and its user are 4 cycles in all */
         char body[300];
         int at = snprintf(body, sizeof body, "nop\nnop\nv_add_f32 v1, v2, v3 {st=%u}\n", 4 - others);
 
@@ -63,7 +63,7 @@ static void m6_m42_a_stall_count_is_the_gap_whatever_is_read(void **state)
     }
 }
 
-/** @count instructions that read @n values of bank 0, and of bank 1 as many as are missing from @sources. */
+/** Emit @count instructions that read @n values of bank 0, and the other sources (up to @sources) from bank 1. */
 static void put_reads(struct lw_buffer *body, unsigned n, unsigned sources, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -74,7 +74,7 @@ static void put_reads(struct lw_buffer *body, unsigned n, unsigned sources, unsi
     }
 }
 
-/** Stall cycles that instructions cause for later instructions. */
+/** Return the stall cycles that instructions cause for later instructions. */
 static uint64_t bubbles(const struct lw_buffer *body)
 {
     struct run *r = modern_window(false);
@@ -129,7 +129,7 @@ static void m4_m5_streams_of_conflicts_have_their_rate(void **state)
 
 /* ---- the register-file cache -------------------------------------------------------------------- */
 
-/** Hits and bubbles of @body: as hits * 100 + bubbles. */
+/** Return the hits and bubbles of @body, as hits * 100 + bubbles. */
 static unsigned hits_and_bubbles(const char *body, bool rfc)
 {
     struct run *r = modern_window(rfc);
@@ -141,7 +141,7 @@ static unsigned hits_and_bubbles(const char *body, bool rfc)
     return both;
 }
 
-/* Listing 4; a stall count of 4 between the instructions keeps conflicts out. */
+/* Listing 4. A stall count of 4 between the instructions prevents conflicts. */
 static void m26_to_m29_reuse_bits_keep_a_value_for_the_next_request(void **state)
 {
     (void)state;
@@ -197,7 +197,7 @@ static void m31_warps_that_alternate_empty_each_others_cells(void **state)
     }
 }
 
-/* ---- stall counts are enough, whatever conflicts ------------------------------------------------------ */
+/* ---- stall counts are sufficient, whatever conflicts occur ------------------------------------------ */
 
 static void m41_a_held_instruction_stops_the_stall_count(void **state)
 {
@@ -241,7 +241,8 @@ static void m25_a_chain_takes_its_latency_a_link(void **state)
 
 /* ---- write ports ------------------------------------------------------------------------------------------ */
 
-/** Cycle in which the user of a load issues, which a result of fixed latency is written after @gap cycles; @row: its bank. */
+/** Return the cycle in which the user of a load issues, if a result of fixed latency is written @gap cycles after the
+ *  load. @row selects its bank. */
 static uint64_t user_of_load(unsigned gap, unsigned row)
 {
     struct run *r = modern_window(false);
@@ -286,7 +287,7 @@ static void m23_two_fixed_results_that_end_together_are_not_late(void **state)
     run_free(r);
 }
 
-/* A load reads its address where no window has a slot. */
+/* A load reads its address when no window uses the port. */
 static void m40_reads_of_loads_give_way_to_windows(void **state)
 {
     uint64_t writer[2];
@@ -306,7 +307,8 @@ static void m40_reads_of_loads_give_way_to_windows(void **state)
         modern_run(r, body.text, 32);
         lw_buffer_fini(&body);
         writer[busy] = modern_cycle(r, 0, 9) - modern_cycle(r, 0, 4);
-        assert_int_equal(total(r, TIM_CORE_allocate_holds), 12); /* two after each but the first, and the load leaves a gap of two */
+        /* two cycles after each except the first, and the load leaves a gap of two */
+        assert_int_equal(total(r, TIM_CORE_allocate_holds), 12);
         run_free(r);
     }
     assert_true(writer[1] > writer[0]);
@@ -314,8 +316,8 @@ static void m40_reads_of_loads_give_way_to_windows(void **state)
 
 /* ---- greedy fetch ------------------------------------------------------------------------------------------ */
 
-/* With fetch in rotation each warp fetches in its own slot. A greedy fetch fills the buffer of the youngest,
- * three instructions and one for that which issues meanwhile, before it turns to the next. */
+/* With fetch in rotation each warp fetches in its own slot. A greedy fetch fills the buffer of the youngest warp with
+ * three instructions, and one for the instruction that issues meanwhile, before it fetches for the next warp. */
 static void fetches_follow_the_warp_that_issues(void **state)
 {
     static const char *const expected[] = {"W0 0-1, W1 1-2, W2 2-3", "W2 0-1, W1 4-5, W0 8-9"};

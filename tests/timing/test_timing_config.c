@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GPU models: shipped models, refusals with their messages, and the page of keys. */
+/* Tests GPU models: shipped models, refused models with their messages, and the page of keys. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -240,7 +240,7 @@ static void choices_name_the_constants_that_the_code_uses(void **state)
         assert_int_equal(tim_config_set(config, rows[i].assignment, &err), LW_OK);
         assert_int_equal(*(unsigned *)(void *)((char *)config + rows[i].offset), rows[i].value);
     }
-    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++) { /* the rows of units have isa's names */
+    for (unsigned u = 0; u < ISA_UNIT_COUNT; u++) { /* the rows of units have the names of isa */
         char text[64];
 
         snprintf(text, sizeof text, "units.%s.latency=%u", isa_unit_name((enum isa_unit)u), 100 + u);
@@ -311,7 +311,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         assert_string_equal(err.text, pairs[i].message);
         tim_config_destroy(config);
     }
-    /* Not wrong: no cache at all; a warp size of the studies. */
+    /* These values are valid: no cache at all, and a warp size that published studies use. */
     struct tim_config *config = load("tesla-dwr");
     assert_int_equal(tim_config_set(config, "core.warp_width=8", &err), LW_OK);
     assert_int_equal(tim_config_set(config, "core.warps=128", &err), LW_OK);
@@ -370,7 +370,7 @@ static void the_functional_machine_gets_width_and_reconvergence(void **state)
     tim_config_destroy(config);
 }
 
-/* Tables have room for the greatest possible number of pending entries, which no kernel reaches. */
+/* Tables have space for the maximum number of pending entries, which no kernel reaches. */
 static void making_a_large_machine_touches_what_it_needs(void **state)
 {
     struct tim_config *config = load("volta");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traces of the timing model: the events of a window become trace events that Python's JSON reader accepts.
+/* Tests traces of the timing model: the events of a window become trace events that Python's JSON reader accepts.
  * Spans on a track do not overlap, and a flow ends at the core at which it began. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +106,7 @@ static void blocks_stand_on_tracks_of_their_slots(void **state)
 {
     const struct fixture *f = *state;
 
-    tim_trace_block(f->trace, 20, 0, 1, 1, 5, true); /* began before: shown from the start */
+    tim_trace_block(f->trace, 20, 0, 1, 1, 5, true); /* the span began before the window: it is shown from the start */
     tim_trace_block(f->trace, 130, 0, 1, 1, 5, false);
     tim_trace_block(f->trace, 131, 0, 1, 1, 9, true);
     check(f, "v = sorted((x['ts'], x['dur'], x['name'], x['tid']) for x in spans)\n"
@@ -126,9 +126,9 @@ static void a_request_is_a_flow_from_its_warp_and_back(void **state)
     tim_trace_packet(f->trace, 140, TIM_TRACE_DRAM, 5, &packet, 4);
     tim_trace_packet(f->trace, 160, TIM_TRACE_REPLY, 2, &packet, 5);
     tim_trace_packet(f->trace, 170, TIM_TRACE_REPLIED, 2, &packet, 0);
-    packet.sent = 107; /* the same id again: another flow */
+    packet.sent = 107; /* the same id again means another flow */
     tim_trace_packet(f->trace, 107, TIM_TRACE_SENT, 2, &packet, 0);
-    packet.sent = 50; /* sent before the window: no beginning to draw from */
+    packet.sent = 50; /* the packet was sent before the window, so that the flow has no beginning */
     tim_trace_packet(f->trace, 130, TIM_TRACE_SLICE, 9, &packet, 1);
     check(f, "flow = [(x['ph'], x['ts'], x['pid'], x['tid']) for x in e if x.get('id') == '2.4.105' and x['cat'] == 'memory']\n"
              "assert flow == [('s', 105, 2, 6), ('t', 109, 100000, 9), ('t', 120, 100001, 9), ('t', 140, 100002, 5), ('t', 160, 100003, 2), ('f', 170, 2, 6)], flow\n"
@@ -149,7 +149,7 @@ static void a_request_without_an_answer_ends_with_the_window(void **state)
     tim_trace_packet(f->trace, 109, TIM_TRACE_REQUEST, 9, &packet, 1);
     tim_trace_packet(f->trace, 120, TIM_TRACE_SLICE, 9, &packet, 1);
     tim_trace_packet(f->trace, 198, TIM_TRACE_DRAM, 5, &packet, 8); /* up to cycle 206 */
-    packet.sent = 195; /* on its way to the crossbar: no arrow */
+    packet.sent = 195; /* the packet is on its way to the crossbar, so that the trace has no arrow */
     tim_trace_packet(f->trace, 195, TIM_TRACE_SENT, 2, &packet, 0);
     tim_trace_packet(f->trace, 210, TIM_TRACE_REPLIED, 2, &packet, 0);
     check(f, "flow = [(x['ph'], x['ts']) for x in e if x['ph'] in 'stf']\n"
@@ -159,7 +159,7 @@ static void a_request_without_an_answer_ends_with_the_window(void **state)
              "assert ('DRAM', 198, 2) in [('DRAM', x['ts'], x['dur']) for x in spans], spans\n");
 }
 
-/* Three events, and no more: the window ends in the cycle of the fourth. */
+/* The trace has three events: the window ends in the cycle of the fourth. */
 static void a_trace_that_is_full_ends_there(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests of timing/: a machine with the defaults of the key table. */
+/* Fixture for tests of timing/: a machine with the defaults of the key table. */
 #ifndef TIM_FIXTURE_H
 #define TIM_FIXTURE_H
 
@@ -16,7 +16,7 @@ static inline struct tim_config tim_fix_config(void)
     };
 }
 
-/** A small generator of random numbers: the same on every host. */
+/** A small random number generator with the same results on every host. */
 static inline uint64_t tim_fix_random(uint64_t *seed)
 {
     uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);

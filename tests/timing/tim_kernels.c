@@ -62,8 +62,8 @@ enum how { FUNCTIONAL, TIMED, REPLAYED };
 
 static const char *log_path;
 
-/** One run. @points: counts at which the state is hashed, ascending. False: the kernel does not run
- *  at this width. */
+/** Execute one run. @points: ascending instruction counts at which the state is hashed. Return false if the kernel
+ *  does not run at this width. */
 static bool run(enum how how, const struct tim_config *machine, bool reference,
                 struct outcome *out)
 {
@@ -90,7 +90,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
     if (how == REPLAYED)
         config.tags = EMU_TAGS_OFF;
     if (how == TIMED && strcmp(config.reconv, "stack") == 0)
-        config.hang_window = 1 << 17; /* spin locks hang there, and that is reported soon */
+        config.hang_window = 1 << 17; /* spin locks hang there, and the hang is reported early */
     NEED(emu_machine_create(&config, &m, &err));
     if (how == TIMED) {
         NEED(emu_log_create(m, &log, &err));
@@ -119,7 +119,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
         do {
             engine->stop_at = next < out->points ? out->point[next] : UINT64_MAX;
             status = engine->ops->run(engine, &stop, &err);
-            /* Its block has no room on this machine; a SIMT stack cannot run it to its end. */
+            /* The block of this kernel does not fit on this model, or a SIMT stack cannot run it to its end. */
             if ((status == LW_EINPUT && how == TIMED) ||
                 (status == LW_OK && stop.kind == EMU_STOP_HANG && how == TIMED &&
                  strcmp(config.reconv, "stack") == 0)) {
@@ -135,7 +135,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
             NEED(status);
             if (stop.kind == EMU_STOP_COUNT) {
                 uint64_t hash = emu_hash_state(m);
-                if (how == TIMED) /* after a launch's last instruction the next one is queued, or not */
+                if (how == TIMED) /* after the last instruction of a launch, the next launch may or may not be queued */
                     out->hash[next] = emu_grid_current(m) != NULL ? hash : 0;
                 else if (out->hash[next] != 0 && out->hash[next] != hash)
                     quit("the replay has another state at a point");
@@ -216,7 +216,7 @@ static void set(struct tim_config *config, const char *format, unsigned value)
     NEED(tim_config_set(config, text, &err));
 }
 
-/** Half of them detect tags, by any rules, and make use of them as far as the machine can. */
+/** Half of the models detect tags, by any rules, and use them as far as the model permits. */
 static void set_tags(struct tim_config *config, uint64_t *random)
 {
     bool window = config->registers_collector == TIM_COLLECTOR_WINDOW;
@@ -235,7 +235,7 @@ static void set_tags(struct tim_config *config, uint64_t *random)
     config->registers_compact = bits >> 28 & 1;
 }
 
-/** Most have a mechanism; its name. An L1 of one set of few lines, so that locality is lost. */
+/** Draw a mechanism for most models and return its name. L1 has one set of few lines, so that locality is lost. */
 static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 {
     size_t which = draw(random) % (tim_mechanism_count + 1);
@@ -276,7 +276,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
     return tim_mechanisms[which]->name;
 }
 
-/** Any block scheduler; half of the machines have groups that join kernels. The name of the scheduler. */
+/** Draw any block scheduler and return its name. In half of the models groups join kernels. */
 static const char *set_blocks(struct tim_config *config, uint64_t *random)
 {
     uint64_t bits = draw(random);
@@ -319,9 +319,9 @@ int main(int argc, char **argv)
         combination = NULL;
         run(FUNCTIONAL, NULL, false, &functional);
         for (unsigned k = 0; k < (all ? total : 1u); k++) {
-            if (all && (k + (unsigned)i) % parts != part) /* other ones of the next file */
+            if (all && (k + (unsigned)i) % parts != part) /* another seed for the next file */
                 continue;
-            if (all) /* the same draws in whatever part */
+            if (all) /* the same random numbers whatever the part is */
                 random = seed + (uint64_t)i * 1000 + k + 1;
             unsigned n = all ? k : (unsigned)(draw(&random) % total);
             const char *sched = schedulers[n % LW_COUNT_OF(schedulers)], *engine = engines[n / LW_COUNT_OF(schedulers) % LW_COUNT_OF(engines)];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Straight-line kernels, which the engine can execute for a whole block at a time. They have integers that are
- * linear in the thread id, floats, loads and stores at linear and other addresses, exits and guards that hold
- * in all, no or some threads, overlapping buffers, and accesses outside of them. They are compared with the
- * watched path, which takes each warp and each access alone: memory, faults, counts, and the state at counts
- * where the run is stopped.
+ * Random straight-line kernels, which the engine can execute for a whole block at a time (block-wide execution). The
+ * kernels have integers that are linear in the thread id, floats, loads and stores at linear and other addresses,
+ * exits, guards that hold in all, no or some threads, overlapping buffers, and accesses outside of buffers. The
+ * reference is the path with observers, which executes each warp and each access by itself. The test compares memory,
+ * faults, counts, and the state at instruction counts at which the run is stopped.
  *
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
+ * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,9 +22,9 @@
 #include "tests/emu/exec/prop_exec_gen.h"
 
 enum {
-    WORDS = 48 * 1024 + 1000, /* words of global data; the last page is not full */
-    TID = 0, GID = 1,      /* v0, v1: the thread in its block and grid */
-    LINES = 4,             /* v2..v5, and pairs v8:9 to v14:15 */
+    WORDS = 48 * 1024 + 1000, /* words of global data, so that the last page is partly used */
+    TID = 0, GID = 1,      /* v0 and v1: number of the thread in its block and in the grid */
+    LINES = 4,             /* v2..v5, and the pairs v8:9 to v14:15 */
     WIDES = 4, FIRST_LINE = 2, FIRST_WIDE = 8,
     DATA = 8, FIRST_DATA = 20, /* v20..v27 */
     PARAMETERS = 32,
@@ -52,7 +52,7 @@ static uint32_t little(struct gen *g)
     return prop_below(&g->r, 8) ? prop_below(&g->r, 12) - 4 : (uint32_t)prop_next(&g->r);
 }
 
-/** The last instruction names the registers that its row has, and may get a guard: p0 to p2, or sp0. */
+/** Complete the last instruction: set the registers that its row has, and perhaps a guard p0 to p2, or sp0. */
 static void finish(struct gen *g, unsigned one_in)
 {
     struct isa_insn *i = &g->code[g->count - 1];
@@ -165,7 +165,7 @@ static void access(struct gen *g, bool store)
         i->x = prop_below(&g->r, 4) ? data : size == ISA_SIZE_B32 ? any_reg(g) : 255;
     else
         i->d = (uint8_t)data;
-    if (prop_below(&g->r, 6) == 0) { /* by a pair: parameters are bases, and lines start as those */
+    if (prop_below(&g->r, 6) == 0) { /* an address in a pair: parameters are bases, and linear values start from them */
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
         i->a = pair_reg(g);
     } else {
@@ -180,7 +180,7 @@ static void access(struct gen *g, bool store)
     finish(g, 12);
 }
 
-/** Compare, mostly with what all threads are on one side of, and perhaps exit. */
+/** Emit a comparison, mostly with a value that gives all threads the same result, and perhaps a guarded exit. */
 static void bound(struct gen *g, uint32_t threads)
 {
     static const enum isa_op ops[] = {ISA_V_SETP_S32, ISA_V_SETP_U32, ISA_V_SETP_S64, ISA_V_SETP_U64,
@@ -213,7 +213,7 @@ static void scalar_row(struct gen *g)
 {
     struct isa_insn *i;
 
-    if (prop_below(&g->r, 6) == 0) { /* in addition to exec, with which each warp begins anew */
+    if (prop_below(&g->r, 6) == 0) { /* an additional write of exec, which each warp starts with all lanes */
         two(g, ISA_S_MOV_B32, 124 + prop_below(&g->r, 2), 0, ISA_X_IMM, (uint32_t)prop_next(&g->r));
         return;
     }
@@ -311,7 +311,7 @@ struct task {
     size_t bytes;
     uint64_t offset[3]; /* offsets of the three buffers in the data */
     uint32_t grid, block, width;
-    uint64_t stop[4];   /* counts at which it is stopped */
+    uint64_t stop[4];   /* instruction counts at which the run is stopped */
 };
 
 static void run(const struct task *t, const struct setup *setup, uint8_t *after, struct outcome *out)
@@ -395,7 +395,7 @@ static const char *difference(const struct outcome *a, const struct outcome *b)
     return NULL;
 }
 
-/** Returns how many blocks were executed as one vector; *@faulted: it ends in a fault. */
+/** Return the number of blocks executed as one vector. *@faulted is set if the run ends in a fault. */
 static uint64_t one_program(uint64_t seed, bool *faulted)
 {
     static const unsigned levels[] = {4, 3, 1};
@@ -417,7 +417,7 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
     }
     t.width = widths[prop_below(&g->r, LW_COUNT_OF(widths))];
     t.bytes = 4 * WORDS;
-    for (unsigned k = 0; k < 3; k++) /* apart, next to each other, or over each other */
+    for (unsigned k = 0; k < 3; k++) /* the buffers are separate, adjacent or overlapping */
         t.offset[k] = prop_below(&g->r, 4) ? 64 * 1024 * k + 4096
                                            : 4096 + 4 * prop_below(&g->r, 64) * prop_below(&g->r, 64);
     if (prop_below(&g->r, 12) == 0)
@@ -450,7 +450,7 @@ static uint64_t one_program(uint64_t seed, bool *faulted)
     run(&t, &setup, want, &watched);
     *faulted = watched.stop.kind == EMU_STOP_FAULT;
     for (unsigned k = 0; k < LW_COUNT_OF(levels); k++) {
-        setup.level = levels[k]; /* the state has splits, so all else is the same */
+        setup.level = levels[k]; /* the state contains splits, so equal states have equal splits */
         setup.watched = false;
         if (!setup_have_level(setup.level))
             continue;
@@ -490,7 +490,8 @@ static void block_wide_execution_is_as_warp_by_warp(void **state)
     assert_true(count < 50 || (swept > count / 4 && faults < count / 2));
 }
 
-/* Registers are zero at a warp's start, and exec is not, whoever had its place. */
+/* At the start of a warp registers are zero and exec has all lanes, independent of the warp that used the slot
+ * before. */
 static void exec_is_whole_beside_registers_that_are_cleared(void **state)
 {
     static const char text[] = ".kernel line\n.parambytes 32\n"
@@ -503,7 +504,8 @@ static void exec_is_whole_beside_registers_that_are_cleared(void **state)
                                "exit\n.end\n";
 
     (void)state;
-    for (unsigned k = 0; k < 2; k++) { /* k = 0: the block as one vector; k = 1: its warps one by one */
+    /* k = 0: the block executes as one vector; k = 1: its warps execute one by one */
+    for (unsigned k = 0; k < 2; k++) {
         char whole[600];
         struct emu_config config;
         struct emu_machine *machine;

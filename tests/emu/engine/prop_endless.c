@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports of random loops, some of which end. A program with a hang report must not end when it runs
- * without hang detection, however long it runs. A program that ends must get no report, and must leave the same
- * memory. Most counters have few bits, in registers or in local memory, so that most loops that do not end go
- * through few states: of those most must get one. Widths, policies, reconvergence engines and tags vary.
+ * Hang reports of random loops, some of which end. A program with a hang report must not end when it runs without
+ * hang detection, with any number of instructions. A program that ends must get no report and must leave the same
+ * memory. Most counters have few bits, in registers or in local memory, so that most endless loops have few states;
+ * most of these loops must get a report. Widths, policies, reconvergence engines and tags vary.
  *
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the
- * program.
+ * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the program.
  */
 #include <inttypes.h>
 
@@ -74,7 +73,7 @@ static void action(struct gen *g)
         line(g, "v_setp_u32.ne p5, _, v%u, v%u\nv_selp_b32 v%u, v%u, v%u, p5", a, b, d, a, b);
         break;
     default:
-        if (prop_below(&g->r, 12) == 0) /* seldom: it is progress as a rule */
+        if (prop_below(&g->r, 12) == 0) /* rarely, since a store usually counts as progress */
             line(g, "st.global.b32 [v8:9+640], v%u", a);
         else if (prop_below(&g->r, 4) == 0)
             line(g, "atom.global.cas.b32 v%u, [v8:9+512], v%u, v%u", d, a, b);
@@ -163,7 +162,7 @@ static void generate(struct gen *g)
     line(g, "exit\n.end");
 }
 
-/** Run it, to BOUND instructions at most. */
+/** Run the program for at most BOUND instructions. */
 static enum emu_stop_kind run(struct gen *g, const struct emu_config *config, uint64_t window, unsigned threads,
                               bool cut, struct fix **out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Detection of order-free kernels, and blocks on several host threads: interrupts, views after a fault, and all
- * conditions that require the fixed order. tests/emu/engine/test_threads.sh compares runs. */
+/* Tests the detection of order-free kernels, and blocks on several host threads: interrupts, views after a fault, and
+ * all conditions that require the fixed order. tests/emu/engine/test_threads.sh compares runs. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -106,8 +106,8 @@ static void expect_order(const char *body, const char *want)
 }
 #define END "exit\n.end\n"
 
-/* Functions that several kernels reach count for each; a kernel that may go anywhere changes
- * nothing for those after it. Functions are sorted by place. */
+/* A function that several kernels reach counts for each of them. A kernel with unknown jump targets does not change
+ * the analysis of later kernels. Functions are sorted by address. */
 static void each_kernel_of_a_program_has_its_own_order(void **state)
 {
     static const char text[] =
@@ -138,7 +138,7 @@ static void each_kernel_of_a_program_has_its_own_order(void **state)
         if (got[k].worst != want[k].worst || got[k].everything != want[k].everything)
             fail_msg("%s: order %d, everything %d", object->functions[k].name, got[k].worst,
                      got[k].everything);
-        if (got[k].worst == ISA_ORDER_GRID) /* the instruction is in h, from whichever function h is called */
+        if (got[k].worst == ISA_ORDER_GRID) /* the instruction is in h, and counts for each function that calls h */
             assert_int_equal(got[k].insn, object->functions[5].first);
     }
     free(got);
@@ -244,7 +244,7 @@ static void only_what_flow_can_reach_counts(void **state)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Every thread adds up for a while; block 0 takes longest. */
+/* Every thread computes a sum; block 0 takes longest. */
 static const char busy[] =
     ".kernel k\n.param ptr.global out\n"
     "v_s2r v0, %ctaid.x\nv_s2r v1, %ntid.x\nv_s2r v2, %tid.x\nv_mad_u32 v3, v0, v1, v2\n"
@@ -355,7 +355,7 @@ static void an_interrupted_run_goes_on_and_ends_the_same(void **state)
     }
 }
 
-/* Block b traps if b % 8 is 7; the lower, the later. */
+/* Block b traps if b % 8 is 7. Blocks with lower numbers trap later. */
 static const char traps[] =
     ".kernel k\n.param ptr.global out\n"
     "v_s2r v0, %ctaid.x\nv_mov_b32 v5, 99\nv_xor_b32 v4, v0, 63\nv_add_u32 v4, v4, 7\nv_mul_u32 v4, v4, 300\n"
@@ -455,7 +455,7 @@ static void an_observer_in_the_middle_sees_the_next_grid(void **state)
     while (threads_used(&r) == 1 && r.stop.kind == EMU_STOP_INTERRUPTED);
     __atomic_store_n(&pest.quit, true, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
-    if (r.stop.kind == EMU_STOP_INTERRUPTED) { /* else the host was too slow to stop it */
+    if (r.stop.kind == EMU_STOP_INTERRUPTED) { /* otherwise the host was too slow to stop the run */
         assert_int_equal(r.engine->ops->step(r.engine, &ev, &r.stop, &err), LW_ESTATE);
         emu_observer_add(r.engine, &observer);
         check(emu_breakpoint_set(r.machine, ISA_CODE_BASE + 16 * 15, true, &err), &err);
@@ -490,7 +490,7 @@ static void a_grid_that_has_begun_alone_ends_alone(void **state)
     close_run(&r);
 }
 
-/* All integer reductions of both sizes, from all blocks to the same words. */
+/* All blocks apply all integer reductions of both sizes to the same words. */
 static void reductions_of_several_threads_lose_nothing(void **state)
 {
     static const char *const ops[] = {"add.u32", "min.s32", "max.u32", "and.b32", "or.b32",
@@ -548,8 +548,8 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     }
 }
 
-/* Blocks of it are executed block-wide: the grid after it is taken up by all threads all the same,
- * and a count that was passed stops the run immediately. */
+/* Some blocks of the grid are executed block-wide. All host threads still execute the next grid, and an instruction
+ * count that was passed stops the run immediately. */
 static void a_grid_after_a_block_wide_one_has_its_threads(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\n"

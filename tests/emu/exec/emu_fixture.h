@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a kernel in assembly on a new machine, for tests of the machine's rules. The kernel's thread t finds
+ * Fixture for tests of the machine's rules: it runs a kernel in assembly on a new machine. Thread t of the kernel has
  * tid.x in v0 and the address of word t of `out` in v8:9.
  */
 #ifndef EMU_FIXTURE_H
@@ -40,7 +40,7 @@ static inline void fix_check(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** A fresh one; its config may be changed before fix_load. */
+/** Create a new fixture. The test may change its config before fix_load. */
 static inline struct fix *fix_new(unsigned width)
 {
     struct fix *f = calloc(1, sizeof *f);
@@ -53,7 +53,8 @@ static inline struct fix *fix_new(unsigned width)
     return f;
 }
 
-/** Load @text and queue its first kernel with @blocks of @threads; all parameters after the first are 0. */
+/** Load @text and queue its first kernel with @blocks blocks of @threads threads. All parameters after the first are
+ * 0. */
 static inline void fix_load_grid(struct fix *f, const char *text, unsigned blocks,
                                  unsigned threads)
 {
@@ -103,8 +104,7 @@ static inline struct fix *fix_run(const char *text, unsigned width, unsigned thr
     return f;
 }
 
-/** It stops with a fault of @kind that names @lanes, at the instruction that is printed as
- *  @insn (up to its length). */
+/** Fail unless the run stops with a fault of @kind that names @lanes, at an instruction whose text begins with @insn. */
 static inline void fix_expect_fault(struct fix *f, enum emu_fault_kind kind, uint64_t lanes,
                                     const char *insn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Invariant of decoded code between chains. */
+/* Checks the invariant that decoded code satisfies between handler chains. */
 #ifndef LAYERS_CHECK_H
 #define LAYERS_CHECK_H
 
@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/** Check that each instruction has the handlers of its layers and that no slice ends before the instruction.
- *  Otherwise @why, if it is empty, gets the place. */
+/** Check that each instruction has the handlers of its layers and that no slice ends before the instruction. If the
+ * check fails and @why is empty, @why gets the location. */
 static inline void layers_check(const struct emu_core *core, char *why, size_t why_size)
 {
     for (unsigned k = 0; k < core->code_count && why[0] == '\0'; k++) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random structured programs on the emulator (fast and watched path, every level of the
- * core, any width and policy), with stretches under partial exec where a warp is whole, against the plain lane-at-a-time reference of ref_lane.c.
+ * Random structured programs on the emulator, compared with the lane-at-a-time reference of ref_lane.c. They run on
+ * the fast path and on the path with observers, on every level of the core, with any width and policy. Some parts run
+ * under partial exec where a warp has one split.
  *
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs; LW_RANDOM_DIVISOR
- * divides it. A failure prints the seed and the program.
+ * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it. A failure
+ * prints the seed and the program.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -101,7 +102,7 @@ static void loop(struct gen *g, unsigned depth)
     emit(g, ISA_BSYNC)->d = (uint8_t)depth;
 }
 
-/* Some instructions that a scalar branch may jump over. */
+/* Generate some instructions that a scalar branch may skip. */
 static void jump_over(struct gen *g)
 {
     uint32_t at = g->count;
@@ -117,7 +118,7 @@ static void jump_over(struct gen *g)
 
 /* ---- under partial exec --------------------------------------------------------------------- */
 
-/* Write exec, or a half of it. */
+/* Write exec, or one half of it. */
 static void exec_write(struct gen *g)
 {
     static const enum isa_op ops[] = {ISA_S_MOV_B64, ISA_S_AND_B64, ISA_S_OR_B64, ISA_S_XOR_B64,
@@ -131,7 +132,7 @@ static void exec_write(struct gen *g)
     i->xkind = prop_below(&g->r, 2) ? ISA_X_SCALAR : ISA_X_IMM;
     if (i->xkind == ISA_X_SCALAR)
         i->x = prop_below(&g->r, 4) ? 2 * prop_below(&g->r, 3) : ISA_S_EXEC;
-    else /* few lanes, all but a few, none, any */
+    else /* masks with few lanes, with most lanes, with no lane, and with any lanes */
         i->x = (uint32_t[]){1u << prop_below(&g->r, 32), ~(1u << prop_below(&g->r, 32)), 0,
                             (uint32_t)prop_next(&g->r)}[prop_below(&g->r, 4)];
     i->guard_scalar = true;
@@ -141,11 +142,11 @@ static void exec_write(struct gen *g)
     }
 }
 
-/* A stretch in the other style: a whole warp under any exec, no flow but the scalar unit's, and all
- * lanes again at its end (MACHINE 1). */
+/* Generate a part in GCN style: a warp with one split under any exec, whose only control flow is scalar. At its end
+ * exec has all lanes again (MACHINE 1). */
 static void under_exec(struct gen *g)
 {
-    bool joins = prop_below(&g->r, 2); /* a barrier acts on all lanes, whatever exec is */
+    bool joins = prop_below(&g->r, 2); /* a barrier acts on all lanes, independent of exec */
     uint32_t join = g->count;
     struct isa_insn *i;
 
@@ -166,7 +167,7 @@ static void under_exec(struct gen *g)
             jump_over(g);
         else if (kind < 98)
             exec_write(g);
-        else /* ends the active lanes only */
+        else /* exit ends only the active lanes */
             emit(g, ISA_EXIT)->guard = (uint8_t)prop_below(&g->r, 7);
     }
     if (joins) {
@@ -251,7 +252,7 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
     i = emit(g, ISA_V_S2R);
     i->d = 54;
     i->x = ISA_SR_TID_Z;
-    for (unsigned axis = 2; axis-- > 0;) { /* v50 = place in the block */
+    for (unsigned axis = 2; axis-- > 0;) { /* v50 = number of the thread in its block */
         i = emit(g, ISA_V_MAD_U32);
         i->d = axis == 1 ? 53 : 50;
         i->a = axis == 1 ? 54 : 53;
@@ -262,7 +263,7 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
     two(g, ISA_V_MUL_U32, 30, 50, ISA_X_IMM, SLOT);
     for (unsigned scale = 1; scale <= ISA_ASCALE_16; scale++)
         two(g, ISA_V_MUL_U32, SCALED + scale, 50, ISA_X_IMM, SLOT >> scale);
-    i = emit(g, ISA_V_MADWIDE_U32); /* v24:25 = tid * SLOT + base: b through C */
+    i = emit(g, ISA_V_MADWIDE_U32); /* v24:25 = tid * SLOT + base. The base is an operand C */
     two(g, ISA_V_MOV_B64, 24, 0, ISA_X_CONST, 0);
     g->code[g->count - 2] = g->code[g->count - 1];
     isa_insn_init(&g->code[g->count - 1], ISA_V_MADWIDE_U32);
@@ -282,7 +283,7 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
     i->xkind = ISA_X_IMM;
     i->x = OUT;
     two(g, ISA_V_ADD_U64, 32, 32, ISA_X_IMM, threads * SLOT);
-    /* v36:37: shared for odd threads, global for even ones */
+    /* v36:37 is a shared address for odd threads and a global address for even threads */
     two(g, ISA_V_AND_B32, 51, 50, ISA_X_IMM, 1);
     i = emit(g, ISA_V_SETP_U32);
     isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_EQ);
@@ -307,7 +308,7 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
         two(g, ISA_V_MOV_B32, LINEAR + r, 0, r % 2 ? ISA_X_IMM : ISA_X_VECTOR, 50);
     for (unsigned r = 0; r < 3; r++)
         two(g, ISA_V_MOV_B64, WIDE + 2 * r, 0, r % 2 ? ISA_X_IMM : ISA_X_VECTOR, 24);
-    /* some registers start equal in all lanes, some linear in the thread's indices */
+    /* some registers start with equal values in all lanes, some with values linear in the thread's indices */
     for (unsigned r = 0; r < DATA_REGS; r++) {
         uint32_t value = prop_below(&g->r, 2) ? prop_below(&g->r, 40) : interesting(&g->r);
         unsigned kind = prop_below(&g->r, 3);
@@ -334,7 +335,7 @@ static void epilogue(struct gen *g)
         i->a = 32;
         i->x = (r == DATA_REGS ? 52 : r) | 4 * r << 8;
     }
-    /* s0..s5, then s6 ^ s7 with the scalar predicates on top */
+    /* store s0..s5, then s6 ^ s7 with the scalar predicates in the upper bits */
     two(g, ISA_S_XOR_B32, 6, 6, ISA_X_SCALAR, 7);
     emit(g, ISA_S_SP2R)->d = 7;
     two(g, ISA_S_MUL_U32, 7, 7, ISA_X_IMM, 0x02000001);
@@ -378,7 +379,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     setup_apply(setup, &config);
     config.arena_bytes = 1 << 24;
     config.resident_warps = 64;
-    config.hang_window = 1 << 18; /* a program that is being shrunk may loop */
+    config.hang_window = 1 << 18; /* a program that is being reduced may have an endless loop */
     if (emu_machine_create(&config, &machine, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (emu_alloc(machine, bytes, "data", 0, base, &err) != LW_OK ||
@@ -414,7 +415,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     emu_machine_destroy(machine);
 }
 
-/** A program with its launch, and what single lanes make of it. */
+/** A program with its launch, and the results of the reference. */
 struct trial {
     struct gen *g;
     struct isa_object object;
@@ -423,7 +424,7 @@ struct trial {
     uint32_t block[3];
     size_t bytes;
     uint8_t *before, *after, *want, *params;
-    uint64_t wanted_at; /* `want` is valid for a buffer at this address; 0: for none */
+    uint64_t wanted_at; /* `want` is valid for a buffer at this address; 0: `want` is not valid */
     char why[700];
 };
 
@@ -438,7 +439,7 @@ static void encode_trial(struct trial *t)
             fail_msg("instruction %u: %s", i, err.text);
 }
 
-/** Run each lane on the reference. False: the reference stops; *why says the reason. */
+/** Run each lane on the reference. Return false with the reason in *why if the reference stops. */
 static bool run_reference(struct trial *t, uint64_t base, const char **why)
 {
     uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
@@ -469,7 +470,8 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
     return ends;
 }
 
-/** Run on the emulator as described and compare; *stops where the reference stops. */
+/** Run the program on the emulator with one configuration and compare the results. *stops is set if the reference
+ * stops. */
 static bool agrees(struct trial *t, const struct setup *setup, const char **stops)
 {
     uint64_t base;
@@ -477,7 +479,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
     *stops = NULL;
-    if (t->wanted_at != base) { /* configurations change nothing of it */
+    if (t->wanted_at != base) { /* the configuration must not change the results */
         if (!run_reference(t, base, stops))
             return false;
         t->wanted_at = base;
@@ -485,7 +487,7 @@ static bool agrees(struct trial *t, const struct setup *setup, const char **stop
     return t->why[0] == '\0' && memcmp(t->after, t->want, t->bytes) == 0;
 }
 
-/** Replace by nop each instruction without which the difference still appears. */
+/** Replace each instruction that is not needed to reproduce the difference by nop. */
 static void shrink(struct trial *t, const struct setup *setup)
 {
     const char *stops;
@@ -493,7 +495,7 @@ static void shrink(struct trial *t, const struct setup *setup)
     for (uint32_t i = 9; i < t->g->count; i++) {
         struct isa_insn kept = t->g->code[i];
         unsigned flags = isa_op_info((enum isa_op)kept.op)->flags;
-        /* the tests and counters of loops stay, so that programs end */
+        /* the tests and counters of loops remain, so that programs end */
         bool counts = (kept.op == ISA_V_SETP_S32 && isa_insn_p(&kept) == 6) ||
                       (kept.d > 40 && kept.d < 44 &&
                        (kept.op == ISA_V_SUB_U32 || kept.op == ISA_V_AND_B32 ||
@@ -554,7 +556,7 @@ static void one_program(uint64_t seed)
     if (prop_below(&g->r, 2)) {
         t.block[0] = 1 + prop_below(&g->r, 3 * t.width);
         t.block[1] = t.block[2] = 1;
-    } else { /* rows of a power of two are common, and fold in a warp */
+    } else { /* row lengths that are a power of two are frequent, since their ids fold inside a warp */
         t.block[0] = prop_below(&g->r, 3) ? 1u << prop_below(&g->r, 6)
                                           : 1 + prop_below(&g->r, 12);
         t.block[1] = 1 + prop_below(&g->r, 5);
@@ -613,10 +615,10 @@ static void one_program(uint64_t seed)
     free(g);
 }
 
-/* A row that the reference does not know is in no random program. */
+/* Random programs do not contain rows that the reference does not implement. */
 static void the_reference_knows_every_row_but_these(void **state)
 {
-    /* approximations, which tests/emu/exec/test_math.c tests; instructions that read the machine's state */
+    /* approximate functions, which tests/emu/exec/test_math.c tests, and instructions that read the machine's state */
     static const char *const others[] = {"v_ex2_", "v_lg2_", "v_sin_", "v_cos_", "v_tanh_", "v_rsq_f16", "v_s2r", "s_s2r", "v_writelane"};
 
     (void)state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the random programs of prop_exec.c: arithmetic, the scalar unit, memory, values linear in the lane. */
+/* Generators for the random programs of prop_exec.c: arithmetic, the scalar unit, memory, and values that are linear
+ * in the lane number. */
 #ifndef PROP_EXEC_GEN_H
 #define PROP_EXEC_GEN_H
 
@@ -9,7 +10,7 @@
 
 enum { TOP = 3, MAX_CODE = 8192, SLOT = 64, OUT = 128, SHARED_SLOT = 32, PARAMS = 264, LOCAL = 32,
        DATA_REGS = 24,
-       SCALED = 53 /* and the scale: the offset of the slot, divided */ };
+       SCALED = 53 /* this register holds the offset of the slot divided by the scale */ };
 
 struct gen {
     struct prop_random r;
@@ -130,7 +131,7 @@ static inline bool scalar_alu(enum isa_op op)
     return ref_knows(&i);
 }
 
-/* An instruction of the scalar unit, on s0..s7: only where all lanes of a warp are together. */
+/* Generate an instruction of the scalar unit on s0..s7. The lanes of a warp must be in one split. */
 static inline void scalar(struct gen *g)
 {
     enum isa_op op = g->scalar[prop_below(&g->r, g->scalar_count)];
@@ -143,7 +144,7 @@ static inline void scalar(struct gen *g)
         i->guard = ISA_PT, i->guard_neg = false;
     if (isa_operands_find(&info->operands, ISA_TK_D) >= 0)
         i->d = prop_below(&g->r, 16) ? (uint8_t)prop_below(&g->r, 8) : 255;
-    if (info->flags & ISA_F_MEMORY) { /* aligned, in the parameters after the first */
+    if (info->flags & ISA_F_MEMORY) { /* an aligned offset in the parameters after the first */
         unsigned bytes = isa_mem_bytes(i);
         i->a = 255;
         i->c = 0;
@@ -160,7 +161,7 @@ static inline void scalar(struct gen *g)
     prop_align_groups(i);
 }
 
-/* An access to the lane's own slot, in any space and addressing mode, aligned. */
+/* Generate an aligned access to the lane's own slot, in any space and addressing mode. */
 static inline void memory(struct gen *g)
 {
     static const enum isa_op ops[] = {
@@ -201,7 +202,7 @@ static inline void memory(struct gen *g)
     } else {
         isa_mod_set(i, ISA_MOD_SIZE, prop_below(&g->r, ISA_SIZE_V2B64 + 1));
     }
-    if (prop_below(&g->r, 4) == 0) { /* no lane sees another's slot: scope and order are free */
+    if (prop_below(&g->r, 4) == 0) { /* lanes access only their own slots, so scope and order have no effect */
         static const enum isa_mod mods[] = {ISA_MOD_MORDER, ISA_MOD_SCOPE};
         for (unsigned k = 0; k < LW_COUNT_OF(mods); k++)
             if (isa_mod_applies(mods[k], info))
@@ -230,7 +231,7 @@ static inline void memory(struct gen *g)
         break;
     case ISA_LD_GENERIC: case ISA_ST_GENERIC: case ISA_ATOM_GENERIC: case ISA_RED_GENERIC:
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_PAIR);
-        /* 24: global, 28: shared, 36: lanes differ */
+        /* v24 has a global, v28 a shared address; in v36 lanes differ */
         i->a = (uint8_t[]){24, 28, 36}[prop_below(&g->r, 3)];
         slot = SHARED_SLOT;
         break;
@@ -262,9 +263,9 @@ static inline void two(struct gen *g, enum isa_op op, unsigned d, unsigned a, un
     i->x = x;
 }
 
-/* ---- values that are linear in the lane, and addresses made of them ------------------------- */
+/* ---- values that are linear in the lane number, and addresses computed from them ---------------- */
 
-enum { LINEAR = 64, WIDE = 68 }; /* v64..v67; pairs v68:69, v70:71, v72:73 */
+enum { LINEAR = 64, WIDE = 68 }; /* the registers are v64..v67 and the pairs v68:69, v70:71, v72:73 */
 
 static inline uint8_t linear_reg(struct gen *g)
 {
@@ -280,7 +281,7 @@ static inline uint32_t factor(struct gen *g)
 
     return prop_below(&g->r, 4) ? prop_below(&g->r, 20) : odd[prop_below(&g->r, LW_COUNT_OF(odd))];
 }
-/** X: a linear register, an immediate or a constant. */
+/** Operand X: a linear register, an immediate or a constant. */
 static inline void linear_x(struct gen *g, struct isa_insn *i, uint32_t x, bool wide)
 {
     unsigned kind = prop_below(&g->r, 5);
@@ -341,7 +342,7 @@ static inline void linear_step(struct gen *g)
         if (isa_op_has(isa_op_info((enum isa_op)i->op), ISA_TOK_VC2))
             i->c = wide_reg(g);
         break;
-    case 6: /* a half of a pair, or one half changed */
+    case 6: /* copy one half of a pair, or change one half */
         if (prop_below(&g->r, 2))
             two(g, ISA_V_MOV_B32, linear_reg(g), 0, ISA_X_VECTOR, WIDE + prop_below(&g->r, 6));
         else
@@ -361,14 +362,14 @@ static inline void linear_step(struct gen *g)
     }
 }
 
-/** Compute values, use them as data, and derive the address of the lane's own slot from them. */
+/** Generate code that computes values, uses them as data, and derives the address of the lane's own slot from them. */
 static inline void linear(struct gen *g)
 {
     struct isa_insn *i;
     unsigned bytes, size, t = linear_reg(g), w = wide_reg(g), k;
     bool is_store = prop_below(&g->r, 2), shared = prop_below(&g->r, 3) == 0;
 
-    for (unsigned r = 0; r < 4; r++) { /* often anew: one vector breaks a long chain */
+    for (unsigned r = 0; r < 4; r++) { /* values are often computed anew, because one non-linear value ends a chain */
         if (prop_below(&g->r, 2) == 0)
             two(g, ISA_V_MOV_B32, LINEAR + r, 0, prop_below(&g->r, 2) ? ISA_X_VECTOR : ISA_X_IMM,
                 50);

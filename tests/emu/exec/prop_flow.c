@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs of control flow on the emulator: nested branches and loops with break, continue
- * and early return, calls, recursion with saved barrier registers, indirect calls, locks, flags,
- * CTA barriers and warpsync in divergent flow. Barriers, yields and softness are placed by the
- * rules of the machine. The reference is ref_block(): every lane by itself, in random fair order.
+ * Random programs of control flow on the emulator: nested branches, loops with break, continue and early return,
+ * calls, recursion with saved barrier registers, indirect calls, locks, flags, and CTA barriers and warpsync in
+ * divergent flow. The generator places barriers, yields and soft barriers by the rules of the machine. The reference
+ * is ref_block(), which runs each lane by itself in a random fair order.
  *
- * A program that ends there ends under `cbar`, whatever the policy, with the same memory; under
- * `stack` too if no lane waits for another, else it may hang, and nothing else. After each
- * step of a watched run the invariants of splits hold, and both paths leave the same hashes.
+ * A program that ends on the reference must end under `cbar` with every policy, and leave the same memory. Under
+ * `stack` the same holds if no lane waits for another one; otherwise the program may hang. After each step of an
+ * observed run the invariants of splits must hold. The fast path and the path with observers must give equal hashes.
  *
- * LW_SEED repeats a program; LW_RANDOM_COUNT sets how many; LW_RANDOM_DIVISOR divides it.
+ * LW_SEED repeats a program. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -36,7 +36,8 @@ struct trial {
     char why[700];
 };
 
-/* After each step its warp, and all of the block where the step may reach others, or now and then. */
+/* Check the warp after each step. Check the whole block after steps that may affect other warps, and at some other
+ * steps. */
 struct checker {
     struct emu_observer observer;
     unsigned steps;
@@ -113,7 +114,7 @@ static void run(struct trial *t, const struct setup *setup)
     emu_machine_destroy(machine);
 }
 
-/** Run the lanes one by one on the reference, in an order chosen by @seed. */
+/** Run the lanes one by one on the reference, in an order that @seed determines. */
 static enum ref_end reference(struct trial *t, uint64_t seed, uint8_t *memory)
 {
     const struct gen *g = t->g;
@@ -208,7 +209,7 @@ static void one_program(uint64_t seed)
     t.got = malloc(t.bytes);
     again = malloc(t.bytes);
     assert_true(t.want != NULL && t.got != NULL && again != NULL);
-    /* lanes that wait for each other in the program itself, or results that depend on order */
+    /* lanes of the program may wait for each other, or results may depend on the order of lanes */
     fine = reference(&t, seed, t.want) == REF_ENDS;
     for (unsigned k = 1; k < 3 && fine && g->waits; k++)
         fine = reference(&t, seed + k, again) == REF_ENDS && memcmp(t.want, again, t.bytes) == 0;
@@ -224,7 +225,8 @@ static void one_program(uint64_t seed)
         if (isa_insn_encode(&g->code[i], &t.object.text[i], &err) != LW_OK)
             fail_msg("LW_SEED=%" PRIu64 ": instruction %u: %s", seed, i, err.text);
     for (unsigned f = 0; f < g->functions; f++) {
-        t.function[g->functions - 1 - f] = (struct isa_function){ /* by place: the kernel last */
+        /* functions are sorted by address, so the kernel is the last one */
+        t.function[g->functions - 1 - f] = (struct isa_function){
             .name = f == 0 ? "flow" : "callee", .first = g->first[f], .count = g->size[f],
             .kernel = f == 0, .param_bytes = f == 0 ? 8 : 0, .local_bytes = LOCALS};
     }
@@ -233,7 +235,8 @@ static void one_program(uint64_t seed)
     for (unsigned k = 0; k < 4 && fine; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], false);
         uint64_t fast;
-        /* lanes that leave a region another way continue alone on a stack: no scalars there */
+        /* on a SIMT stack, lanes that leave a region by another exit continue alone, so scalar instructions are not
+         * permitted */
         if (g->scalars && g->irregular)
             setup.reconv = "cbar";
         if (!setup_have_level(setup.level))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The programs of prop_flow.c, statement by statement. Barriers, yields and soft barriers are placed by the
- * rules of the machine (docs/reference/machine.md, 2).
+ * Generator of the programs of prop_flow.c, statement by statement. It places barriers, yields and soft barriers by
+ * the rules of the machine (docs/reference/machine.md, 2).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static struct isa_insn *jump(struct gen *g, enum isa_op op, unsigned l)
     g->jump[g->jumps++].label = l;
     return i;
 }
-/** Branch on p0, or on its negation; @barrier -1: names none. */
+/** Emit a branch on p0, or on its negation. @barrier -1 means that the branch names no barrier. */
 static void branch_if(struct gen *g, bool holds, unsigned l, int barrier)
 {
     struct isa_insn *i = jump(g, ISA_BRA, l);
@@ -85,7 +85,7 @@ static void barrier(struct gen *g, enum isa_op op, unsigned reg)
     if (op == ISA_BSYNC)
         i->variant = g->soft;
 }
-/** An access to word @word of the data. */
+/** Emit an access to word @word of the data. */
 static struct isa_insn *memory(struct gen *g, enum isa_op op, unsigned word)
 {
     struct isa_insn *i = emit(g, op);
@@ -139,7 +139,7 @@ static uint32_t number(struct gen *g)
 {
     return (uint32_t)prop_next(&g->r);
 }
-/** T1 = a hash of a register. */
+/** Emit T1 = a hash of a register. */
 static void mix(struct gen *g, unsigned of)
 {
     alu(g, ISA_V_XOR_B32, T1, of, ISA_X_IMM, number(g));
@@ -158,7 +158,7 @@ static void op(struct gen *g)
         i->x |= ONE;
     }
 }
-/** Lanes of the virtual warp, some but not all. */
+/** Return a mask of some lanes of the virtual warp, but not of all. */
 static uint32_t some_lanes(struct gen *g)
 {
     uint32_t all = (uint32_t)lw_mask(g->width < 32 ? g->width : 32), m;
@@ -175,7 +175,7 @@ static void in_mask(struct gen *g, uint32_t m)
     alu(g, ISA_V_AND_B32, T1, T1, ISA_X_IMM, 1);
     test(g, ISA_CMP_NE, T1, 0);
 }
-/** p0 = something of the lane. */
+/** Emit p0 = a condition that depends on the lane. */
 static void condition(struct gen *g)
 {
     switch (prop_below(&g->r, 4)) {
@@ -201,7 +201,7 @@ static bool may_open(const struct gen *g)
 {
     return g->regions < g->limit && g->count < MAX_CODE - CAPACITY && g->labels < MAX_LABELS - 20;
 }
-/** bssy of a new region that ends at @join; its register. */
+/** Emit the bssy of a new region that ends at @join. Return its barrier register. */
 static unsigned region_open(struct gen *g, unsigned join)
 {
     unsigned reg = g->base + g->regions;
@@ -217,7 +217,7 @@ static void region_close(struct gen *g, unsigned join)
     put(g, join);
     barrier(g, ISA_BSYNC, g->region[--g->regions]);
 }
-/** The lanes go to @to for good, out of all regions but the first @kept. */
+/** Emit code by which lanes jump to @to and leave all regions except the outermost @kept ones. */
 static void leave(struct gen *g, unsigned kept, unsigned to)
 {
     for (unsigned k = g->regions; k > kept; k--)
@@ -230,7 +230,7 @@ static void sequence(struct gen *g, unsigned depth, bool top);
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-/** if (p0) {...}: begin, otherwise (or not), end. */
+/** Emit the parts of if (p0) {...}: its beginning, else, and end. */
 struct choice {
     unsigned join, other;
     unsigned reg;
@@ -263,7 +263,7 @@ static void restore(struct gen *g)
         i->d = (uint8_t)(g->base + k);
         i->a = SAVED;
     }
-    set(g, SAVED, 0); /* a number differs from run to run */
+    set(g, SAVED, 0); /* a group number differs from run to run */
     set(g, SAVED + 1, 0);
     pop(g, LINK);
     emit(g, ISA_RET)->a = LINK;
@@ -275,7 +275,7 @@ static void give_up(struct gen *g)
     case 0:
         emit(g, ISA_EXIT);
         return;
-    case 1: /* the lanes return at the function's end or by another return */
+    case 1: /* the lanes return at the end of the function or at another return */
         g->apart[g->f] = true;
         leave(g, 0, g->end);
         return;
@@ -302,7 +302,7 @@ static void loop(struct gen *g, unsigned depth)
     g->loop[g->loops++] = l;
     g->sync_seen = false;
     put(g, head);
-    for (unsigned end = 0; end < 2; end++) { /* while: tested here; do: after the body */
+    for (unsigned end = 0; end < 2; end++) { /* a while loop tests here; a do loop tests after the body */
         if (end == (whole ? 0u : 1u)) {
             alu(g, ISA_V_XOR_B32, T1, TID, ISA_X_IMM, salt);
             alu(g, ISA_V_MUL_U32, T1, T1, ISA_X_IMM, 0x9e3779b1);
@@ -321,7 +321,7 @@ static void loop(struct gen *g, unsigned depth)
             alu(g, ISA_V_ADD_U32, counter, counter, ISA_X_IMM, 1);
         }
     }
-    if (g->sync_seen && !whole) { /* a yield is on the back edge only */
+    if (g->sync_seen && !whole) { /* only the back edge has a yield */
         branch_if(g, false, l.out, (int)reg);
         emit(g, ISA_YIELD);
         jump(g, ISA_BRA, head);
@@ -337,7 +337,7 @@ static void loop(struct gen *g, unsigned depth)
     region_close(g, l.out);
 }
 
-/** Until p0, which @word sets from memory. */
+/** Emit a loop that waits until p0, which @word sets from memory. */
 static void spin(struct gen *g, unsigned word, bool lock)
 {
     unsigned head = label(g), out = label(g), reg = region_open(g, out);
@@ -372,7 +372,7 @@ static void lock(struct gen *g)
     unsigned k = prop_below(&g->r, 3);
 
     spin(g, LOCKS + k, true);
-    load(g, T1, COUNTERS + 4 + k, ISA_MORDER_WEAK); /* a weak load: only the lock excludes the other lanes */
+    load(g, T1, COUNTERS + 4 + k, ISA_MORDER_WEAK); /* a weak load, since the lock excludes the other lanes */
     alu(g, ISA_V_ADD_U32, T1, T1, ISA_X_IMM, 1);
     store(g, T1, COUNTERS + 4 + k);
     struct isa_insn *i = memory(g, ISA_ATOM_GLOBAL, LOCKS + k);
@@ -426,7 +426,7 @@ static void meet(struct gen *g, unsigned kind, uint32_t m)
         i->xkind = ISA_X_IMM;
         i->x = all;
         return;
-    default: /* those in the mask among themselves, and the others */
+    default: /* the lanes of the mask synchronise among themselves, and so do the others */
         set(g, T2, m);
         set(g, T3, all & ~m);
         in_mask(g, m);
@@ -493,7 +493,7 @@ static void call(struct gen *g, bool top)
         target(g, g->count, h);
         set(g, POINTER, 0);
         set(g, POINTER + 1, (uint32_t)(ISA_CODE_BASE >> 32));
-        if (two) { /* some lanes call the one, some the other */
+        if (two) { /* some lanes call one function, and some the other */
             condition(g);
             target(g, g->count, other);
             set(g, POINTER, 0);
@@ -587,7 +587,7 @@ static void sequence(struct gen *g, unsigned depth, bool top)
             i->xkind = ISA_X_IMM;
             i->x = 1;
             g->scalars = true;
-            if (prop_below(&g->r, 2)) { /* there is no other split, so exec may exclude lanes */
+            if (prop_below(&g->r, 2)) { /* the warp has no other split, so exec may exclude lanes */
                 exec(g, prop_below(&g->r, 4) ? (uint32_t)prop_next(&g->r) : 0);
                 for (unsigned k = 1 + prop_below(&g->r, 3); k > 0; k--)
                     alu(g, prop_below(&g->r, 2) ? ISA_V_ADD_U32 : ISA_V_XOR_B32, ACC, ACC,

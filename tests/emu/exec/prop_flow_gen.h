@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random programs of control flow for prop_flow.c. */
+/* Generator of random programs of control flow for prop_flow.c. */
 #ifndef PROP_FLOW_GEN_H
 #define PROP_FLOW_GEN_H
 
@@ -10,7 +10,7 @@ enum { MAX_CODE = 3000, CAPACITY = 250, MAX_LABELS = 1200, FUNCTIONS = 4, MAX_RE
 enum { LOCKS = 0, COUNTERS = 8, FLAGS = 16, MAX_FLAGS = 48, OUT = FLAGS + MAX_FLAGS };
 
 struct loop {
-    unsigned regions; /* open when its body begins, its own included */
+    unsigned regions; /* number of open regions when the body of this one begins, with its own region */
     unsigned out, next;
 };
 struct gen {
@@ -25,7 +25,7 @@ struct gen {
     unsigned calls;
     uint32_t first[FUNCTIONS], size[FUNCTIONS];
     unsigned functions, width, threads;
-    /* which constructs the program contains */
+    /* the constructs that the program contains */
     bool spin, bars, recursive, saves, around, soft;
     bool waits, irregular, scalars, overflow;
     bool apart[FUNCTIONS], syncs[FUNCTIONS];
@@ -36,8 +36,8 @@ struct gen {
     bool sync_seen, convergent;
 };
 
-/** Write a program into @g; on entry g->r is set and all other members are 0. The kernel is function 0. False:
- *  the program is too long. */
+/** Write a program to @g. At entry g->r is set and all other members are 0. The kernel is function 0. Return false if
+ * the program is too long. */
 bool flow_generate(struct gen *g);
 
 #endif

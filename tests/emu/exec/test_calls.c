@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls, returns, indirect branches and calls, and saved barrier registers, in assembly. */
+/* Tests calls, returns, indirect branches, indirect calls and saved barrier registers, in assembly. */
 #include "tests/emu/exec/emu_fixture.h"
 
 static const unsigned widths[] = { 4, 8, 16, 32, 64 };
 enum { THREADS = 75 };
 
-/* At every width under every policy, and on the engine with a stack where @stack. */
+/* Run the kernel at every width under every policy. If @stack, run it on the stack engine, too. */
 static void expect_everywhere(const char *text, const uint32_t *expected, bool stack)
 {
     for (size_t i = 0; i < LW_COUNT_OF(widths); i++) {
@@ -34,8 +34,8 @@ static uint32_t fib(uint32_t n)
     return n < 2 ? n : fib(n - 1) + fib(n - 2);
 }
 
-/* Depth and way differ by lane. The function saves b0, which its callers wait at; b1 is the
- * kernel's own, so all lanes of a warp are together after it and the scalar unit may write. */
+/* Recursion whose depth and path differ between lanes. The function saves b0, at which its callers wait. b1 belongs
+ * to the kernel, so after b1 the lanes of a warp are together and the scalar unit may write. */
 static void recursion_with_saved_barrier_registers_ends_right(void **state)
 {
     static const char *const soft[] = { "", ".soft" };
@@ -85,7 +85,7 @@ static void a_stack_that_grows_out_of_local_memory_is_a_fault_there(void **state
     fix_free(f);
 }
 
-/* Arms of a branch call two functions, and lanes of one call two by address. */
+/* The sides of a branch call two functions, and the lanes of one indirect call enter two functions. */
 static void lanes_that_call_different_functions_reconverge_after(void **state)
 {
     uint32_t expected[THREADS];
@@ -110,7 +110,8 @@ static void lanes_that_call_different_functions_reconverge_after(void **state)
         expected, true);
 }
 
-/* Lanes call one function from two places. They may execute it together; each returns to its own place. */
+/* Lanes call one function from two call sites. They may execute the function together. Each lane returns to its own
+ * call site. */
 static void lanes_return_to_where_each_came_from(void **state)
 {
     uint32_t expected[THREADS];
@@ -128,7 +129,7 @@ static void lanes_return_to_where_each_came_from(void **state)
         expected, true);
 }
 
-/* Guards on call and on ret: half of the lanes do not call, or do not return yet. */
+/* Guards on call and ret: half of the lanes do not call, or do not return yet. */
 static void guards_choose_which_lanes_call_and_return(void **state)
 {
     uint32_t expected[THREADS];
@@ -146,7 +147,7 @@ static void guards_choose_which_lanes_call_and_return(void **state)
         expected, true);
 }
 
-/* A switch with a target for each value: lanes go to up to eight places together. */
+/* A switch with a target for each value. Lanes jump to up to eight targets with one instruction. */
 static void an_indirect_branch_parts_lanes_by_their_targets(void **state)
 {
     uint32_t expected[THREADS];
@@ -171,13 +172,13 @@ static void an_indirect_branch_parts_lanes_by_their_targets(void **state)
     expect_everywhere(text, expected, true);
 }
 
-/* ---- what must not be called ----------------------------------------------------------------- */
+/* ---- invalid call targets ------------------------------------------------------------------------ */
 
 static void only_lanes_that_call_something_else_than_an_entry_fault(void **state)
 {
     static const char *const targets[] = {
-        "f+16", "k",            /* inside a function, a kernel's entry */
-        "f+4",  "f-16", "g+16", /* inside a word, before it, after the code */
+        "f+16", "k",            /* an address inside a function, and a kernel's entry */
+        "f+4",  "f-16", "g+16", /* an address inside a word, before the code, and after it */
     };
 
     (void)state;
@@ -247,7 +248,8 @@ static void a_scalar_pair_may_hold_the_target(void **state)
 
 /* ---- barrier registers as values ---------------------------------------------------------------- */
 
-/* While a number is saved its lanes are not waited for; back in the register they are. */
+/* A lane whose group number is saved does not block other lanes. After the number is restored the lane blocks them
+ * again. */
 static void a_restored_number_is_waited_for(void **state)
 {
     uint32_t expected[THREADS];
@@ -258,7 +260,7 @@ static void a_restored_number_is_waited_for(void **state)
     expect_everywhere(
         FIX_HEAD "v_and_b32 v1, v0, 3\nv_setp_u32.eq p0, v1, 1\nv_mov_b32 v4, 1\n"
                  "bssy b0, join\n"
-                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* all of them, in one step */
+                 "v_mov_take_b v12:13, b0\nv_mov_give_b b0, v12:13\n" /* all lanes are released in one step */
                  "@!p0 bra join, b0\n"
                  "v_add_u32 v4, v4, 1\nnop\nnop\nyield\n"
                  "join: bsync b0\ns_mov_b32 s4, 1\nv_add_u32 v4, v4, 1\n" FIX_STORE("v4")
@@ -280,7 +282,7 @@ static void a_taken_number_is_the_groups_and_leaves_zero(void **state)
     fix_free(f);
 }
 
-/* Each call names a barrier, so each leaves an entry on the stack of the engine `stack`. */
+/* Each call names a barrier, so each call pushes an entry on the stack of the engine `stack`. */
 static void recursion_without_end_is_a_fault_of_the_simt_stack(void **state)
 {
     static const char text[] =

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conversions between all twelve types, with each rounding and modifier, against exact
- * integers rounded once (soft_float.h) and the text of PTX: all sources of 8 and 16 bits,
- * corners and random ones of 32 and 64. The conversions that have lane loops of their own are
- * compared on a dense sample of 32 bits, with LW_EXHAUSTIVE=1 on all.
+ * Tests conversions between all twelve types, with each rounding and modifier. The expected values are exact integers
+ * rounded once (soft_float.h), by the rules of the PTX manual. The test converts all sources of 8 and 16 bits, and
+ * special and random sources of 32 and 64 bits. For conversions with lane loops of their own it uses a dense sample
+ * of 32-bit sources, or all of them with LW_EXHAUSTIVE=1.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -33,7 +33,7 @@ static const struct soft_format *format_of(unsigned type)
                                  : NULL;
 }
 
-/* An integer in its register: sign-extended to 32 bits where it is signed and narrower. */
+/* Return the value of an integer in its register: signed types below 32 bits are sign-extended to 32 bits. */
 static uint64_t in_register(soft_wide v, unsigned type)
 {
     uint64_t bits = (uint64_t)v;
@@ -132,7 +132,7 @@ static uint64_t next(uint64_t *s)
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
-/* Near powers of two, near ties, or anything. */
+/* Return a value near a power of two, a value near a tie, or a random value. */
 static uint64_t corner(uint64_t *s, unsigned type)
 {
     const struct soft_format *f = format_of(type);
@@ -150,11 +150,11 @@ static uint64_t corner(uint64_t *s, unsigned type)
     int e = (int)(r % 80) - 8 + f->emax; /* integers of every size */
     if ((r >> 8 & 7) == 0)
         e = (int)(r >> 16) % (2 * f->emax + 2);
-    if ((r >> 8 & 7) == 1) /* around the least f16, f32 */
+    if ((r >> 8 & 7) == 1) /* values near the smallest f16 and f32 */
         e = f->emax - (r >> 11 & 1 ? 26 : 150) + (int)(r % 30);
     e = e < 0 ? 0 : e > 2 * f->emax + 1 ? 2 * f->emax + 1 : e;
     uint64_t fraction = next(s) & ((UINT64_C(1) << (f->precision - 1)) - 1);
-    switch (r >> 20 & 3) { /* few bits, then a tail of zeros or ones */
+    switch (r >> 20 & 3) { /* few significant bits, then many zeros or ones */
     case 0: fraction &= ~UINT64_C(0) << (r >> 24 & 63); break;
     case 1: fraction |= (UINT64_C(1) << (r >> 24 & 31)) - 1; break;
     default: break;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests launches by the device: order, waiting, groups, limits, faults, residency. Expected results come from C
- * code in this file or from a closed form.
+ * Tests launches by the device: order, waits, groups, limits, faults and residency. Expected results come from C code
+ * in this file or from a closed form.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
 
-/* Threads launch kernel `child` of one block; params are {out, n, m}. */
+/* Threads launch kernel `child` with one block. The params are {out, n, m}. */
 #define PARAMS ".param ptr.global out\n.param u32 n\n.param u32 m\n"
 #define LAUNCH(guard, stream)                                                                 \
     guard "launch.buffer v20:21, 16\nv_mov_b64 v22:23, c[out]\n"                              \
@@ -30,7 +30,7 @@ struct launch_log {
         uint64_t first_warp_id;
     } seen[4096];
 };
-/** The last launch of the stream of @g, by looking at all. */
+/** Find the last launch in the stream of @g by a search through all launches. */
 static const struct emu_grid *end_of_stream(const struct emu_machine *machine, const struct emu_grid *g)
 {
     const struct emu_grid *last = NULL;
@@ -77,7 +77,8 @@ static void on_machine_event(struct emu_machine_listener *listener, const struct
 {
     struct launch_log *log = (struct launch_log *)(void *)listener;
 
-    if (life->kind == EMU_MACHINE_LAUNCH && log->count < 40) /* at most 40 times: check_lists is quadratic */
+    /* at most 40 checks, because check_lists takes quadratic time */
+    if (life->kind == EMU_MACHINE_LAUNCH && log->count < 40)
         check_lists(log->machine);
     if (life->kind != EMU_MACHINE_LAUNCH || log->count == LW_COUNT_OF(log->seen))
         return;
@@ -117,7 +118,7 @@ static struct fix *start(const char *text, unsigned width, unsigned threads, con
     return start_tagged(text, width, threads, reconv, resident, EMU_TAGS_OFF, log);
 }
 
-/** With both reconvergence engines, with room for one warp and for many, with all kinds of tags. */
+/** Run with both reconvergence engines, with one and with many resident warps, and with all kinds of tags. */
 static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
 {
     static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
@@ -152,7 +153,7 @@ static void children_are_launched_in_the_order_of_lanes(void **state)
         assert_int_equal(log.seen[i].parent, 1);
         assert_int_equal(log.seen[i].lane, (8 * i + 3) % 32);
         assert_int_equal(log.seen[i].before, i == 0 ? 0 : 1 + i); /* one stream */
-        assert_int_equal(log.seen[i].first_warp_id, 2 + i); /* two warps of the host's before */
+        assert_int_equal(log.seen[i].first_warp_id, 2 + i); /* the host launches two warps before */
     }
     assert_null(emu_grid_current(f->machine));
     fix_free(f);
@@ -176,14 +177,14 @@ static void a_stream_keeps_its_order(void **state)
            "v_add_u32 v1, v1, c[n]\nst.global.b32 [v2:3], v1\nexit\n.end\n", 3, want, 2);
 }
 
-/** The second child is launched by a lane of another stream and waits for nothing: the first spins
- *  until it has written. */
+/** A lane in another stream launches the second child, which waits for nothing. The first child spins until the second
+ * has written. */
 static void different_streams_run_at_the_same_time(void **state)
 {
     static const uint32_t want[] = {0, 2, 1};
     (void)state;
 
-    for (unsigned i = 0; i < 2; i++) { /* both children must fit */
+    for (unsigned i = 0; i < 2; i++) { /* both children must be resident at the same time */
         struct fix *f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 1\nlaunch.stream v30:31\n"
            LAUNCH("", "v30:31") "launch.stream v30:31\nv_mov_b32 v10, 2\n" LAUNCH("", "v30:31")
            "exit\n.end\n" CHILD("1", "1") ".kernel child\n" PARAMS
@@ -223,7 +224,7 @@ static void a_store_after_the_launch_is_the_parents_own(void **state)
 
 /* ---- waiting ---------------------------------------------------------------------------------- */
 
-/** Recursion: the sum over a range by halves, each level two children of one block. */
+/** Recursion: the sum over a range is the sum of its halves. Each level launches two children of one block. */
 static void a_nested_reduction_gives_the_sum(void **state)
 {
     uint32_t want[1] = {0};
@@ -238,7 +239,7 @@ static void a_nested_reduction_gives_the_sum(void **state)
            "v_s2r v0, %tid.x\nv_mov_b32 v1, c[n]\nv_mov_b32 v2, c[m]\nv_and_b32 v3, v1, 0xffff\n"
            "v_shr_u32 v4, v1, 16\nv_mov_b64 v8:9, c[out]\nv_madwide_u32 v12:13, v4, 4, v8:9\n"
            "v_sub_u32 v5, v2, v3\nv_setp_u32.eq p0, v5, 1\n@p0 bra leaf\n"
-           /* halves: lane 0 the lower, lane 1 the upper; results to 2 slot + 1, + 2 */
+           /* lane 0 computes the lower half and lane 1 the upper; the results go to 2 slot + 1 and 2 slot + 2 */
            "v_add_u32 v6, v3, v2\nv_shr_u32 v6, v6, 1\nv_setp_u32.eq p1, v0, 0\n"
            "v_selp_b32 v10, v3, v6, p1\nv_selp_b32 v11, v6, v2, p1\n"
            "v_mad_u32 v7, v4, 2, v0\nv_add_u32 v7, v7, 1\nv_shl_b32 v14, v7, 16\n"
@@ -265,7 +266,7 @@ static struct fix *nested(unsigned depth, bool wait, unsigned limit, const char 
     f->config.launch_depth = limit;
     f->config.reconv = reconv;
     f->config.resident_warps = 1;
-    /* the fixture's launch has one pointer as parameters: n and m follow */
+    /* the fixture's launch has one pointer as parameter; n and m follow it */
     struct lw_error err;
     uint64_t params[2] = {0, 0};
     fix_check(emu_machine_create(&f->config, &f->machine, &err), &err);
@@ -310,11 +311,11 @@ static void launches_that_nobody_waits_for_nest_deeper(void **state)
     fix_free(f);
     f = nested(70, false, 24, "cbar");
     fix_expect_fault(f, EMU_FAULT_LAUNCH_DEPTH, 1, "launch.kernel");
-    assert_int_equal(f->word[0], 64); /* the host's, and 63 below it */
+    assert_int_equal(f->word[0], 64); /* the host's launch, and 63 nested launches below it */
     fix_free(f);
 }
 
-/** A host's launch after one that launched sees everything that was launched. */
+/** A host launch that follows a host launch sees the results of all device launches of its predecessor. */
 static void the_next_launch_of_the_host_comes_after_all_descendants(void **state)
 {
     static const char text[] =
@@ -345,7 +346,7 @@ static void the_next_launch_of_the_host_comes_after_all_descendants(void **state
     fix_free(f);
 }
 
-/** Many lanes of many blocks: 512 children, each adds its number. */
+/** Many lanes of many blocks launch 512 children, each of which adds its number. */
 static void many_small_launches_all_run_once(void **state)
 {
     uint32_t want[] = {0};
@@ -359,7 +360,7 @@ static void many_small_launches_all_run_once(void **state)
            "v_mov_b64 v2:3, c[out]\nred.global.add.u32 [v2:3], v1\nexit\n.end\n", 512, want, 1);
 }
 
-/** More blocks wait for their children than a core has slots; later blocks wait for a free slot. */
+/** More blocks wait for their children than a core has slots. Later blocks wait for a free slot. */
 static void any_number_of_blocks_may_wait(void **state)
 {
     enum { BLOCKS = 5000 };
@@ -399,7 +400,7 @@ static void groups_aggregate_onto_a_kernel_that_runs(void **state)
     struct fix *f;
     (void)state;
 
-    /* a kernel of the same shape launches five levels of two groups of one block: 62 blocks */
+    /* a kernel launches five levels of two groups of one block, with the same kernel: 62 blocks */
     for (unsigned level = 1; level <= 5; level++)
         want[0] += 1u << level;
     f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 5\n" LAUNCH("", "vz")
@@ -437,7 +438,7 @@ static void a_group_of_another_shape_is_a_launch_of_its_own(void **state)
     fix_free(f);
 }
 
-/** launch.sync waits for kernels: the group spins until the parent is past it. */
+/** launch.sync does not wait for groups: the group spins until its parent has passed launch.sync. */
 static void nobody_waits_for_groups(void **state)
 {
     static const uint32_t want[] = {1, 1};
@@ -461,7 +462,7 @@ static void what_cannot_be_launched_is_a_fault(void **state)
     static const struct {
         const char *code, *descriptor;
         enum emu_fault_kind kind;
-        const char *word; /* in the clause */
+        const char *word; /* the fault is in the guarded instruction */
     } cases[] = {
         {FIRE "vz, vz\n", "u64 64, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel's entry"},
         {FIRE "vz, vz\n", "addr k+16, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel"},
@@ -530,7 +531,7 @@ static void too_many_pending_launches_are_a_fault_and_none_is_queued(void **stat
     (void)state;
 
     f->config.pending_launches = 8;
-    fix_load(f, text, 7); /* 7, then two more: the second of them is the tenth */
+    fix_load(f, text, 7); /* 7 pending launches, then two more: the second of them is the tenth */
     fix_go(f);
     fix_expect_fault(f, EMU_FAULT_LAUNCH_PENDING, 2, "@p0 launch.kernel");
     fix_free(f);
@@ -600,7 +601,7 @@ static void a_wait_for_a_child_that_is_stuck_is_a_deadlock(void **state)
     fix_free(f);
 }
 
-/* ---- what stays ------------------------------------------------------------------------------- */
+/* ---- state after a launch ----------------------------------------------------------------------- */
 
 static void used_buffers_and_launches_that_are_over_leave_nothing(void **state)
 {

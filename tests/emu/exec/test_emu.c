@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules of the machine (docs/reference/machine.md: splits, exec, faults, order) on whole kernels in
+/* Tests the rules of the machine (docs/reference/machine.md: splits, exec, faults, order) with whole kernels in
  * assembly. */
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -109,7 +109,7 @@ static void rules_of_exec_and_scalars_are_guest_faults(void **state)
     char text[2000];
 
     (void)state;
-    /* lanes 3..7 fall through; the policy rr then selects the split whose lowest lane is higher */
+    /* lanes 3..7 fall through; the policy rr then selects the split with the higher lowest lane */
     strcat(strcpy(text, split), "s_mov_b64 exec, 1\nexit\nlow: exit\n.end\n");
     expect_fault(text, 8, 8, EMU_FAULT_EXEC_WRITE, 0xf8);
     strcat(strcpy(text, split), "s_add_u32 s0, s0, 1\nexit\nlow: exit\n.end\n");
@@ -224,7 +224,7 @@ static void programs_that_leave_their_function_are_refused_at_load(void **state)
 
 static void flow_never_falls_into_another_function(void **state)
 {
-    /* its registers would be others than the warp has */
+    /* the fault's number of registers differs from that of the warp */
     static const char *const ends[] = {"exit", "trap 1", "ret v2:3", "brx v2:3", "bra k0"};
     (void)state;
     for (size_t i = 0; i < LW_COUNT_OF(ends); i++) {
@@ -250,7 +250,7 @@ static void a_return_to_anywhere_finds_all_registers(void **state)
 
 static void a_shuffle_without_a_mask_waits_for_the_whole_warp(void **state)
 {
-    /* lanes take a lock one by one; the vote after it must still see all of them */
+    /* lanes take a lock one by one, and the vote after the lock must see all of them */
     struct fix *r = run_text(
         HEAD ".shared 4\nv_mov_b32 v1, 0\n"
              "again: v_mov_b32 v2, 0\nv_mov_b32 v3, 1\n"
@@ -296,7 +296,7 @@ static void scalar_warnings_are_said_once(void **state)
 
 static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
 {
-    /* the book's corner case 5: lane 3 leaves the loop while still a member of b1 */
+    /* the book's corner case 5: lane 3 leaves the loop and is still a member of b1 */
     struct fix *r = run_text(HEAD "v_mov_b32 v2, 0\n"
                                   "bssy b0, out\n"
                                   "again: bssy b1, meet\n"
@@ -375,7 +375,7 @@ static void a_branch_with_an_unjoined_barrier_is_refused_at_load(void **state)
                    "k: exit",
                    "k.s:5: bra names b2, and several bssy b2 with different targets reach it: where "
                    "its lanes meet is not clear");
-    /* an indirect branch leads to code that nothing else leads to */
+    /* an indirect branch reaches code that no other instruction reaches */
     expect_refused("bssy b3, j\nbbreak b3\nbrx v0:1\nnop\n@p0 bra j, b3\nj: bsync b3\nexit",
                    "k.s:6: bra names b3, but no bssy b3 reaches it: put one before it, or leave b3 "
                    "out");
@@ -457,7 +457,7 @@ static void events_have_flow_memory_and_lanes(void **state)
             assert_int_equal(lanes & ev.outcomes[i].lanes, 0);
             lanes |= ev.outcomes[i].lanes;
         }
-        assert_int_equal(lanes, ev.split_lanes); /* every lane went somewhere */
+        assert_int_equal(lanes, ev.split_lanes); /* each lane takes one of the two sides */
         if (ev.insn->op == ISA_BRA) {
             branches++;
             assert_int_equal(ev.outcome_count, 2);
@@ -553,17 +553,17 @@ static void the_fast_the_watched_and_the_stepped_run_end_in_the_same_state(void 
 
 static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
 {
-    /* two warps; warp 0 notes the block's count when its second time slice begins */
+    /* two warps; warp 0 records the block's count when its second time slice begins */
     char text[6000] = HEAD;
     struct fix *r;
 
     (void)state;
-    for (unsigned i = 0; i < 61; i++) /* 3 instructions of the head and these fill a time slice */
+    for (unsigned i = 0; i < 61; i++) /* these and the 3 instructions before the loop fill a time slice */
         strcat(text, "v_add_u32 v1, v1, 1\n");
     strcat(text, "v_s2r v2, %clock\n" STORE("v2") "exit\n.end\n");
     r = run_text(text, 8, 1, 16);
-    assert_int_equal(r->word[0], 128); /* 64 of each warp before it */
-    assert_int_equal(r->word[8], 131); /* warp 1 follows warp 0's last three */
+    assert_int_equal(r->word[0], 128); /* 64 instructions of each warp precede it */
+    assert_int_equal(r->word[8], 131); /* warp 1 executes after the last three instructions of warp 0 */
     fix_free(r);
 }
 
@@ -627,7 +627,8 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
     fix_free(r);
 }
 
-/** By the state's place, with addresses only or in full, a step is the same; a set breakpoint does not stop it. */
+/** A step gives the same state whether the event has only addresses or full detail. A breakpoint at the instruction
+ * does not stop the step. */
 static void a_warp_is_stepped_by_its_state(void **state)
 {
     struct emu_config config;
@@ -671,7 +672,7 @@ static void a_warp_is_stepped_by_its_state(void **state)
 struct skipper {
     unsigned faults;
     uint64_t lanes;
-    unsigned patience; /* number of faults to skip before the run stops; 0: skip all */
+    unsigned patience; /* number of faults to skip before the run stops; 0: skip all faults */
 };
 static bool skip_and_give_7(void *context, const struct emu_fault *fault, uint32_t *read_value)
 {
@@ -695,7 +696,7 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
     int split;
 
     (void)state;
-    /* the first load is skipped by odd lanes, the second one stops */
+    /* the first load faults in odd lanes, which skip it; the second load stops the run */
     struct fix *r = open_on_core(HEAD "v_mov_b32 v5, 1\nv_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 1\n"
                              "v_mov_b64 v6:7, v8:9\n@p0 v_mov_b64 v6:7, 64\n"
                              "ld.global.b32 v4, [v6:7]\nld.global.b32 v5, [v6:7]\nexit\n.end\n",
@@ -712,7 +713,7 @@ static void an_engine_that_stops_after_skipping_leaves_the_instruction_undone(vo
         assert_true(emu_reg_read(core, slot, 0, ISA_REG_V, 5, l, &value));
         assert_int_equal(value, 1);
     }
-    skipper.patience = 0; /* it continues for all lanes, the split is whole */
+    skipper.patience = 0; /* execution continues for all lanes, and the warp has one split */
     fix_check(emu_warp_step(core, slot, 0, (unsigned)split, 0xff, &ev, &err), &err);
     assert_int_equal(ev.kind, EMU_EV_RETIRED);
     assert_int_equal(ev.effective, 0xff);
@@ -788,7 +789,7 @@ static void listeners_hear_of_launches_allocations_and_host_copies(void **state)
                                 .grid = {1, 1, 1}, .block = {8, 1, 1}};
     fix_check(emu_grid_launch(r->machine, &launch, NULL, &err), &err);
     emu_machine_remove_listener(r->machine, &diary.base);
-    fix_go(r); /* reads, unheard */
+    fix_go(r); /* a read that no observer receives */
     assert_int_equal(diary.count[EMU_MACHINE_ALLOC], 1);
     assert_int_equal(diary.count[EMU_MACHINE_HOST_WRITE], 1);
     assert_int_equal(diary.count[EMU_MACHINE_FREE], 1);
@@ -863,7 +864,7 @@ static long pages_touched(void)
 
 static void slots_without_a_block_are_not_touched(void **state)
 {
-    enum { SLOTS = 1 << 17, PAGES = SLOTS / 64 }; /* all of them are some 16 times as many pages */
+    enum { SLOTS = 1 << 17, PAGES = SLOTS / 64 }; /* all allocations together have about 16 times as many pages */
     struct emu_core *core;
     struct emu_stats stats;
     struct lw_error err;
@@ -941,7 +942,7 @@ static void the_engine_says_where_a_warp_runs(void **state)
         assert_int_equal(value, want[i]);
     }
     assert_int_equal(defaults.smid, 0);
-    assert_int_equal(defaults.nsmid, 2); /* the engine's own core, and this one */
+    assert_int_equal(defaults.nsmid, 2); /* the engine's own core, and the core of this test */
     assert_int_equal(defaults.warpid, 1);
     assert_int_equal(defaults.nwarpid, 3);
     fix_free(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The event of a step, on cores without an engine: the test starts, steps and frees blocks, in an order that it
+/* Tests the event of a step on cores without an engine. The test starts, steps and frees blocks in an order that it
  * chooses. */
 #include "tests/emu/exec/emu_fixture.h"
 
@@ -54,7 +54,7 @@ static unsigned start(struct hand *h, uint64_t block)
     return slot;
 }
 
-/** One step of the split of @lane. False: it is not ready. */
+/** Execute one step of the split of @lane. Return false if the split is not ready. */
 static bool step_of(struct hand *h, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_event *ev)
 {
@@ -67,7 +67,7 @@ static bool step_of(struct hand *h, unsigned slot, unsigned warp, unsigned lane,
     return true;
 }
 
-/** Execute one instruction of the split that the policy selects. False: no split of the warp is ready. */
+/** Execute one instruction of the split that the policy selects. Return false if no split of the warp is ready. */
 static bool step(struct hand *h, unsigned slot, unsigned warp, struct emu_event *ev)
 {
     struct emu_split_view view[64];
@@ -80,7 +80,7 @@ static bool step(struct hand *h, unsigned slot, unsigned warp, struct emu_event 
     return false;
 }
 
-/** Step one warp until an instruction of @op was executed by active lanes: its event. */
+/** Step one warp until active lanes execute an instruction of @op, and return its event. */
 static struct emu_event until(struct hand *h, unsigned slot, unsigned warp, enum isa_op op)
 {
     struct emu_event ev = {0};
@@ -97,7 +97,7 @@ static struct emu_event until(struct hand *h, unsigned slot, unsigned warp, enum
     return ev;
 }
 
-/* ---- life --------------------------------------------------------------------------- */
+/* ---- start and end of blocks ------------------------------------------------------------------------- */
 
 static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void **state)
 {
@@ -108,7 +108,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
     struct emu_event ev;
 
     (void)state;
-    for (unsigned i = 0; i < 3; i++) /* all are in their slots before anything runs */
+    for (unsigned i = 0; i < 3; i++) /* all blocks are in their slots before the first instruction executes */
         slot[i] = start(&h, 2 - i);
     for (uint64_t steps = 0; left > 0; steps++) {
         unsigned b = (unsigned)(steps % 3), w = (unsigned)(steps / 3 % 2);
@@ -126,7 +126,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
         ended += ev.grid_ended;
         left -= ev.warp_ended;
         assert_int_equal(h.grid->blocks_ended, blocks_ended);
-        assert_int_equal(ev.grid_ended, left == 0); /* no slot was given back */
+        assert_int_equal(ev.grid_ended, left == 0); /* no slot was freed */
     }
     assert_int_equal(started, 1);
     assert_int_equal(ended, 1);
@@ -136,7 +136,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
     assert_int_equal(warps_ended, 6);
     for (unsigned i = 0; i < 3; i++)
         emu_core_block_free(h.core, slot[i]);
-    assert_int_equal(h.grid->blocks_ended, 3); /* each counted once */
+    assert_int_equal(h.grid->blocks_ended, 3); /* each block is counted once */
     close_hand(&h);
 }
 
@@ -196,7 +196,7 @@ static void convergence_operations_have_group_lanes_and_cause(void **state)
             assert_int_equal(ev.conv.arrived, ev.split_lanes);
             assert_false(ev.conv.soft);
             if (ev.conv.released != 0) {
-                assert_int_equal(ev.conv.released, 0xf3); /* all but those that left */
+                assert_int_equal(ev.conv.released, 0xf3); /* all lanes except those that left */
                 assert_int_equal(ev.conv.why, EMU_RELEASE_ARRIVAL);
                 seen |= 2;
             }
@@ -212,7 +212,7 @@ static void convergence_operations_have_group_lanes_and_cause(void **state)
 static void the_cause_is_reported_for_what_leaves_and_what_ends(void **state)
 {
     static const struct {
-        const char *text; /* the code of lanes 2..7 while lanes 0 and 1 wait at b3 */
+        const char *text; /* lanes 2..7 execute this code while lanes 0 and 1 wait at b3 */
         enum isa_op op;
         enum emu_conv_op does;
         enum emu_release why;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * f16 and bf16 instructions, which compute in f32 and round twice, against a soft float of this test that
- * rounds exact integers once. Every one of the 2^16 operands of functions and a dense sample of pairs;
- * LW_EXHAUSTIVE=1 tries all 2^32 pairs and all f32 to convert.
+ * Tests f16 and bf16 instructions, which compute in f32 and round twice. The expected values come from a soft float
+ * of this test that rounds exact integers once. Functions get each of the 2^16 operands, and operations a dense
+ * sample of pairs. With LW_EXHAUSTIVE=1 the test tries all 2^32 pairs and the conversion of all f32.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -104,10 +104,10 @@ static bool fma_is_right(const void *context, uint32_t i, char *why, size_t size
     z ^= z >> 31;
     uint32_t a = z & 0xffff, b = z >> 16 & 0xffff, c = z >> 32 & 0xffff;
     switch (i & 3) {
-    case 1: /* near cancellation */
+    case 1: /* operands near cancellation */
         c = (our_mul(f, a, b) ^ 0x8000 ^ (uint32_t)(z >> 62)) & 0xffff;
         break;
-    case 2: /* a product of about one, an addend that is a crumb or of half a unit */
+    case 2: /* a product near one, and an addend that is tiny or near half a unit */
         a = (a & 0x803f) | soft_half_one(&f->soft);
         b = (b & 0x3f) | soft_half_one(&f->soft);
         break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hash_state: each kind of architectural state changes it, and nothing else does. */
+/* Tests that each kind of architectural state changes hash_state, and that no other state does. */
 #include "tests/emu/history/history_fixture.h"
 
-/* v8:9 = address of the thread's word. By instruction 24 of 4 warps of 8: warp 0 is split. */
+/* v8:9 is the address of the thread's word. At instruction 24 of 4 warps of 8 lanes, warp 0 is split. */
 static const char text[] =
     ".kernel k\n.param ptr.global out\n.param u64 number\n.shared 64\n.local 8\n"
     "v_s2r v0, %tid.x\n"
@@ -59,7 +59,7 @@ static uint32_t *row(struct emu_warp *w, unsigned number)
     return emu_row(w, (EMU_ROW_V0 + number) * w->stride);
 }
 
-/** Change a word (its lowest @bytes), expect another hash, and put it back. */
+/** Change a word (its lowest @bytes), expect another hash, and restore the word. */
 static void flips(struct fix *fix, const char *what, void *at, unsigned bytes)
 {
     uint64_t before = emu_hash_state(fix->machine);
@@ -147,7 +147,7 @@ static void every_kind_of_state_changes_the_hash(void **state)
     fix_close(&fix);
 }
 
-/** Step until warp 0 of the block has a split in @wanted. */
+/** Step until warp 0 of the block has a split in state @wanted. */
 static struct emu_warp *until(struct fix *fix, enum emu_split_state wanted)
 {
     for (uint64_t at = 10; at < 400; at++) {
@@ -184,7 +184,7 @@ static void what_lanes_wait_for_changes_the_hash(void **state)
     FLIPS(&fix, c->yes);
     FLIPS(&fix, split_in(w, EMU_SPLIT_CTA)->reduction);
     FLIPS(&fix, c->lanes[0]);
-    /* the register holds two groups, whose numbers come from the row */
+    /* the register holds two groups, whose numbers come from the vector register */
     w->bform[7].lanes = 3;
     w->bform[7].number = 0;
     w->breg[7][0] = 1;
@@ -203,13 +203,13 @@ static void dead_lanes_and_the_hosts_affairs_do_not_change_the_hash(void **state
     (void)state;
     setup(&fix, 24);
     b = block_of(&fix);
-    w = &b->warp[1]; /* 12 threads: lanes 4..7 were never launched */
+    w = &b->warp[1]; /* 12 threads, so that lanes 4..7 were never launched */
     assert_int_equal(w->live, 0xf);
     KEEPS(&fix, row(w, 4)[5]);
     KEEPS(&fix, w->local[4 * 6]);
     keeps(&fix, "a dead lane's predicate", (uint8_t *)&w->p[0] + 1);
-    KEEPS(&fix, w->member[1]); /* it waits for no lane */
-    w->breg[2][1] ^= 1;        /* the form has the number: the row is stale */
+    KEEPS(&fix, w->member[1]); /* the split waits for no lane */
+    w->breg[2][1] ^= 1;        /* the uniform form has the number, and the vector register is stale */
     before = emu_hash_state(fix.machine);
     w->breg[2][1] ^= 1;
     assert_int_equal(emu_hash_state(fix.machine), before);
@@ -240,7 +240,7 @@ static void looking_at_a_block_that_has_not_begun_does_not_change_the_hash(void 
     assert_int_not_equal(emu_hash_state(fix.machine), before);
     assert_true(emu_reg_write(core, slot, 1, ISA_REG_V, 4, 1, value, &err));
     assert_int_equal(emu_hash_state(fix.machine), before);
-    /* each thing that an edit may change there */
+    /* each part of the state that an edit may change */
     struct emu_block *b = emu_core_block(core, slot);
     struct emu_warp *w = &b->warp[1];
     FLIPS(&fix, b->shared[63]);

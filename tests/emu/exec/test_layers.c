@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Breakpoints on every instruction of a kernel, with time slices of each length up to eight, interrupted runs
- * and both paths. Each arrival of a split at a breakpoint is reported once, in the order of its warp, and each
- * instruction has the handler that its layers require.
+ * Sets breakpoints on the instructions of a kernel, with time slices of each length up to eight, interrupted runs,
+ * and both the fast path and the path with observers. Each arrival of a split at a breakpoint is reported once, in
+ * the order of its warp. Each instruction has the handler that its layers require.
  */
 #include <inttypes.h>
 
@@ -11,7 +11,8 @@
 
 enum { WIDTH = 8, WARPS = 3, BLOCKS = 2, MOST = 64, LONGEST = 8 };
 
-/* Loops of another count in each warp, longer than the slices; a divergent branch; a barrier of the block. */
+/* The kernel has loops whose count differs between warps and exceeds the slices, a divergent branch, and a barrier of
+ * the block. */
 static const char text[] =
     FIX_HEAD
     "v_shr_u32 v1, v0, 3\nv_add_u32 v1, v1, 2\n"
@@ -22,7 +23,7 @@ static const char text[] =
     "v_add_u32 v4, v4, 1\nbra meet\nother: v_add_u32 v4, v4, 2\nv_mul_u32 v4, v4, 3\nmeet: bsync b0\n"
     FIX_STORE("v4") "exit\n.end\n";
 
-/** Arrivals at each instruction. */
+/** Number of arrivals at each instruction. */
 struct arrivals {
     struct emu_observer observer;
     unsigned count[BLOCKS][WARPS][MOST];
@@ -52,7 +53,7 @@ static struct fix *load(unsigned quantum, const char *reconv)
     return f;
 }
 
-/** Run with a breakpoint at each instruction whose bit is set in @points; @seen gets the reports. */
+/** Run with a breakpoint at each instruction whose bit is set in @points. @seen gets the reports. */
 static void run(struct fix *f, uint64_t points, bool watched, uint64_t cut, struct arrivals *seen)
 {
     const struct emu_engine_ops *ops = f->engine->ops;
@@ -105,7 +106,8 @@ static void every_arrival_at_a_breakpoint_is_reported_once(void **state)
         memcpy(word, f->word, sizeof word);
         fix_free(f);
         for (unsigned quantum = 1; quantum <= LONGEST; quantum++)
-            for (unsigned at = 0; at <= count + 1; at++) /* one; two neighbours in the loop; all */
+            /* one breakpoint, two adjacent breakpoints in the loop, and breakpoints everywhere */
+            for (unsigned at = 0; at <= count + 1; at++)
                 for (unsigned how = 0; how < 3; how++) {
                     const uint64_t points = at < count ? UINT64_C(1) << at : at == count ? 3 << 7 : lw_mask(count);
                     f = load(quantum, reconv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic of emu/emu_math.* against the host's libm: exact where it must be, within the
- * bounds of docs/reference/fp.md elsewhere. LW_EXHAUSTIVE=1 tests all 2^32 inputs.
+ * Tests the arithmetic of emu/emu_math.* against the host's libm. Results must be exact where docs/reference/fp.md
+ * says so, and within its bounds elsewhere. LW_EXHAUSTIVE=1 tests all 2^32 inputs.
  */
 #include <fenv.h>
 #include <math.h>
@@ -30,7 +30,7 @@ static uint64_t next(uint64_t *s)
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
-/* Order-preserving integers, so that a difference counts units in the last place. */
+/* Map floats to integers of the same order, so that a difference counts units in the last place. */
 static int64_t order(float f)
 {
     uint32_t b = b_of(f);
@@ -44,9 +44,9 @@ static void fma_of_floats_is_exact(void **state)
     uint64_t s = 1;
     (void)state;
     for (unsigned i = 0; i < 4000000 / each_divisor(); i++) {
-        unsigned sub = (i >> 1 & 3) << 2; /* the directed modes need the processor's help */
+        unsigned sub = (i >> 1 & 3) << 2; /* directed rounding modes need support of the processor */
         uint32_t x = (uint32_t)next(&s), y = (uint32_t)next(&s), z = (uint32_t)next(&s);
-        if (i & 1) /* products near the addend: cancellation and ties */
+        if (i & 1) /* products near the addend, for cancellation and ties */
             z = b_of(-f_of(x) * f_of(y)) ^ (uint32_t)(next(&s) & 3);
         volatile float fx = f_of(x), fy = f_of(y), fz = f_of(z), want, got;
         fesetround(host_rounding[sub >> 2]);
@@ -86,7 +86,7 @@ static void fma_of_doubles_is_exact(void **state)
     }
 }
 
-/* 1/sqrt(x) depends on the significand and the parity of the exponent alone. */
+/* 1/sqrt(x) depends only on the significand and the parity of the exponent. */
 static void reciprocal_square_roots_are_correctly_rounded(void **state)
 {
     (void)state;
@@ -103,14 +103,15 @@ static void reciprocal_square_roots_are_correctly_rounded(void **state)
 struct function {
     const char *name;
     float (*ours)(float);
-    double (*quick)(double); /* the host's, good to some units of 2^-52 */
+    double (*quick)(double); /* the host's result, which has an error of some units of 2^-52 */
     long double (*host)(long double);
     struct counts {
-        uint64_t off; /* not correctly rounded */
+        uint64_t off; /* the expected result need not be correctly rounded */
         int64_t worst;
-    } *counts; /* shared by the processes */
+    } *counts; /* memory shared by the processes */
 };
-/* The correctly rounded result: by the host's double where that is clear, else its long one. */
+/* Compute the correctly rounded result from the host's double, or from its long double if the double is too near a
+ * tie. */
 static float rounded_once(const struct function *f, float x)
 {
     double d = f->quick((double)x);
@@ -157,14 +158,14 @@ static void reciprocal_square_roots_of_doubles_are_correctly_rounded(void **stat
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         for (int64_t off = -300; off <= 300; off++)
             rsq_of_doubles(d_of(places[i] + (uint64_t)off));
-    for (int e = -1074; e <= 1023; e++) { /* exact ones among them, and their neighbours */
+    for (int e = -1074; e <= 1023; e++) { /* arguments with exact results, and their neighbours */
         rsq_of_doubles(ldexp(1.0, e));
         rsq_of_doubles(nextafter(ldexp(1.0, e), 0));
         rsq_of_doubles(nextafter(ldexp(1.0, e), INFINITY));
     }
     for (unsigned i = 0; i < 400000 / each_divisor(); i++) {
         uint64_t bits = next(&s);
-        double r = d_of((bits >> 11) | UINT64_C(0x3fe0000000000000)); /* near a known root */
+        double r = d_of((bits >> 11) | UINT64_C(0x3fe0000000000000)); /* an argument near a known root */
 
         rsq_of_doubles(d_of(bits));
         rsq_of_doubles(1 / (r * r));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec, the scalar unit and both styles of control flow: their results, and each guest fault of their rules. */
+/* Tests exec, the scalar unit and both styles of control flow: their results, and each guest fault of their rules. */
 #include "tests/emu/exec/emu_fixture.h"
 
-/* Lanes 0..2 branch to join under b0; the others fall through to the instruction under test. */
+/* Lanes 0..2 branch to join under b0; the other lanes fall through to the instruction under test. */
 #define SPLIT                                                                              \
     "v_setp_u32.lt p0, v0, 3\nv_mov_b32 v4, 1\nbssy b0, join\n@p0 bra join, b0\n"
 #define JOIN "join: bsync b0\n" FIX_STORE("v4") "exit\n.end\n"
 
-/* Whichever side runs first, only one is at the instruction. */
+/* The policy selects one side first, and only that side is at the instruction. */
 static void expect_fault_in_split(const char *insn, enum emu_fault_kind kind,
                                   enum emu_scalar_rule rule)
 {
@@ -119,7 +119,7 @@ static void lanes_never_launched_do_not_count_as_missing(void **state)
     fix_free(f);
 }
 
-/* ---- what would split the warp under partial exec ------------------------------------------- */
+/* ---- instructions that would split the warp under partial exec ------------------------------- */
 
 static void what_would_part_the_lanes_under_partial_exec_is_a_fault(void **state)
 {
@@ -176,7 +176,7 @@ static void the_same_instructions_run_where_exec_covers_the_live_lanes(void **st
 
     (void)state;
     for (size_t i = 0; i < LW_COUNT_OF(rows); i++) {
-        char text[600]; /* lanes 6 and 7 have exited: exec need not cover them */
+        char text[600]; /* lanes 6 and 7 have exited, so exec need not cover them */
 
         snprintf(text, sizeof text,
                  "%sv_setp_u32.lt p0, v0, 3\nv_setp_u32.ge p1, v0, 6\n@p1 exit\n"
@@ -189,7 +189,8 @@ static void the_same_instructions_run_where_exec_covers_the_live_lanes(void **st
 
 static void a_branch_that_active_lanes_agree_on_takes_the_others_along(void **state)
 {
-    /* exec is lanes 0..3: p0 is true in 0..5, so all of exec branch; p1 is true in 4..7, so none branches */
+    /* exec has lanes 0..3. p0 is true in lanes 0..5, so all active lanes branch. p1 is true in lanes 4..7, so no
+     * active lane branches */
     struct fix *f = fix_run(FIX_HEAD "v_setp_u32.lt p0, v0, 6\nv_setp_u32.ge p1, v0, 4\n"
                                      "v_mov_b32 v4, 1\ns_mov_b64 exec, 0xf\n"
                                      "@p0 bra there\n"
@@ -315,14 +316,14 @@ static void both_styles_may_alternate_in_one_program(void **state)
     static const unsigned widths[] = { 4, 8, 16, 32, 64 };
     const char *text = FIX_HEAD
         "v_mov_b32 v4, 0\n"
-        /* GCN style, one split */
+        /* GCN style with one split */
         "v_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 0\ns_ballot s6:7, p0\n"
         "s_mov_b64 s4:5, exec\ns_and_b64 exec, s6:7, exec\nv_add_u32 v4, v4, 1\n"
         "s_mov_b64 exec, s4:5\n"
-        /* SASS style, full exec */
+        /* SASS style with full exec */
         "v_and_b32 v1, v0, 2\nv_setp_u32.ne p0, v1, 0\nbssy b0, join\n@p0 bra join, b0\n"
         "v_add_u32 v4, v4, 10\njoin: bsync b0\n"
-        /* and back */
+        /* GCN style again */
         "v_and_b32 v1, v0, 4\nv_setp_u32.ne p0, v1, 0\ns_ballot s6:7, p0\n"
         "s_and_b64 exec, s6:7, exec\nv_add_u32 v4, v4, 100\ns_mov_b64 exec, s4:5\n"
         FIX_STORE("v4") "exit\n.end\n";
@@ -425,7 +426,7 @@ static void scalar_loads_that_fault_say_where_in_one_message(void **state)
     fix_free(f);
 }
 
-/** Step whole splits until the instruction at hand is @op. */
+/** Step whole splits until the next instruction is @op. */
 static void step_to(struct fix *f, struct emu_core *core, unsigned slot, enum isa_op op)
 {
     struct emu_event ev;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printed text: the formatter against the host's, hostile formats, the order of text, and
- * assertions. */
+/* Tests printed text: the formatter against the host's printf, hostile formats, the order of text, and assertions. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +50,7 @@ static unsigned below(unsigned n)
 
 struct args {
     struct memory *m;
-    uint64_t at; /* of the next argument */
+    uint64_t at; /* a byte of the next argument */
 };
 static void put_arg(struct args *a, const void *data, unsigned size, unsigned align)
 {
@@ -60,7 +59,7 @@ static void put_arg(struct args *a, const void *data, unsigned size, unsigned al
     a->at += size;
 }
 
-/* Format at BASE, strings at BASE + 1024, arguments from BASE + 2048. */
+/* Run the formatter with the format at BASE, strings at BASE + 1024 and arguments from BASE + 2048. */
 enum { STRINGS = 1024, ARGS = 2048 };
 static char out[EMU_FORMAT_LIMIT + 1];
 static bool format(struct memory *m, const char *text, size_t *size, uint64_t *bad)
@@ -219,7 +218,7 @@ static void vectors_are_printed_element_by_element(void **state)
     (void)state;
     put_arg(&a, &before, 4, 4);
     put_arg(&a, f, 16, 16);
-    put_arg(&a, f, 16, 16); /* three elements lie as four */
+    put_arg(&a, f, 16, 16); /* a vector of three elements takes the space of four */
     put_arg(&a, d, 16, 16);
     put_arg(&a, bytes, 4, 4);
     put_arg(&a, halves, 8, 8);
@@ -327,7 +326,7 @@ static void missing_bytes_are_named(void **state)
     put_arg(&a, &address, 8, 8);
     assert_false(format(&m, "%s", &size, &bad)); /* not terminated */
     assert_int_equal(bad, BASE + MEMORY);
-    expect_text(&m, "%.3s", "xxx"); /* need not be */
+    expect_text(&m, "%.3s", "xxx"); /* a string with a precision need not be terminated */
     m.size = ARGS + 4;
     assert_false(format(&m, "%d %d", &size, &bad));
     assert_int_equal(bad, BASE + ARGS + 4);
@@ -422,12 +421,12 @@ static void expect_stop(const struct run *r, enum emu_stop_kind kind)
 #define MESSAGE(name, text) ".const " name " 64 = str \"" text "\\0\"\n"
 #define ADDRESS(pair, low, high, name)                                                        \
     "v_mov_b32 " low ", lo(" name ")\nv_mov_b32 " high ", hi(" name ")\n"
-/* v20:21 = generic address of the arguments in local memory: block, thread */
+/* v20:21 = generic address of the arguments in local memory: block and thread */
 #define BUFFER                                                                                \
     ".local 64\nv_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\nv_mov_b32 v20, 16\n"                   \
     "st.local.b32 [v20], v1\nst.local.b32 [v20+4], v0\nv_mov_b32 v21, 0x200\n"
 
-/* Every thread prints a line, odd ones another one. */
+/* Every thread prints a line. Odd threads print another line than even ones. */
 static const char lines[] =
     MESSAGE("even", "block %d thread %3d\\n") MESSAGE("odd", "block %d odd %d\\n")
     ".kernel k\n.param ptr.global out\n" BUFFER
@@ -449,7 +448,7 @@ static void text_comes_out_in_block_order_everywhere(void **state)
         uint64_t hash = 0;
         lw_buffer_clear(&want);
         for (unsigned b = 0; b < 7; b++) {
-            for (unsigned first = 0; first < 40; first += widths[w]) { /* warps in turn */
+            for (unsigned first = 0; first < 40; first += widths[w]) { /* the warps execute one after the other */
                 for (unsigned t = first; t < 40 && t < first + widths[w]; t++)
                     lw_printf(&want.sink, "block %u thread %3u\n", b, t);
                 for (unsigned t = first + 1; t < 40 && t < first + widths[w]; t += 2)
@@ -480,7 +479,7 @@ static void text_comes_out_in_block_order_everywhere(void **state)
     lw_buffer_fini(&want);
 }
 
-/* Block 0 waits for a flag that block 2 sets: 2 prints before 0 does. */
+/* Block 0 waits for a flag that block 2 sets, so block 2 prints before block 0. */
 static const char waiting[] =
     MESSAGE("hello", "block %d\\n") MESSAGE("last", "block %d goes on\\n")
     ".kernel k\n.param ptr.global out\n" BUFFER
@@ -519,7 +518,7 @@ static void a_debugger_sees_text_at_once_but_the_hash_takes_block_order(void **s
     close_run(&live);
 }
 
-/* Block 1 prints 65,535 bytes, repeated by the count in the parameter, and then lets block 0 print. */
+/* Block 1 prints 65,535 bytes, repeated by the count in the parameter. Then it lets block 0 print. */
 static const char much[] =
     MESSAGE("line", "%65533d\\n.") MESSAGE("first", "block 0\\n")
     ".kernel k\n.param ptr.global out\n" BUFFER
@@ -550,7 +549,7 @@ static void print_much(uint32_t times, size_t first_at)
     expect_stop(&r, EMU_STOP_IDLE);
     assert_int_equal(r.text.size, times * (size_t)65535 + sizeof first - 1);
     assert_memory_equal(r.text.text + first_at, first, sizeof first - 1);
-    for (size_t k = 0; k < times; k++) { /* and all of block 1's in its order */
+    for (size_t k = 0; k < times; k++) { /* the text of block 1 follows in its order */
         size_t at = (k + 1) * (size_t)65535 - 1;
 
         at += at >= first_at ? sizeof first - 1 : 0;
@@ -565,9 +564,9 @@ static void text_beyond_the_buffer_is_printed_immediately(void **state)
     (void)state;
     print_much(3, 0);
     print_much(FITS, 0);
-    /* One message more does not fit: the stored text is printed first, and the new message after it. */
+    /* One more message does not fit. The stored text is printed first, and the new message after it. */
     print_much(FITS + 1, (FITS + 1) * (size_t)65535);
-    /* Then there is room again. */
+    /* After that the buffer has space again. */
     print_much(FITS + 3, (FITS + 1) * (size_t)65535);
 }
 static void printed_text_is_part_of_the_memory_hash(void **state)
@@ -690,12 +689,12 @@ static void what_cannot_be_read_is_a_fault_and_nothing_is_printed(void **state)
     expect_fault("v_setp_u32.eq p0, v0, 5\n@p0 v_mov_b32 v5, 0x3000\n"
                  "vprintf v3, v4:5, v22:23\nexit\n.end\n",
                  "out-of-bounds", 0x20, "", "");
-    /* a string that runs off its variable */
+    /* a string that extends past the end of its variable */
     expect_fault(ADDRESS("v6:7", "v6", "v7", "rest") ADDRESS("v4:5", "v4", "v5", "s")
                  "st.local.b64 [v20+8], v6:7\nv_add_u64 v22:23, v20:21, 8\n"
                  "vprintf v3, v4:5, v22:23\nexit\n.end\n",
                  "out-of-bounds", 0xff, "", "'rest'");
-    /* code is no data */
+    /* code is not readable as data */
     expect_fault("v_mov_b32 v4, 0\nv_mov_b32 v5, 1\nvprintf v3, v4:5, v22:23\nexit\n.end\n",
                  "out-of-bounds", 0xff, "", "");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures: refusals of binding, events of a fetch, memory faults. The values that fetches read are tested by
- * tests/emu/exec/vectors/tex.txt. */
+/* Tests textures: refused bindings, events of a fetch, and memory faults. tests/emu/exec/vectors/tex.txt tests the
+ * values that fetches read. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define FETCH "tex.1d.u32.s32 v12:15, v1, s4:5\n"
@@ -14,7 +14,7 @@ static struct emu_texture texture_of(uint64_t address, uint32_t width, unsigned 
                                 .edge = {EMU_TEXTURE_CLAMP, EMU_TEXTURE_CLAMP}};
 }
 
-/* 64 words, k * 3 at k. */
+/* A buffer of 64 words; word k is k * 3. */
 static uint64_t make_texels(struct fix *f)
 {
     struct lw_error err;
@@ -36,7 +36,7 @@ static void bind(struct fix *f, const struct emu_texture *texture)
                                &err), &err);
 }
 
-/* The last event of a fetch, with its rows copied. */
+/* The last event of a fetch, with copies of its registers. */
 struct watcher {
     struct emu_observer observer;
     struct emu_event ev;
@@ -197,8 +197,7 @@ static void what_cannot_be_is_not_bound(void **state)
     fix_free(f);
 }
 
-/* All bytes of a descriptor one after the other, and all that is in one byte: a fault, or a fetch
- * that was checked. */
+/* Set each byte of a descriptor to each value. The fetch must fault, or it is a fetch whose addresses were checked. */
 static void a_corrupted_descriptor_does_no_harm(void **state)
 {
     (void)state;
@@ -221,8 +220,8 @@ static void a_corrupted_descriptor_does_no_harm(void **state)
     }
 }
 
-/* Lanes that fetch from one texture are handled together, lanes of two textures one by one. With two equal
- * textures both ways give equal values. */
+/* Lanes that fetch from one texture are handled together. Lanes of two textures are handled one by one. With two
+ * equal textures both ways must give equal values. */
 static void lanes_together_read_what_each_reads_alone(void **state)
 {
     uint64_t seed = 7;
@@ -292,7 +291,7 @@ static void lanes_together_read_what_each_reads_alone(void **state)
         }
         fix_free(f);
     }
-    assert_true(different > 400 * 10); /* they were not all zeros */
+    assert_true(different > 400 * 10); /* at least one value is not zero */
 }
 
 int main(void)

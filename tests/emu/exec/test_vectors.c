@@ -43,7 +43,7 @@
 #include "tests/lib/prop_setup.h"
 
 enum { MAX_ROWS = 1024, MAX_COLUMNS = 12, OUT_WORDS = 512, MODES = 3 };
-static const uint32_t fill = 0x5aa5c33c; /* what outputs hold before */
+static const uint32_t fill = 0x5aa5c33c; /* value that outputs hold before the instruction */
 static const uint32_t exec_mask = 0x6b5d36e9;
 
 struct column {
@@ -54,9 +54,9 @@ struct vectors {
     char op[160], space[24], what[160];
     bool is_program, is_scalar, no_guard;
     unsigned lanes, ins, outs, rows, block, widths[5], width_count;
-    unsigned line; /* where the block starts */
+    unsigned line; /* line on which the block starts */
     struct column in[MAX_COLUMNS], out[MAX_COLUMNS];
-    uint64_t value[MAX_ROWS][2 * MAX_COLUMNS]; /* inputs, then outputs */
+    uint64_t value[MAX_ROWS][2 * MAX_COLUMNS]; /* inputs first, then outputs */
     char text[8192];
     uint32_t word[OUT_WORDS];
     char fault[32], refuse[80], printed[1000];
@@ -272,7 +272,7 @@ static void run_program(const char *where, const struct vectors *t, unsigned wid
     close_run(where, &r);
 }
 
-/* The cell of a lane is 16 bytes; its address goes to v32 (and v33). */
+/* The cell of a lane has 16 bytes. v32 (and v33) has its address. */
 static void put_cell(struct lw_sink *s, const struct vectors *t)
 {
     if (strstr(t->space, "global"))
@@ -340,8 +340,8 @@ static bool is_input(const struct vectors *t, const char *name)
     return false;
 }
 
-/* Inputs and outputs are 64-bit values in memory, a lane's one after the other; a lane finds
- * the outputs' values before the instruction in the inputs, too. */
+/* Inputs and outputs are 64-bit values in memory, one lane after the other. The inputs also hold the values that
+ * outputs have before the instruction. */
 static void put_kernel(struct lw_sink *s, const struct vectors *t, unsigned mode)
 {
     lw_printf(s, ".kernel k%u\n.param ptr.global inputs\n.param ptr.global outputs\n"
@@ -379,7 +379,7 @@ static bool lane_on(const struct vectors *t, unsigned mode, unsigned width, unsi
     return mode == 1 ? row % 2 == 0 : exec_mask >> (row % width) & 1;
 }
 
-/* What an output holds before the instruction: an input of the same name, else the filling. */
+/* Return the value that an output holds before the instruction: the input of the same name, else the fill value. */
 static uint64_t before(const struct vectors *t, unsigned row, unsigned k)
 {
     const struct column *c = &t->out[k];
@@ -551,7 +551,7 @@ static void instruction_does_what_its_vectors_say(void **state)
 
 int main(void)
 {
-    static struct CMUnitTest tests[ISA_OP_COUNT]; /* cmocka keeps the pointers */
+    static struct CMUnitTest tests[ISA_OP_COUNT]; /* cmocka stores the pointers, so the names must remain valid */
     tests[0] = (struct CMUnitTest)cmocka_unit_test(every_row_has_its_file_and_every_file_its_row);
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
         tests[op] = (struct CMUnitTest){

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzing of checkpoints and schedule logs: for any input the result is one error message, or a machine that
- * can continue to run. The input is a file without the hash at its end; the harness appends the hash, so that
- * changed bytes pass that check. Under clang -fsanitize=fuzzer this is libFuzzer's target; alone it runs the
- * files it is given, or with no file mutations of files that it makes itself:
+ * Fuzzing of checkpoints and schedule logs. For any input the result must be one error message, or a machine that can
+ * continue to run. The input is a file without the hash at its end. The harness appends the hash, so that changed
+ * bytes pass the hash check. Under clang -fsanitize=fuzzer this is the target of libFuzzer. As a program of its own
+ * it runs the files on its command line, or with no file mutations of files that it creates:
  *
  *     fuzz_checkpoint [-s SEED] [-n RUNS] [-w FOLDER] [FILE...]      -w: only write those files
  */
@@ -47,7 +47,7 @@ static void require(bool condition, const char *what)
     }
 }
 
-/* A machine with the program, its buffer, and, where it is to be replayed, a log from @data. */
+/* Create a machine with the program and its buffer. For a replay it also gets a log from @data. */
 struct world {
     struct emu_machine *machine;
     struct emu_engine *engine;
@@ -172,7 +172,7 @@ static uint64_t next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Checkpoints at several places, and logs of sessions with steps and edits; without the hash. */
+/* Create checkpoints at several instruction counts, and logs of sessions with steps and edits, all without the hash. */
 static void make_seed(unsigned i)
 {
     char path[] = "/tmp/fuzz_checkpoint.XXXXXX", *data;
@@ -247,7 +247,7 @@ static size_t mutate(uint64_t *random, uint8_t *data, size_t size, size_t room)
             if (at < size)
                 data[at] = (uint8_t)next(random);
             break;
-        default: /* a number a little larger or smaller, or a bit */
+        default: /* change a number slightly, or flip a bit */
             if (at < size)
                 data[at] = next(random) % 2 ? (uint8_t)(data[at] + next(random) % 5 - 2)
                                             : data[at] ^ (uint8_t)(1 << next(random) % 8);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Machines for the tests of hashes, schedule logs, history and checkpoints. */
+/* Fixture: machines for the tests of hashes, schedule logs, history and checkpoints. */
 #ifndef HISTORY_FIXTURE_H
 #define HISTORY_FIXTURE_H
 
@@ -15,7 +15,7 @@
 
 enum { FIX_BYTES = 16384 };
 
-extern uint64_t fix_seed; /* of a random test, for messages */
+extern uint64_t fix_seed; /* the seed of a random test, for messages */
 
 static inline void fix_check(enum lw_status status, const struct lw_error *err)
 {
@@ -23,19 +23,19 @@ static inline void fix_check(enum lw_status status, const struct lw_error *err)
         fail_msg("seed %llu: %s", (unsigned long long)fix_seed, err->text);
 }
 
-/** LW_SEED in the environment, or 1. */
+/** Return LW_SEED from the environment, or 1. */
 static inline uint64_t fix_first_seed(void)
 {
     const char *text = getenv("LW_SEED");
 
     return text != NULL ? strtoull(text, NULL, 0) : 1;
 }
-/** Such a choice may not meet what the counts of a test ask for. */
+/** Return whether the user selected seeds. Such a selection may not reach the counts that a test requires. */
 static inline bool fix_seed_is_chosen(void)
 {
     return getenv("LW_SEED") != NULL || getenv("LW_RANDOM_COUNT") != NULL;
 }
-/** The last of LW_RANDOM_COUNT seeds from the first on; without it @last. */
+/** Return the last seed: LW_RANDOM_COUNT seeds from the first one on, or @last without that variable. */
 static inline uint64_t fix_last_seed(uint64_t last)
 {
     const char *text = getenv("LW_RANDOM_COUNT");
@@ -51,7 +51,7 @@ struct fix {
     uint64_t out;
 };
 
-/** A machine with @text loaded and a buffer; nothing is launched. */
+/** Create a machine with @text loaded and a buffer. Nothing is launched. */
 static inline void fix_open(struct fix *fix, const struct emu_config *config, const char *text)
 {
     struct lw_error err;
@@ -78,7 +78,7 @@ static inline struct emu_grid *fix_launch(struct fix *fix, uint32_t grid, uint32
     return out;
 }
 
-/** Run to the instruction count @at, or to what stops it before. */
+/** Run to the instruction count @at, or to an earlier stop. */
 static inline enum emu_stop_kind fix_run(struct fix *fix, uint64_t at)
 {
     struct emu_stop stop;

@@ -12,14 +12,14 @@ uint64_t rnd_next(struct rnd *r)
     return x ^ x >> 31;
 }
 
-/* v0 tid, v1 accumulator, v2 the thread's own random number, v4:5 its word, v6:7 a shared word,
- * v9 all lanes, v10.. scratch, v20.. loop counters by depth, v24.. launches */
+/* v0 is tid, v1 an accumulator, v2 a random number of the thread, v4:5 the address of its word, v6:7 that of a shared
+ * word, v9 a mask of all lanes, v10.. scratch, v20.. loop counters by depth, v24.. registers of launches */
 
 struct maker {
     struct rnd *r;
     struct lw_sink *out;
     unsigned label, depth, barrier;
-    const char *child; /* kernel that is launched, or NULL */
+    const char *child; /* name of the kernel that is launched, or NULL */
     bool stream;       /* v32:33 is one */
 };
 
@@ -45,7 +45,7 @@ static void stir(struct maker *m)
 
 static void block(struct maker *m, unsigned count);
 
-/** A few lanes launch; v24.. are its own. */
+/** Emit a launch by a few lanes. It uses v24 and higher. */
 static void launch(struct maker *m)
 {
     bool group = rnd_below(m->r, 3) == 0;
@@ -99,7 +99,7 @@ static void simple(struct maker *m)
     case 9:
         line(m, "yield");
         break;
-    case 10: /* an array of constant space: words, or bytes of few words */
+    case 10: /* an array in constant space: words, or bytes of few words */
         line(m, "v_mov_b32 v12, lo(table)\nv_mov_b32 v13, hi(table)\nv_and_b32 v11, v2, %u",
              rnd_below(m->r, 2) ? 252 : 12);
         line(m, "v_madwide_u32 v12:13, v11, 1, v12:13\nld.global.%s.const v10, [v12:13]",
@@ -112,7 +112,7 @@ static void simple(struct maker *m)
     case 12:
         if (rnd_below(m->r, 3) == 0)
             line(m, "ld.global.b32 v11, [v6:7+%u]\nv_xor_b32 v1, v1, v11", 4 * rnd_below(m->r, 8));
-        else /* words of blocks overlap: another may store there in between */
+        else /* the words of blocks overlap, so that another block may store between two accesses */
             line(m, "ld.global.b32 v11, [v4:5]\nv_xor_b32 v1, v1, v11\nld.global.u8 v10, [v4:5+1]\n"
                     "v_add_u32 v1, v1, v10");
         break;
@@ -221,7 +221,7 @@ static void kernel(struct maker *m, const char *name, const char *child, unsigne
     line(m, "st.global.b32 [v4:5], v1\nexit\n.end");
 }
 
-/** Descriptors of a kernel: to launch it, and to launch a group. */
+/** Emit the descriptors of a kernel: for a kernel launch, and for the launch of a group. */
 static void descriptors(struct maker *m, const char *name)
 {
     unsigned threads = 1 + rnd_below(m->r, 70);
@@ -322,7 +322,7 @@ static void random_edit(struct fix *fix, struct rnd *r)
         return;
     lane = lw_lowest(place.lanes);
     switch (rnd_below(r, 6)) {
-    case 0: /* registers that steer nothing but values */
+    case 0: /* registers that affect values but not control flow */
         (void)emu_reg_write(core, slot, place.warp, ISA_REG_V, 1 + rnd_below(r, 2), lane, value,
                             NULL);
         break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random kernels and random sessions of a debugger, for the tests of replay and history. */
+/* Random kernels and random debugger sessions, for the tests of replay and history. */
 #ifndef RANDOM_KERNELS_H
 #define RANDOM_KERNELS_H
 
@@ -14,21 +14,22 @@ static inline unsigned rnd_below(struct rnd *r, unsigned n)
     return (unsigned)((rnd_next(r) >> 33) % n);
 }
 
-/** Options and a program: nested divergent ifs and loops, barriers of all kinds, atomics, shared
- *  and local memory, clocks, sleeps, member masks, launches. It always ends. Frees with lw_buffer_fini. */
+/** Create options and a program with nested divergent ifs and loops, barriers of all kinds, atomics, shared and local
+ * memory, clocks, sleeps, member masks and launches. The program always ends. The caller frees it with
+ * lw_buffer_fini. */
 void random_kernel(struct rnd *r, struct lw_buffer *text);
 void random_config(struct rnd *r, struct emu_config *config);
 
-/** The host's next step: launches, and sometimes allocates, writes and frees in between. The
- *  same steps for equal @r. False when it has done @launches. */
+/** Execute the next step of the host: a launch, sometimes with an allocation, a write or a release before it. Equal @r
+ * give equal steps. Return false when the host has made @launches launches. */
 bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned launches);
 
-/** A live split of any resident warp; false: nothing is resident. */
+/** Return a live split of any resident warp. Return false if no warp is resident. */
 bool random_location(struct fix *fix, struct rnd *r, struct emu_thread_ref *place,
                   struct emu_core **core, unsigned *slot);
 
-/** One thing that a debugger does: a run of some instructions, a step of any warp, split or
- *  part of it, a rotation of the others, a selection, an edit. */
+/** Execute one action of a debugger: a run of some instructions, a step of a warp, of a split or of a part of it, a
+ * rotation of the other warps, a selection, or an edit. */
 struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits);
 
 #endif

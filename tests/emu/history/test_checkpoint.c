@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkpoints: a machine that is resumed from a checkpoint ends in the same state as the machine that wrote it. */
+/* Tests checkpoints: a machine that is resumed from a checkpoint ends in the same state as the machine that wrote it. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"
@@ -26,7 +26,7 @@ static void open_side(struct side *s, uint64_t seed)
     lw_buffer_fini(&text);
 }
 
-/** To the end; how it ended. */
+/** Run to the end, and return how the run ended. */
 static enum emu_stop_kind run_out(struct side *s)
 {
     struct emu_stop stop;
@@ -131,7 +131,8 @@ static void text_that_waits_for_earlier_blocks_is_saved(void **state)
     (void)state;
     for (unsigned i = 0; i < 3; i++)
         lw_buffer_init(&out[i]);
-    for (unsigned part = 0; part < 3; part++) { /* in one go; until the middle; from there on */
+    /* one run without interruption, a run to the middle, and a run from the middle on */
+    for (unsigned part = 0; part < 3; part++) {
         struct emu_config config;
         struct lw_error err;
         struct fix fix;
@@ -155,7 +156,7 @@ static void text_that_waits_for_earlier_blocks_is_saved(void **state)
         struct emu_thread_ref place;
         struct emu_event ev;
         struct emu_stop stop;
-        /* the last block prints first: its text waits for the others */
+        /* the last block prints first, and its text waits for that of the other blocks */
         for (unsigned i = 0; part < 2 && i < 20; i++) {
             assert_int_not_equal(fix.engine->ops->warp_count(fix.engine), 0);
             assert_true(fix.engine->ops->warp_at(fix.engine, 7, &place));
@@ -213,7 +214,7 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(emu_checkpoint_load(fix.engine, path, data, size, &host, &host_bytes, &err),
                      LW_EINPUT);
     assert_non_null(strstr(err.text, "warp_quantum"));
-    /* a changed byte, and a file that was cut */
+    /* files with a changed byte, and a truncated file */
     for (size_t i = 0; i < size; i += 1 + size / 300) {
         data[i] ^= 4;
         if (emu_checkpoint_load(fix.engine, path, data, size, &host, &host_bytes, &err) == LW_OK ||

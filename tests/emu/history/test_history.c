@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* History: going back and forth restores the recorded states, and the same future. LW_SEED and LW_RANDOM_COUNT
- * choose the seeds of the random tests. */
+/* Tests history: moves backwards and forwards restore the recorded states and the same continuation. LW_SEED and
+ * LW_RANDOM_COUNT choose the seeds of the random tests. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"
@@ -10,7 +10,7 @@
 
 enum { MOST = 400 };
 
-/** A session that notes the hash at every count of instructions where it stops. */
+/** A session that records the hash at every instruction count at which it stops. */
 struct session {
     struct fix fix;
     struct lw_buffer text;
@@ -19,7 +19,7 @@ struct session {
     unsigned launch, launches;
     struct {
         uint64_t at, hash, slots;
-        bool good; /* nothing ran after the instruction without retiring one */
+        bool good; /* no step without a retired instruction followed the instruction */
     } seen[MOST];
     unsigned count;
     bool stopped; /* a fault or a hang */
@@ -55,7 +55,8 @@ static uint64_t now(const struct session *s)
     return s->fix.engine->ops->instructions(s->fix.engine);
 }
 
-/** Who has which slot: debuggers name frames by it. Looking may begin blocks; that changes nothing. */
+/** Check the slots of all warps, by which debuggers name frames. The query may start blocks, which does not change
+ *  the state. */
 static uint64_t slots(const struct session *s)
 {
     const struct emu_engine_ops *ops = s->fix.engine->ops;
@@ -101,7 +102,7 @@ static bool ends_with_a_choice(struct emu_log *log)
     return log->committed || e.kind == EMU_LOG_SELECT || e.kind == EMU_LOG_LOOK;
 }
 
-/** Operations of a debugger, the host's steps between; the hash after each. */
+/** Execute random operations of a debugger with host steps between them, and record the hash after each. */
 static void go_on(struct session *s, unsigned operations)
 {
     while (operations-- != 0 && !s->stopped) {
@@ -116,8 +117,7 @@ static void go_on(struct session *s, unsigned operations)
         uint64_t passes = core->passes, before = now(s);
         struct emu_stop stop = random_operation(&s->fix, &s->user, true);
         s->stopped = stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG;
-        /* what started to wait, or was chosen, after the last instruction is not there when one
-         * goes back */
+        /* waits and selections that happened after the last instruction are undone when history goes back to it */
         bool waits = now(s) == before ? core->passes != passes
                                       : core->passes != passes && core->pass_retired == now(s);
         note(s, !waits && !s->stopped && (log == NULL || !ends_with_a_choice(log)));
@@ -161,7 +161,7 @@ static void run_out(struct session *s)
     struct lw_error err;
 
     if (s->count != 0)
-        s->seen[s->count - 1].good = false; /* the host may do more there */
+        s->seen[s->count - 1].good = false; /* the host may execute more steps at this position */
     for (;;) {
         fix_check(s->fix.engine->ops->run(s->fix.engine, &stop, &err), &err);
         s->stopped = s->stopped || stop.kind != EMU_STOP_IDLE;
@@ -198,7 +198,7 @@ static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
         fix_check(emu_history_goto(s.history, UINT64_MAX, &err), &err);
         if (emu_hash_state(s.fix.machine) != live)
             fail_msg("seed %" PRIu64 ": the way back to the present leads elsewhere", seed);
-        /* more of the same, then to the end, in both */
+        /* both machines execute more operations and then run to the end */
         s.user = plain.user;
         go_on(&s, 20);
         go_on(&plain, 20);
@@ -216,7 +216,7 @@ static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
     }
 }
 
-/** Without debugger: plain runs, at any count. */
+/** Runs without a debugger, with stops at any instruction count. */
 static void any_instruction_of_a_run_can_be_reached(void **state)
 {
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 40;
@@ -261,8 +261,8 @@ static void any_instruction_of_a_run_can_be_reached(void **state)
     }
 }
 
-/** A block waits for its launch, so that the next block of its launcher gets resident: slots are the same whether
- *  the run was cut after the launch or not. */
+/** A block waits for its launch, so that the next block of its launcher becomes resident. The slots must be the same
+ *  whether the run was stopped after the launch or not. */
 static void slots_do_not_depend_on_where_a_run_was_cut(void **state)
 {
     static const char text[] =
@@ -356,7 +356,7 @@ static void an_edit_in_the_past_makes_another_future(void **state)
         go_on(&s, 40);
         if (!s.stopped)
             run_out(&s);
-        /* somewhere in the middle, with something to edit there */
+        /* a position in the middle at which a register can be edited */
         unsigned i = rnd_below(&r, s.count);
         fix_check(emu_history_goto(s.history, s.seen[i].at, &err), &err);
         emu_history_info(s.history, &info);
@@ -375,7 +375,7 @@ static void an_edit_in_the_past_makes_another_future(void **state)
         assert_int_equal(info.latest, s.seen[i].at);
         s.stopped = false;
         run_out(&s);
-        /* the same by another way: up to there, the edit, and on */
+        /* the same state by another way: run to the position, edit, and continue */
         open_session(&plain, seed, NULL);
         while (plain.count == 0 || plain.seen[plain.count - 1].at < s.seen[i].at ||
                plain.seen[plain.count - 1].hash != s.seen[i].hash)
@@ -389,7 +389,7 @@ static void an_edit_in_the_past_makes_another_future(void **state)
         if (emu_hash_state(s.fix.machine) != emu_hash_state(plain.fix.machine))
             fail_msg("seed %" PRIu64 ": another future", seed);
         close_session(&plain);
-        /* and that future has a past */
+        /* the new timeline has a history, too */
         travel(&s, &r, 0);
         uint64_t end = emu_hash_state(s.fix.machine);
         fix_check(emu_history_goto(s.history, s.seen[i].at, &err), &err);
@@ -400,9 +400,9 @@ static void an_edit_in_the_past_makes_another_future(void **state)
     assert_true(edited > count / 3 || fix_seed_is_chosen());
 }
 
-/* ---- steps in the past -------------------------------------------------------------------------- */
+/* ---- steps at positions in the past ------------------------------------------------------------ */
 
-/** True: the last step went past the end of what was recorded. */
+/** True: the last step passed the end of the recorded history. */
 static bool run_and_step_in_the_past(uint64_t seed)
 {
     struct emu_history_options options = {.interval = 1 + seed % 300};
@@ -446,13 +446,14 @@ static bool run_and_step_in_the_past(uint64_t seed)
                 fix_check(emu_breakpoint_set(s.fix.machine, pc, false, &err), &err);
             }
         }
-        /* at a breakpoint somebody has been chosen to go next */
+        /* at a breakpoint the next warp has already been selected */
         for (unsigned i = 0; i + 1 < s.count && stop.kind == EMU_STOP_COUNT; i++)
             if (s.seen[i].at == now(&s))
                 check_hash(&s, i);
     }
-    /* Lanes that the record does not run again were stepped at its end. Where they have to wait, no instruction runs,
-     * but the step may have woken sleepers and given one of them the time slice: a choice that the record now ends with. */
+    /* Step lanes that the recorded run does not execute again, at the end of history. If these lanes must wait, no
+     * instruction runs, but the step may wake sleeping lanes and give one of them the time slice. The history then
+     * ends with this scheduling choice. */
     went_on = !info.in_past && now(&s) > end;
     assert_true(now(&s) <= end + 1);
     if (!info.in_past && s.fix.machine->log->bytes.size != bytes) {
@@ -473,8 +474,8 @@ static bool run_and_step_in_the_past(uint64_t seed)
 
 static void runs_and_steps_in_the_past_follow_what_happened(void **state)
 {
-    /* steps of waiting lanes at the record's end that give others the time slice; steps of lanes that have merged there, on
-     * the stack engine */
+    /* steps of waiting lanes at the end of history that give other lanes the time slice, and steps of lanes that have
+     * merged there, on the stack engine */
     static const uint64_t more[] = {292, 744, 790, 961};
     unsigned count = getenv("LW_LONG") != NULL ? 1000 : 80, went_on = 0;
 
@@ -587,7 +588,7 @@ static void snapshots_are_close_near_the_present_and_rare_long_ago(void **state)
     emu_history_info(h, &info);
     assert_true(info.snapshots > 20 && info.snapshots <= 100);
     assert_int_equal(info.earliest, 0);
-    /* the gap before a snapshot is no larger than some part of its age */
+    /* the distance of a snapshot from its predecessor is at most a fixed part of its age */
     for (uint64_t at = info.latest; at > 0;) {
         uint64_t before = emu_history_before(h, at);
         assert_true(at - before <= 300 + (info.latest - before) / 3);
@@ -598,7 +599,7 @@ static void snapshots_are_close_near_the_present_and_rare_long_ago(void **state)
     fix_close(&fix);
 }
 
-/* ---- what is reported once ----------------------------------------------------------------------- */
+/* ---- events that are reported only once ---------------------------------------------------------- */
 
 static void what_was_printed_is_printed_once(void **state)
 {
@@ -656,7 +657,7 @@ static void what_was_printed_is_printed_once(void **state)
     }
 }
 
-/* ---- a replay has a history, too ------------------------------------------------------------------- */
+/* ---- history of a replay --------------------------------------------------------------------------- */
 
 static void a_replayed_log_can_be_walked_backwards(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule logs: a recorded run is replayed to the same state. */
+/* Tests schedule logs: the replay of a recorded run reaches the same state. */
 #include <inttypes.h>
 
 #include "tests/emu/history/random_kernels.h"
@@ -8,7 +8,7 @@
 
 static const char path[] = "test_replay.log";
 
-/** One machine of a seed, with its log attached before anything else. */
+/** Create the machine of a seed. Its log is attached before any other operation. */
 static void open_recorded(struct fix *fix, struct emu_log **log, uint64_t seed, struct rnd *r)
 {
     struct emu_config config;
@@ -55,8 +55,8 @@ struct outcome {
     enum emu_stop_kind kind;
 };
 
-/** A session of @seed; recorded to the file, or (@replay) the host's part of it alone. It may be
- *  left in the middle, after @operations of the debugger. */
+/** Run a session of @seed. It is recorded to the file, or with @replay only its host steps are executed. The session
+ *  may end in the middle, after @operations operations of the debugger. */
 static struct outcome session(uint64_t seed, bool replay, unsigned operations, bool to_the_end)
 {
     struct emu_log *log = replay ? (struct emu_log *)(uintptr_t)1 : NULL;
@@ -115,8 +115,8 @@ static void a_random_session_is_replayed_to_the_same_state(void **state)
     assert_true(ended > count / 2);
 }
 
-/** Replay in pieces: runs of some instructions, steps, runs with an observer or with breakpoints
- *  all over. None of it may change what happens. */
+/** Replay in parts: runs of some instructions, steps, and runs with an observer or with breakpoints everywhere. None
+ *  of them may change the replayed run. */
 static uint64_t replay_in_pieces(uint64_t seed)
 {
     struct emu_log *log = (struct emu_log *)(uintptr_t)1;
@@ -146,7 +146,7 @@ static uint64_t replay_in_pieces(uint64_t seed)
                 kind = fix_run(&fix, fix.engine->ops->instructions(fix.engine) +
                                          rnd_below(&r, 200));
             } else if (emu_log_in_history(log)) {
-                /* a lane's step follows the log: others may run before it */
+                /* a step of a lane follows the log, so that other lanes may run before the lane */
                 struct emu_thread_ref place;
                 struct emu_core *core;
                 unsigned slot;
@@ -225,7 +225,7 @@ static bool any_skip(void *context, const struct emu_fault *fault, uint32_t *val
     return true;
 }
 
-/** A launch with a block that may start: the host's, or one of the device. */
+/** Find a launch with a block that may start: a launch of the host or of the device. */
 static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
 {
     struct emu_grid *first = emu_grid_current(machine), *found = NULL;
@@ -238,8 +238,8 @@ static struct emu_grid *any_grid(struct emu_machine *machine, struct rnd *r)
     return found;
 }
 
-/** Blocks on any core in any order, splits (and parts of them) in any order, and answers that
- *  cannot be computed again: as a timing model does it. Returns false on a dead end. */
+/** Execute as a timing model does: blocks on any core in any order, splits and parts of splits in any order, with
+ *  non-deterministic inputs. Return false if no warp can continue. */
 static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, unsigned core_count)
 {
     uint64_t held = 0, idle = 0;
@@ -356,7 +356,7 @@ static void what_another_engine_ran_is_replayed(void **state)
             struct emu_log_cursor behind;
             struct emu_launch launch;
             bool bad;
-            /* the sizes of the launches were drawn in between: take them from the log */
+            /* the sizes of the launches were random, so the test takes them from the log */
             assert_true(emu_log_peek(log, &log->cursor, &e, &behind, &bad));
             assert_int_equal(e.kind, EMU_LOG_LAUNCH);
             assert_true(emu_log_launch_read(fix.machine, e.bytes, (size_t)e.size, &launch));
@@ -375,7 +375,7 @@ static void what_another_engine_ran_is_replayed(void **state)
     assert_true(whole > count / 2);
 }
 
-/* ---- what does not fit ------------------------------------------------------------------------ */
+/* ---- logs that do not match the run -------------------------------------------------------------- */
 
 static const char adder[] = ".kernel k\n.param ptr.global out\n.param u64 number\n"
                             "v_s2r v0, %tid.x\nv_mov_b64 v4:5, c[out]\n"
@@ -390,7 +390,7 @@ struct variant {
     const char *policy;
 };
 
-/** A run of @v, recorded (*log NULL) or replayed. Returns the first error's sentence, "" if none. */
+/** Record a run of @v (*log is NULL) or replay it. Return the first error message, "" if there is none. */
 static const char *plain(const struct variant *v, bool replay, struct lw_error *err)
 {
     struct emu_log *log = NULL;
@@ -490,7 +490,7 @@ static void a_plain_run_is_a_few_bytes(void **state)
     free(data);
 }
 
-/** How a run of @text ends, recorded or replayed. */
+/** Record or replay a run of @text, and return how it ended. */
 static struct emu_stop end_of(const char *text, bool replay, uint64_t *retired)
 {
     struct emu_log *log = NULL;
@@ -577,7 +577,7 @@ static void damaged_files_are_refused(void **state)
     config.arena_bytes = 1 << 24;
     fix_check(emu_machine_create(&config, &machine, &err), &err);
     copy = malloc(size);
-    for (size_t i = 0; i < size; i++) { /* each byte changed, and the file cut before it */
+    for (size_t i = 0; i < size; i++) { /* each byte changed, and the file truncated before it */
         memcpy(copy, data, size);
         copy[i] ^= 0x20;
         if (emu_log_open(machine, "x", copy, size, &log, &err) == LW_OK)
@@ -587,7 +587,7 @@ static void damaged_files_are_refused(void **state)
         assert_true(strlen(err.text) > 5);
     }
     memcpy(copy, data, size);
-    copy[8]++; /* the version, with the right hash */
+    copy[8]++; /* another version with a correct hash */
     struct lw_hash hash;
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, copy, size - 8);

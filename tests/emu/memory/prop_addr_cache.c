@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loops of loads through the same address registers, whose two halves of 16 lanes are equal or consecutive
- * (blocks 16 threads wide). Loads of one basic block, and of a loop of one basic block, share the address check
- * of the first load. Registers, scalar bases and exec change between them, lines are left by branches and
- * exits, and some accesses leave the allocation or are misaligned. Against single lanes (ref_lane.c); where one
- * of these faults the fast path must fault as the watched one does, which takes each access alone.
+ * Random loops of loads through the same address registers, whose two halves of 16 lanes are equal or consecutive
+ * (blocks 16 threads wide). Loads of one basic block, and of a loop of one basic block, share the address check of
+ * the first load. Between the loads registers, scalar bases and exec change, branches and exits leave the block, and
+ * some accesses leave the allocation or are misaligned. The reference executes single lanes (ref_lane.c). If a lane
+ * faults there, the fast path must report the same fault as the path with observers, which checks each access by
+ * itself.
  *
- * LW_SEED repeats a run; LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
+ * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,10 +22,10 @@
 #include "tests/emu/exec/prop_exec_gen.h"
 
 enum {
-    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* words of global data, no multiple of the page size */
+    WIDTH = 32, WORDS = 3 * 1024 + 9, MIDDLE = 1536, /* words of global data, not a multiple of the page size */
     SHARED_WORDS = 1024, SHARED_MIDDLE = 512,
     OFFSETS = 3,         /* v0..v2 hold offsets of lanes */
-    CACHED = 30,           /* v30.. hold the values of v0..v2 at the start of each round */
+    CACHED = 30,           /* v30.. hold the values that v0..v2 have at the start of each iteration */
     PAIR = 8, LOW = 10,  /* v8:9 holds global addresses, v10:11 shared ones */
     SUMS = 16, SUM_COUNT = 4, LOADED = 24, ADDED = 25,
     X = 50, Y = 51, OUT_AT = 46, SHARED_AT = 60,
@@ -36,7 +37,7 @@ struct made {
     struct gen g;
     enum how how[OFFSETS];
     bool is_signed;
-    uint32_t from; /* the instruction at which the reference starts: shared memory is filled by then */
+    uint32_t from; /* the instruction at which the reference starts; shared memory is initialised by then */
 };
 
 static struct isa_insn *load(struct gen *g, enum isa_op op, unsigned mode, unsigned a, int32_t disp)
@@ -67,7 +68,8 @@ static int32_t displacement(struct gen *g)
     return 4 * ((int32_t)prop_below(&g->r, 32) - 16);
 }
 
-/** @r: a register of offsets; OFFSETS: the pair of global addresses; above: that of shared ones. */
+/** Emit an access. @r is a register of offsets, OFFSETS the pair of global addresses, and OFFSETS + 1 the pair of
+ * shared addresses. */
 static void load_by(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
@@ -115,7 +117,7 @@ static uint32_t little(struct gen *g, enum how how)
     return prop_below(&g->r, 200) == 0 ? by : how == INDEX ? by : 4 * by;
 }
 
-/** Another register of offsets of the same use, or @r. */
+/** Return another register of offsets with the same use, or @r. */
 static unsigned fellow(const struct made *t, struct prop_random *random, unsigned r)
 {
     unsigned other = prop_below(random, OFFSETS);
@@ -123,7 +125,7 @@ static unsigned fellow(const struct made *t, struct prop_random *random, unsigne
     return t->how[other] == t->how[r] ? other : r;
 }
 
-/** The last instruction does nothing before; what served until then does not any more. */
+/** Emit an instruction that has no effect but invalidates the shared address check. */
 static void in_last_rounds(struct gen *g)
 {
     g->code[g->count - 1].guard_scalar = true;
@@ -143,7 +145,7 @@ static void change(struct made *t)
         two(g, prop_below(&g->r, 3) ? ISA_V_ADD_U32 : ISA_V_SUB_U32, r, other, ISA_X_IMM,
             little(g, t->how[r]));
         break;
-    case 4: /* the same in some lanes only */
+    case 4: /* change the register in only some lanes */
         load_by(t, other);
         two(g, ISA_V_ADD_U32, r, other, ISA_X_IMM, little(g, t->how[r]));
         g->code[g->count - 1].guard = (uint8_t)prop_below(&g->r, 2);
@@ -180,7 +182,7 @@ static void change(struct made *t)
         }
         scalar_two(g, ISA_S_MOV_B64, ISA_S_EXEC, 0, UINT32_MAX);
         break;
-    case 11: /* a branch over something, taken in some rounds */
+    case 11: /* a branch over an instruction, taken in some iterations */
         at = g->count;
         i = emit(g, ISA_S_BRA);
         i->guard_scalar = true;
@@ -194,7 +196,7 @@ static void change(struct made *t)
         if (prop_below(&g->r, 30) == 0)
             emit(g, ISA_EXIT)->guard = (uint8_t)prop_below(&g->r, 2);
         break;
-    case 13: /* another step from lane to lane */
+    case 13: /* another distance between neighbouring lanes */
         i = emit(g, ISA_V_MAD_U32);
         i->d = (uint8_t)r;
         i->a = X;
@@ -210,7 +212,7 @@ static void change(struct made *t)
         in_last_rounds(g);
 }
 
-/** Offsets of lanes: by rows of the block and, mostly, places in them. */
+/** Fill the offsets of lanes: rows of the block, and mostly consecutive elements in a row. */
 static void offsets(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
@@ -249,7 +251,7 @@ static void make(struct made *t, const uint32_t block[3])
     i->x = block[0];
     two(g, ISA_V_SHL_B32, SHARED_AT, SHARED_AT + 1, ISA_X_IMM, 2);
     two(g, ISA_V_MUL_U32, SHARED_AT + 1, SHARED_AT + 1, ISA_X_IMM, 977);
-    for (unsigned k = 0; k < SHARED_WORDS; k += WIDTH) { /* the first 32 threads fill it */
+    for (unsigned k = 0; k < SHARED_WORDS; k += WIDTH) { /* the first 32 threads initialise it */
         i = emit(g, ISA_ST_SHARED);
         isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
@@ -279,7 +281,7 @@ static void make(struct made *t, const uint32_t block[3])
         t->how[r] = r != 0 ? t->how[0] : prop_below(&g->r, 2) ? INDEX : (enum how)prop_below(&g->r, 3);
         offsets(t, r);
     }
-    for (unsigned k = 0; k < 2; k++) { /* addresses; of shared memory the high word is 0 */
+    for (unsigned k = 0; k < 2; k++) { /* a register pair of addresses; the high word of a shared address is 0 */
         const unsigned d = k == 0 ? PAIR : LOW;
         if (k == 0)
             two(g, ISA_V_MOV_B64, d, 0, ISA_X_SCALAR, BASE);
@@ -311,14 +313,15 @@ static void make(struct made *t, const uint32_t block[3])
     two(g, ISA_V_MOV_B64, CACHED + PAIR, 0, ISA_X_VECTOR, PAIR);
     two(g, ISA_V_MOV_B64, CACHED + LOW, 0, ISA_X_VECTOR, LOW);
     head = g->count;
-    for (unsigned r = 0; r < OFFSETS; r++) /* in each round; or they continue from it to the next */
+    /* offsets are reset in each iteration, or change from one iteration to the next */
+    for (unsigned r = 0; r < OFFSETS; r++)
         if (prop_below(&g->r, 2))
             two(g, ISA_V_MOV_B32, r, 0, ISA_X_VECTOR, CACHED + r);
     if (prop_below(&g->r, 2))
         two(g, ISA_V_MOV_B64, PAIR, 0, ISA_X_VECTOR, CACHED + PAIR);
     if (prop_below(&g->r, 2))
         two(g, ISA_V_MOV_B64, LOW, 0, ISA_X_VECTOR, CACHED + LOW);
-    scalar_two(g, ISA_S_MUL_U32, COUNTER + 1, COUNTER, 6); /* p1: no lane but in the last rounds */
+    scalar_two(g, ISA_S_MUL_U32, COUNTER + 1, COUNTER, 6); /* p1: false in all lanes, except in the last iterations */
     i = emit(g, ISA_V_SETP_S32);
     isa_mod_set(i, ISA_MOD_CMP, ISA_CMP_GT);
     isa_insn_set_p(i, 1);
@@ -329,7 +332,7 @@ static void make(struct made *t, const uint32_t block[3])
     for (unsigned n = 6 + prop_below(&g->r, 30); n-- > 0;)
         prop_below(&g->r, 4) ? one_load(t) : change(t);
     scalar_two(g, ISA_S_ADD_U32, COUNTER, COUNTER, UINT32_MAX);
-    for (unsigned p = 0; p < 2; p++) { /* sp0: another round; sp1: in some */
+    for (unsigned p = 0; p < 2; p++) { /* sp0: one more iteration; sp1: true in some iterations */
         i = emit(g, ISA_S_SETP_S32);
         isa_mod_set(i, ISA_MOD_CMP, p == 0 ? ISA_CMP_GT : ISA_CMP_LT);
         isa_insn_set_p(i, p);
@@ -411,8 +414,8 @@ static void run_emulator(struct isa_object *object, const struct setup *setup, c
     emu_machine_destroy(machine);
 }
 
-/** Single lanes, from where shared memory is filled, none of which sees what another stored at its
- *  end; false: one of them faults. */
+/** Run single lanes from the point at which shared memory is initialised. No lane sees the final store of another
+ * lane. Return false if a lane faults. */
 static bool run_reference(const struct made *t, const uint32_t block[3], uint64_t base,
                           const uint8_t *before, uint8_t *want, size_t bytes)
 {
@@ -492,7 +495,7 @@ static bool one_program(uint64_t seed)
     struct setup setup = setup_random(r, 1, true);
     setup.tags = EMU_TAGS_OFF;
     run_emulator(&object, &setup, block, before, after, bytes, &watched);
-    /* the reference accepts misaligned accesses, and it models shared memory only for the first 32 threads */
+    /* the reference accepts misaligned accesses, and models shared memory only for the first 32 threads */
     if (threads == WIDTH && !(watched.faults && watched.fault.kind == EMU_FAULT_MISALIGNED)) {
         const bool ends = run_reference(t, block, watched.base, before, want, bytes);
         if (watched.why[0] != '\0' || ends == watched.faults ||

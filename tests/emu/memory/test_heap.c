@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* malloc and free in kernels: refusals, and the machine's records of their objects. */
+/* Tests malloc and free in kernels: refused calls, and the machine's records of objects. */
 #include "tests/emu/exec/emu_fixture.h"
 
 #define OBJECT "malloc v4:5, 24\n"
@@ -32,7 +32,7 @@ static void free_takes_only_what_malloc_gave(void **state)
                       "a lower lane frees it, too");
 }
 
-/* If one lane's free is refused, no lane of the instruction frees anything. */
+/* If the free of one lane is refused, no lane of the instruction frees its object. */
 static void a_refused_free_frees_nothing(void **state)
 {
     struct emu_allocation a;
@@ -60,7 +60,7 @@ static void objects_are_exact_to_the_byte_and_die(void **state)
     fix_free(f);
 }
 
-/* 100 bytes count as 112: nine objects fit into 1,024. */
+/* An object of 100 bytes takes 112 bytes, so that nine objects fit into 1,024. */
 static void the_heap_has_the_size_that_the_machine_has(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void the_heap_has_the_size_that_the_machine_has(void **state)
     fix_free(f);
 }
 
-/* A loop of a hundred thousand objects, one at a time, in a heap of one. */
+/* A loop allocates and frees a hundred thousand objects, in a heap that has space for one. */
 static void a_kernel_may_make_any_number_of_objects(void **state)
 {
     (void)state;

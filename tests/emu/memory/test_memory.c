@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory, rule by rule: faults and their sentences, spaces, guards, order, atomics, the
- * arena and its allocations, the hash, what debuggers read. */
+/* Tests each rule of memory: faults and their messages, spaces, guards, order, atomics, the arena and its
+ * allocations, the hash, and reads by debuggers. */
 #include "tests/emu/memory/test_memory_fix.h"
 
 #include <setjmp.h>
@@ -15,7 +15,7 @@ static const struct emu_level *at_level; /* of the run */
 
 /* ---- single rules ------------------------------------------------------- */
 
-/** Call @check once a level that this host has. */
+/** Call @check once for each level that this host supports. */
 static void each_level(void (*check)(struct fix *f))
 {
     for (size_t i = 0; i < LW_COUNT_OF(fix_levels); i++) {
@@ -37,7 +37,7 @@ static uint64_t make_buffer(struct fix *f, uint64_t bytes, const char *name)
     return address;
 }
 
-/** A load or store of b32 in pair mode by all lanes of @lanes. */
+/** Execute a load or store of b32 in pair mode by the lanes of @lanes. */
 static bool access_b32(struct fix *f, enum isa_op op, uint64_t lanes)
 {
     fix_insn(f, op, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
@@ -148,7 +148,8 @@ static void check_wild(struct fix *f)
                                       ISA_LD_LOCAL, ISA_ST_LOCAL};
     uint64_t good = make_buffer(f, 4096, "good");
 
-    /* One wild lane among good ones of the space, then all lanes wild. */
+    /* One lane has an invalid address among lanes with valid addresses of the space. Then all lanes have invalid
+     * addresses. */
     for (size_t o = 0; o < LW_COUNT_OF(ops); o++) {
         bool global = emu_mem_info[ops[o]].space <= ISA_SPACE_GLOBAL;
         for (size_t i = 0; i < LW_COUNT_OF(wild); i++) {
@@ -242,7 +243,7 @@ static void check_mixed_spaces(struct fix *f)
                            lw_get32(f->bank0 + 4 * i)};
         assert_int_equal(fix_row(f, V_DEST)[l], want[l % 4]);
     }
-    /* A store faults for the constant lanes only, and stores nothing at all. */
+    /* A store faults only in the lanes with constant addresses, and stores nothing in any lane. */
     for (unsigned l = 0; l < 32; l++)
         fix_row(f, V_DATA)[l] = 77;
     assert_false(access_b32(f, ISA_ST_GENERIC, f->warp->all));
@@ -286,7 +287,7 @@ static void check_guards(struct fix *f)
     assert_true(fix_run(f, at_level));
     for (unsigned l = 0; l < 32; l++)
         assert_int_equal(fix_row(f, V_DEST)[l], l < 10 ? 100 + l : 9);
-    /* No lane is left: nothing happens, however wild the addresses. */
+    /* No lane is active, so that invalid addresses have no effect. */
     w->p[3] = 0;
     f->di[0].guard = 3;
     assert_true(fix_run(f, at_level));
@@ -307,7 +308,8 @@ static void check_own_address(struct fix *f)
 {
     uint64_t a = make_buffer(f, 4096, "a");
 
-    /* The destination is the address: pairs, and quads over it, scattered and in a run. */
+    /* The destination register is also the address: pairs, and quads over the pair, with scattered and contiguous
+     * addresses. */
     for (unsigned step = 16; step <= 48; step += 32) {
         for (unsigned size = ISA_SIZE_B32; size <= ISA_SIZE_V2B64; size++) {
             for (unsigned i = 0; i < 1024; i++)
@@ -347,7 +349,7 @@ static void check_store_order(struct fix *f)
     assert_int_equal(emu_global_read(&f->machine, a + 8, &got, 4, NULL), LW_OK);
     assert_int_equal(got, 50 + 31);
 
-    /* A store that changes no byte is no progress; a store that changes one byte is. */
+    /* A store that changes no byte is no progress. A store that changes one byte is progress. */
     for (unsigned l = 0; l < 32; l++)
         fix_row(f, V_DATA)[l] = 81;
     progress = f->block.progress;
@@ -366,7 +368,7 @@ static void the_highest_of_lanes_storing_to_one_location_wins(void **state)
 
 static void check_windows(struct fix *f)
 {
-    /* Eight GiB: the only way over a 4 GiB line. */
+    /* An allocation of 8 GiB: only this size crosses a multiple of 4 GiB. */
     uint64_t small = make_buffer(f, 4096, "small"), big = make_buffer(f, UINT64_C(8) << 30, "big");
     uint64_t line = ISA_GLOBAL_BASE + (UINT64_C(1) << 32);
     struct emu_memory *memory = &f->machine.memory;
@@ -388,7 +390,7 @@ static void check_windows(struct fix *f)
             assert_int_equal(lw_get32(memory->host + (line - shift + 4 * l - ISA_GLOBAL_BASE)),
                              l < 31 ? 9000 + l : 7031);
     }
-    /* Low words that wrap under equal high words: those lanes are 4 GiB below. */
+    /* Low words wrap while high words are equal, so these lanes are 4 GiB below the others. */
     for (unsigned i = 0; i < 256; i++) {
         lw_put32(memory->host + 4 * i, 3000 + i); /* the first window */
         lw_put32(memory->host + (line - 128 - ISA_GLOBAL_BASE) + 4 * i, 7000 + i);
@@ -398,7 +400,7 @@ static void check_windows(struct fix *f)
             uint64_t lanes = part % 3 == 0   ? f->warp->all
                              : part % 3 == 1 ? 0xfffffffe
                                              : 0x7ffeffff;
-            unsigned words = part < 3 ? 0 : 64; /* displacement: the wrap is inside a page */
+            unsigned words = part < 3 ? 0 : 64; /* the displacement makes the address wrap inside a page */
             for (unsigned l = 0; l < 32; l++) {
                 fix_pair(f, V_ADDRESS, l, ISA_GLOBAL_BASE + (uint32_t)(4 * l - 4 * wrap));
                 fix_row(f, V_DEST)[l] = 1;
@@ -464,7 +466,7 @@ static uint64_t reference_atomic(unsigned op, unsigned type, uint64_t m, uint64_
     }
 }
 
-/** A value with few bits, so that lanes meet and comparisons succeed. */
+/** Return a value with few bits, so that lanes have equal values and comparisons succeed. */
 static uint64_t small_value(unsigned type, uint64_t *seed)
 {
     uint64_t v = next_random(seed) % 7, r;
@@ -552,7 +554,7 @@ static void check_atomics(struct fix *f)
             }
         }
     }
-    /* Local memory by its generic address: each lane its own words. */
+    /* Local memory by its generic address: each lane accesses its own words. */
     fix_atomic(f, ISA_ATOM_GENERIC, ISA_AOP_ADD, ISA_ATYPE_U64, ISA_AMODE_PAIR, V_DEST,
                V_ADDRESS, V_DATA, V_OTHER);
     fix_lanes(f, w->all);
@@ -693,7 +695,7 @@ static void freed_pages_are_dead_until_the_arena_is_full(void **state)
     assert_true(emu_allocation_get(&f->machine, 0, &out));
     assert_string_equal(out.name, "e");
     assert_int_equal(emu_alloc(&f->machine, 0, "none", 0, &d, &err), LW_ENOMEM);
-    /* Neighbours that are freed make one hole. */
+    /* Adjacent freed allocations are merged to one free range. */
     assert_int_equal(emu_free(&f->machine, b, &err), LW_OK);
     assert_int_equal(emu_free(&f->machine, c, &err), LW_OK);
     assert_int_equal(emu_alloc(&f->machine, 3 * EMU_PAGE_BYTES, "f", 0, &d, &err), LW_OK);
@@ -714,17 +716,17 @@ static void hash_mem_is_a_function_of_live_contents_and_text(void **state)
     assert_int_not_equal(emu_hash_mem(&f->machine), empty);
     assert_int_equal(emu_global_write(&g->machine, b + 15999, &one, 1, NULL), LW_OK);
     assert_int_not_equal(emu_hash_mem(&f->machine), emu_hash_mem(&g->machine));
-    /* A page that is zero again hashes as one that was never touched. */
+    /* A page that contains only zeros hashes like a page that was never used. */
     assert_int_equal(emu_global_write(&f->machine, a + 19999, &zero, 1, NULL), LW_OK);
     assert_int_equal(emu_hash_mem(&f->machine), empty);
-    /* Freed memory does not count, sizes and text do. */
+    /* The hash ignores freed memory, and depends on sizes and contents. */
     c = make_buffer(f, 1, "c");
     assert_int_not_equal(emu_hash_mem(&f->machine), empty);
     assert_int_equal(emu_free(&f->machine, c, NULL), LW_OK);
     assert_int_equal(emu_hash_mem(&f->machine), empty);
     lw_hash_bytes(&f->machine.text_hash, "hello", 5);
     assert_int_not_equal(emu_hash_mem(&f->machine), empty);
-    /* The definition is fixed: this value may never change. */
+    /* The definition of the hash is fixed, so this value must never change. */
     uint64_t words[2] = {UINT64_C(0x0123456789abcdef), 42};
     assert_int_equal(emu_global_write(&g->machine, b, words, sizeof words, NULL), LW_OK);
     assert_int_equal(emu_hash_mem(&g->machine), FIXED_HASH);
@@ -758,7 +760,7 @@ static void stores_mark_the_pages_they_touch(void **state)
 
 /* ---- addresses of 32 bits ---------------------------------------------------------------- */
 
-/* nvcc forms such sums: a row's neighbour at [v + 64] where v is the first row's less 64. */
+/* nvcc generates such sums: the next row of an array is [v + 64], where v is the address of the first row minus 64. */
 static void check_narrow_sums(struct fix *f)
 {
     static const enum isa_op loads[] = {ISA_LD_SHARED, ISA_LD_LOCAL},
@@ -787,7 +789,7 @@ static void check_narrow_sums(struct fix *f)
                                      lanes >> l & 1 ? fix_row(f, V_DATA)[l] : 1);
             }
         }
-        /* Wrong addresses below 2^32 fault, too. */
+        /* Invalid addresses below 2^32 fault, too. */
         for (unsigned l = 0; l < 32; l++)
             fix_row(f, V_ADDRESS)[l] = l == 9 ? 0 : 4;
         fix_insn(f, loads[o], ISA_SIZE_B32, ISA_AMODE_32, V_DEST, V_ADDRESS, V_DATA, V_OTHER);

@@ -2,10 +2,9 @@
 /*
  * Loads and stores against a byte-exact oracle.
  *
- * The oracle knows which bytes each space has and decides access by access, byte by byte;
- * it shares nothing with the fast paths. The test puts the lowest or highest lane at every
- * offset around both ends of odd-sized memory, in every space, size, addressing mode,
- * address pattern and level.
+ * The oracle knows which bytes each space has, and decides each access byte by byte. It shares no code with the fast
+ * paths. The test puts the lowest or highest lane at every offset around both ends of memory of odd size, in every
+ * space, size, addressing mode, address pattern and level.
  */
 #include "tests/emu/memory/test_memory_fix.h"
 
@@ -21,13 +20,13 @@ static const struct emu_level *at_level; /* of the run, for messages */
 
 enum { ORACLE_BYTES = 9000 };
 
-/** One space as the oracle sees it: bytes [start, start + size), others do not exist. */
+/** One space as the oracle sees it: only the bytes [start, start + size) exist. */
 struct oracle {
     enum isa_op load, store;
     enum isa_space space;
     uint64_t start; /* address of byte 0, as the instruction computes it */
     uint64_t size;
-    bool per_lane;  /* local memory: each lane has its own bytes */
+    bool per_lane;  /* local memory, in which each lane has its own bytes */
     bool read_only;
     uint8_t (*bytes)[ORACLE_BYTES]; /* [lane or 0] */
 };
@@ -77,7 +76,7 @@ static bool oracle_store(struct oracle *o, unsigned lane, uint64_t address, unsi
 
 /* ---- a space in the machine ------------------------------------------------------------- */
 
-/** The machine's bytes of a space that is not local. */
+/** Return the machine's bytes of a space other than local memory. */
 static uint8_t *machine_bytes(struct fix *f, const struct oracle *o)
 {
     if (o->start >= ISA_GLOBAL_BASE)
@@ -104,7 +103,7 @@ static void fill_random(struct fix *f, struct oracle *o, uint64_t *seed)
         emu_memory_touch(&f->machine.memory, o->start - ISA_GLOBAL_BASE, o->size);
 }
 
-/** Every byte of the machine's space is the oracle's, and bytes next to it are untouched. */
+/** Check that every byte of the machine's space equals that of the oracle, and that adjacent bytes are unchanged. */
 static void check_bytes(struct fix *f, struct oracle *o)
 {
     static const uint8_t zero[EMU_PAGE_BYTES];
@@ -125,7 +124,7 @@ static void check_bytes(struct fix *f, struct oracle *o)
 
 /* ---- one instruction against the oracle ---------------------------------------------------- */
 
-/** Four rows of random words, cut from a pool at a random place. */
+/** Return four rows of random words, taken from a pool at a random position. */
 static void random_rows(struct fix *f, unsigned reg, uint64_t *seed)
 {
     static uint32_t pool[2048];
@@ -137,7 +136,7 @@ static void random_rows(struct fix *f, unsigned reg, uint64_t *seed)
         memcpy(fix_row(f, reg + k), pool + next_random(seed) % 1900, f->warp->stride);
 }
 
-/** Run the instruction in f->insn for addresses[]; compare registers, memory and fault. */
+/** Run the instruction in f->insn for addresses[], and compare registers, memory and fault. */
 static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *address,
                             uint64_t lanes, unsigned size, bool write, uint64_t *seed)
 {
@@ -192,8 +191,8 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
         check_bytes(f, o);
 }
 
-/** Put addresses into the registers of an addressing mode, with wild ones for the other
- *  lanes. @start is the space's. */
+/** Write addresses to the registers of an addressing mode. Inactive lanes get invalid addresses. @start is the start
+ * of the space. */
 static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned scale,
                           const uint64_t *address, uint64_t lanes, uint64_t *seed)
 {
@@ -205,14 +204,14 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
         base = ISA_CONST_BASE;
         mode = ISA_AMODE_32;
     }
-    /* spaces of 32-bit addresses: any register will do */
+    /* spaces with 32-bit addresses may use any register */
     const bool wraps = mode == ISA_AMODE_32 && op != ISA_LD_CONST;
     if (mode == ISA_AMODE_32 && disp > 0 && !wraps)
         disp = -disp; /* registers hold no negative numbers */
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
         base = address[lw_lowest(lanes)] - (uint64_t)(int64_t)disp;
         if (mode == ISA_AMODE_SU32)
-            base -= 100000; /* lanes below the lowest one have smaller offsets */
+            base -= 100000; /* lanes below the lowest active lane have smaller offsets */
         f->di[0].reg = S_BASE;
         w->s[S_BASE] = (uint32_t)base;
         w->s[S_BASE + 1] = (uint32_t)(base >> 32);
@@ -239,7 +238,7 @@ static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned
         if (mode == ISA_AMODE_SS32)
             assert_true((uint64_t)(int64_t)(int32_t)value == value);
         fix_pair(f, V_ADDRESS, l, value);
-        if (mode != ISA_AMODE_PAIR) /* the next row is not part of the address */
+        if (mode != ISA_AMODE_PAIR) /* the next register is not part of the address */
             fix_row(f, V_ADDRESS + 1)[l] = (uint32_t)next_random(seed);
     }
 }
@@ -279,7 +278,7 @@ struct block_vector {
     bool scaled;
 };
 
-/** Every offset from -140 to +140 around one end. */
+/** Test every offset from -140 to +140 around one end. */
 static void check_end(struct fix *f, struct oracle *o, const struct block_vector *s, uint64_t end,
                       bool write, unsigned size, uint64_t *seed)
 {
@@ -290,14 +289,14 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
     for (int at = -140; at <= 140; at += s->coarse) {
         for (unsigned p = 0; p < PATTERN_COUNT; p++) {
             uint64_t address[EMU_MAX_LANES] = {0}, some = next_random(seed);
-            /* Every other time all lanes, else some. */
+            /* All lanes are active in every second case, and some lanes in the others. */
             uint64_t lanes = some >> 61 & 1 ? ~UINT64_C(0)
                              : some % 3     ? masks[some / 3 % LW_COUNT_OF(masks)]
                                             : next_random(seed);
             lanes &= f->warp->all;
             if (lanes == 0)
                 continue;
-            /* The offset is that of the lowest or of the highest lane of the run. */
+            /* The offset is that of the lowest or of the highest lane of the access. */
             unsigned pivot = some >> 60 & 1 ? lw_lowest(lanes)
                                             : 63 - (unsigned)__builtin_clzll(lanes);
             for (LW_EACH_BIT(l, lanes))
@@ -309,7 +308,8 @@ static void check_end(struct fix *f, struct oracle *o, const struct block_vector
                     address[l] = (uint32_t)address[l];
             unsigned scales = lw_lowest(emu_size_bytes(size)) + 1;
             unsigned scale = s->scaled ? (unsigned)(next_random(seed) % (2 * scales)) : 0;
-            if (scale >= scales) /* mostly scaled by the size, for which the emulator has a separate handler */
+            /* the scale is mostly the access size, for which the emulator has a separate handler */
+            if (scale >= scales)
                 scale = scales - 1;
             fix_insn(f, op, size, s->mode, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
             f->insn.mod |= scale << EMU_MOD_ASCALE;

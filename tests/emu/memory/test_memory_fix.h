@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine, a block and a warp made by hand, to call the handlers of memory instructions
- * directly at any level and width. */
+/* Fixture: a machine, a block and a warp, with which tests call the handlers of memory instructions directly, at any
+ * level and width. */
 #ifndef TEST_MEMORY_FIX_H
 #define TEST_MEMORY_FIX_H
 
@@ -13,10 +13,10 @@ enum {
     FIX_ZERO = FIX_ROWS,
     FIX_SINK = FIX_ZERO + 4,
     FIX_ALL_ROWS = FIX_SINK + 4,
-    FIX_SHARED = 207, /* odd sizes: one byte is missing in the last word */
+    FIX_SHARED = 207, /* odd sizes, so that the last word lacks one byte */
     FIX_LOCAL = 79,
     FIX_BANK0 = 131,
-    FIX_GUARD = 64    /* bytes around shared memory that must stay untouched */
+    FIX_GUARD = 64    /* bytes before and after shared memory that must not change */
 };
 
 struct fix {
@@ -37,7 +37,7 @@ struct fix {
     uint8_t bank0[ISA_CONST_BANK_BYTES];
 };
 
-/* The handler after the instruction under test. */
+/* The handler that follows the instruction under test. */
 static void fix_stop(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_BUDGET, di);
@@ -113,7 +113,7 @@ static inline uint32_t *fix_row(struct fix *f, unsigned reg)
     return emu_row(f->warp, reg * f->warp->stride);
 }
 
-/** A 64-bit value of a lane's register pair. */
+/** Return the 64-bit value of a lane's register pair. */
 static inline void fix_pair(struct fix *f, unsigned reg, unsigned lane, uint64_t value)
 {
     fix_row(f, reg)[lane] = (uint32_t)value;
@@ -130,7 +130,7 @@ static inline void fix_lanes(struct fix *f, uint64_t lanes)
         w->mask_row[l] = lanes >> l & 1 ? UINT32_MAX : 0;
 }
 
-/** An instruction with D, A, X and C in rows v(d), v(a), v(x), v(c). */
+/** Create an instruction with D, A, X and C in v(d), v(a), v(x), v(c). */
 static inline void fix_insn(struct fix *f, enum isa_op op, unsigned size, unsigned amode,
                             unsigned d, unsigned a, unsigned x, unsigned c)
 {
@@ -158,7 +158,7 @@ static inline void fix_atomic(struct fix *f, enum isa_op op, unsigned aop, unsig
     f->di[0].aux = aop;
 }
 
-/** Run it at a level; false: it raised a fault (f->warp->fault). */
+/** Run the instruction at a level. Return false if it raised a fault (f->warp->fault). */
 static inline bool fix_run(struct fix *f, const struct emu_level *level)
 {
     struct emu_warp *w = f->warp;
@@ -183,7 +183,7 @@ enum { V_ADDRESS = 0, V_DATA = 4, V_DEST = 12, V_OTHER = 20, S_BASE = 10 };
 
 static const unsigned fix_levels[] = {1, 3, 4};
 
-/** The level's handlers, or NULL when this host cannot run them. */
+/** Return the handlers of the level, or NULL if this host cannot run them. */
 static inline const struct emu_level *fix_level(unsigned wanted)
 {
     const struct emu_level *level = emu_level_choose(wanted);

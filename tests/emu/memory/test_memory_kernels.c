@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bad accesses in whole kernels: each stops the run with the address and the lanes, in every
- * space, by generic address or not, with loads, stores and atomics, on both paths.
+ * Invalid accesses in whole kernels. Each stops the run and reports the address and the lanes, in every space, by
+ * generic address or not, with loads, stores and atomics, on the fast path and on the path with observers.
  *
- * One probe kernel a case: every thread has a good address, the threads of lane `lane` in the
- * second block a bad one.
+ * Each case has a kernel in which every thread has a valid address, except the threads of lane `lane` in the second
+ * block.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void check(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** An observer that only looks: runs take the watched path. */
+/** An observer without effect, which makes the engine use the path with observers. */
 static bool look(struct emu_observer *observer, const struct emu_event *ev)
 {
     (void)observer, (void)ev;
@@ -43,9 +43,9 @@ enum base { ODD_BUFFER, FREED_BUFFER, CONST_BUFFER, NOWHERE };
 
 struct bad_access {
     const char *what;
-    const char *insn;   /* with %s for the address: v2:3 holds 64 bits */
+    const char *insn;   /* %s is replaced by the address; v2:3 holds a 64-bit address */
     enum base base;     /* `at` counts from here */
-    uint64_t at, good;  /* bad address; good one, from the same base (NOWHERE: odd buffer) */
+    uint64_t at, good;  /* an invalid address, and a valid one from the same base (NOWHERE: the buffer of odd size) */
     enum emu_fault_kind kind;
     unsigned bytes;
 };

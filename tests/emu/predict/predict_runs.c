@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A2: predicted addresses against those that the emulator sees, for each access of each thread.
+ * Tests property A2: predicted addresses equal those of the emulator, for each access of each thread.
  *
  *   predict_runs [-q] FILE.yaml ...
  *
- * Runs the launch files with an observer that follows the iteration of each thread in each loop of the slices. Each
- * access of an accepted site must be where emu_predict_address says, in an iteration that emu_predict_iterations
- * allows; where the slice is affine its sum and the emulator's tags say the same. A line a file, unless -q, and the sums:
- * sites by reason, accesses, differences. Status 1: something differs.
+ * The program runs the launch files with an observer that tracks the iteration of each thread in each loop of the
+ * slices. Each access of an accepted site must have the address that emu_predict_address returns, in an iteration
+ * that emu_predict_iterations permits. If the slice is affine, its sum and the emulator's tags must give the same
+ * address. Without -q the program prints a line for each file. It always prints the totals: sites by reason,
+ * accesses, differences. Exit status 1 means that a difference was found.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static void run(const char *path, struct predict_watch *watch)
         if (engine->ops->run(engine, &stop, &err) != LW_OK)
             quit(path, err.text);
         if (stop.kind != EMU_STOP_IDLE)
-            break; /* a fault or a hang that the file is for */
+            break; /* the launch file is expected to fault or hang */
     }
     predict_watch_end(watch);
     emu_engine_destroy(engine);

@@ -9,8 +9,9 @@
 struct predict_counts {
     uint64_t sites[ISA_SLICE_REJECT_COUNT]; /* number of sites in the kernels that ran, by reason of rejection */
     uint64_t affine_sites; /* number of accepted sites that are affine in a launch */
-    uint64_t accesses;     /* number of lanes' accesses at all sites */
-    uint64_t compared, affine, tagged; /* of these: at accepted sites; with the affine sum, with tags, too */
+    uint64_t accesses;     /* number of accesses by lanes at all sites */
+    /* number of accesses by lanes at accepted sites, with the affine sum, and with tags */
+    uint64_t compared, affine, tagged;
     uint64_t different;
 };
 void predict_counts_add(struct predict_counts *into, const struct predict_counts *more);
@@ -25,11 +26,11 @@ struct predict_watch {
     struct predict_counts counts;
     struct lw_table warps; /* of struct predict_warp */
     struct predict_grid *grids;
-    const struct isa_object *counted[64]; /* kernels whose sites are in counts */
+    const struct isa_object *counted[64]; /* kernels whose sites have been counted */
     const struct isa_function *kernel[64];
     unsigned kernels;
 };
-/** From here on each instruction of @engine is looked at. */
+/** Begin to inspect each instruction of @engine. */
 void predict_watch_begin(struct predict_watch *watch, struct emu_machine *machine, struct emu_engine *engine);
 void predict_watch_end(struct predict_watch *watch);
 

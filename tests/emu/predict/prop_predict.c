@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests property A2 with random kernels. The kernels compute addresses by every instruction that a slice may
- * contain, and by some others, under guards, in branches and in loops. Each access of an accepted site has the
- * address that its slice gives. Before the run, each accepted slice is written to a file and read again.
- * LW_SEED repeats a kernel; LW_RANDOM_COUNT sets how many.
+ * Tests property A2 with random kernels. The kernels compute addresses by every instruction that a slice may contain,
+ * and by some others, under guards, in branches and in loops. Each access of an accepted site must have the address
+ * that its slice gives. Before the run, each accepted slice is written to a file and read again. LW_SEED repeats a
+ * kernel. LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 enum { BYTES = 4096, COUNTER = 40, BASE = 60, DEEPEST = 3, LONGEST = 900 };
 
-/** Jump from instruction @from to the next one that is written. */
+/** Patch instruction @from so that it jumps to the instruction that is written next. */
 static void land(struct gen *g, uint32_t from)
 {
     g->code[from].x = g->count - from - 1;
@@ -83,7 +83,7 @@ static void loop(struct gen *g, unsigned depth)
     struct isa_insn *i;
 
     set(g, ISA_V_MOV_B32, counter, 0, ISA_X_IMM, prop_below(&g->r, 4));
-    set(g, ISA_V_AND_B32, counter + 1, data_reg(g), ISA_X_IMM, 7); /* the bound differs from thread to thread */
+    set(g, ISA_V_AND_B32, counter + 1, data_reg(g), ISA_X_IMM, 7); /* the loop bound differs between threads */
     head = g->count;
     statements(g, depth + 1, 1 + prop_below(&g->r, 4));
     if (prop_below(&g->r, 2)) /* a second induction variable, or one variable in two registers */

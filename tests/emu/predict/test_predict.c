@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Slices of kernels in assembly and the rectangles of blocks: the A-series of the specification of address
- * pre-computation that concerns them, by number.
+ * Tests slices of kernels in assembly and the rectangles of blocks. The tests are those of the A-series in the
+ * specification of address pre-computation that concern slices and rectangles; their names have its numbers.
  */
 #include "tests/emu/exec/emu_fixture.h"
 #include "tests/emu/predict/predict_watch.h"
@@ -189,7 +189,7 @@ static void a7_a_loop_is_evaluated_in_its_first_and_its_last_iteration(void **st
     assert_int_equal(emu_predict_address(m.predict, 0, &thread), J + 4 * (6 * 256 + 773));
     assert_true(emu_predict_range(m.predict, 0, block3, NULL, EMU_PREDICT_BOUNDS, &r));
     assert_int_equal(r.x, 24);
-    assert_int_equal(r.w, 6 * 8 + 8); /* 24 .. 31, and 6 * 1024 bytes further */
+    assert_int_equal(r.w, 6 * 8 + 8); /* 24 .. 31, and the same plus 6 * 1024 bytes */
     assert_int_equal(r.h, 1);
     assert_true(emu_predict_range(m.predict, 0, block3, NULL, 0, &r));
     assert_int_equal(r.x, 24);
@@ -266,7 +266,7 @@ static void other_reasons_have_their_names(void **state)
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nbrx v4:5\nld.global.b32 v7, [v4:5]\nexit\n.end\n");
     assert_int_equal(m.slices->site_count, 0); /* no branch target that is known statically leads to the load */
     end(&m);
-    /* a loop's last value after the loop */
+    /* a use of a loop's last value after the loop */
     slice(&m, HEAD INDEX "v_mov_b64 v4:5, c[J]\nv_mov_b32 v3, 0\nL:\nv_add_u32 v3, v3, 1\nv_setp_u32.lt p0, v3, c[n]\n"
                          "@p0 bra L\nv_lea_u32 v4:5, v3, 2, v4:5\nst.global.b32 [v4:5], v7\nexit\n.end\n");
     site_is(&m, 0, ISA_SLICE_MERGE);
@@ -415,7 +415,7 @@ static void a12_blocks_of_16_floats_share_lines_in_pairs(void **state)
     end(&m);
 }
 
-/* an image of 1024 x 1024 floats in blocks of 16 x 16; with @halo the four neighbours, too */
+/* an image of 1024 x 1024 floats in blocks of 16 x 16. With @halo a thread also reads its four neighbours */
 static void image_kernel(struct made *m, bool halo)
 {
     char text[2048];

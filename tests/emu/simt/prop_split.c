@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Properties of splits over random programs. A failure prints the seed; run it again by
+ * Tests properties of splits with random programs. A failure prints the seed. To repeat it, run
  *
  *     LW_SEED=<seed> tests/emu/simt/prop_split
  *
- * LW_RANDOM_COUNT=<n> sets how many programs are tried.
+ * LW_RANDOM_COUNT=<n> sets the number of programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static uint64_t environment(const char *name, uint64_t otherwise)
     return text != NULL && lw_parse_u64(text, &v) ? v : otherwise;
 }
 
-/* ---- jumble: programs without any structure ----------------------------------------- */
+/* ---- random programs without any structure ------------------------------------------------------ */
 
 static void put_condition(struct rng *r, struct lw_sink *out, unsigned lanes)
 {
@@ -149,8 +149,8 @@ static struct sm_options random_options(struct rng *r)
     return o;
 }
 
-/** After every step the invariants hold: no releasable lanes are left, and sets and counts agree. A run in whole
- *  time slices, each as long as the allowance permits, gives the trace of a run in single steps. */
+/** After every step the invariants hold: no releasable lane remains blocked, and sets and counts agree. A run in whole
+ * time slices, each as long as the instruction limit permits, gives the same trace as a run in single steps. */
 static void slices_give_the_trace_of_single_steps(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);
@@ -188,7 +188,7 @@ static void slices_give_the_trace_of_single_steps(void **state)
 
 /* ---- any engine --------------------------------------------------------------------- */
 
-/** Step random lanes of random splits of random warps to the end; false: no end. */
+/** Step random lanes of random splits of random warps to the end. Return false if the program does not end. */
 static bool run_anyhow(struct sm *m, struct rng *r, uint64_t limit, char *why, size_t why_size)
 {
     unsigned stuck = 0;
@@ -237,7 +237,7 @@ static bool run_anyhow(struct sm *m, struct rng *r, uint64_t limit, char *why, s
     return true;
 }
 
-/** Call @test with each case of the model's structured programs; return the sum of its results. */
+/** Call @test with each case of the model's structured programs, and return the sum of its results. */
 static unsigned each_structured(unsigned (*test)(struct golden_case *c, struct sm_program *p))
 {
     const char *srcdir = getenv("srcdir");
@@ -275,7 +275,7 @@ static unsigned run_in_any_order(struct golden_case *c, struct sm_program *p)
 {
     uint64_t seed = environment("LW_SEED", 1), rounds = environment("LW_ROUNDS", 4);
     struct sm *want = sm_create(p, &c->options);
-    bool ends = sm_run(want) == SM_ENDS; /* else its lanes wait for each other by themselves */
+    bool ends = sm_run(want) == SM_ENDS; /* otherwise its lanes wait for each other */
     char why[300], how[40];
 
     for (uint64_t s = seed; ends && s < seed + rounds; s++) {
@@ -302,7 +302,7 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
 
     if (strncmp(c->name, "== spin", 7) == 0 || strncmp(c->name, "== bars", 7) == 0 ||
         strncmp(c->name, "== mix", 6) == 0 || memmem(c->text, c->text_size, "scalar", 6) != NULL)
-        return 0; /* they wait, or say where barriers make flow convergent */
+        return 0; /* the lanes wait for each other, or the program states that flow is convergent after a barrier */
     c->options.limit = c->options.hang = 0;
     struct sm *want = sm_create(p, &c->options);
     assert_int_equal(sm_run(want), SM_ENDS);
@@ -320,14 +320,14 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
     sm_destroy(want);
     return k;
 }
-/** Where no lane waits for another, a SIMT stack gives the same results whichever side of a branch runs first. */
+/** If no lane waits for another one, a SIMT stack gives the same results whichever side of a branch runs first. */
 static void on_a_stack_structured_programs_give_their_results(void **state)
 {
     (void)state;
     assert_true(each_structured(run_on_a_stack) >= 60);
 }
 
-/** The same on jumble: no results to compare, but the invariants hold and nothing is lost. */
+/** The same with unstructured programs. Results are not compared, but the invariants hold and no lane is lost. */
 static void whatever_an_engine_picks_the_table_is_consistent(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 600);

@@ -26,7 +26,7 @@ static const char *line_end(const char *at, const char *end)
     return at;
 }
 
-/** The first line where two texts differ, in words. */
+/** Return the first line in which two texts differ, as a message. */
 static void describe(char *out, size_t size, const char *name, const char *got, const char *want,
                      size_t want_size)
 {
@@ -85,7 +85,7 @@ bool golden_next(const char **at, const char *end, struct golden_case *out)
     return true;
 }
 
-/** Run one case in one of the two ways; false and words in @why when it differs. */
+/** Run one case in single steps or in time slices. Return false with a message in @why if the result differs. */
 static bool run_case(const struct golden_case *c, struct sm_program *p, bool chunked,
                      uint64_t *steps, char *why, size_t why_size)
 {

@@ -14,22 +14,22 @@
 
 #include "tests/emu/simt/split_machine.h"
 
-/** One case of a file; texts point into the file's. */
+/** One case of a file. Its texts point into the text of the file. */
 struct golden_case {
     char name[160], policy[24], order[24];
-    struct sm_options options; /* policy is to be set to the array above */
+    struct sm_options options; /* the reader sets policy to the array above */
     const char *text, *trace;
     size_t text_size, trace_size;
 };
-/** Read the case at *@at and step over it; false at the end. */
+/** Read the case at *@at and advance *@at after it. Return false at the end. */
 bool golden_next(const char **at, const char *end, struct golden_case *out);
 
 struct golden_result {
     unsigned cases, failures;
     uint64_t steps;
-    char first[2000]; /* the first failure in words, "" if none */
+    char first[2000]; /* message of the first failure, "" if there is none */
 };
-/** Run every case of a file, by single steps and by whole time slices, and compare. */
+/** Run every case of a file, in single steps and in whole time slices, and compare both with the file. */
 struct golden_result golden_run(const char *path);
 
 #endif

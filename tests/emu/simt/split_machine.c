@@ -59,7 +59,7 @@ static void write_cell(struct sm *m, int64_t address, int64_t v)
     }
 }
 
-/** An ordinary instruction of one lane; its next pc, or EMU_TARGET_EXIT. */
+/** Execute an ordinary instruction of one lane. Return its next pc, or EMU_TARGET_EXIT. */
 static uint32_t lane_step(struct sm *m, struct sm_lane *l, uint32_t pc)
 {
     const struct sm_ins *i = &m->program->ins[pc];
@@ -139,8 +139,8 @@ static bool is_called(const struct sm_program *p, uint32_t pc)
     return false;
 }
 
-/** The program data that the stack engine reads: the barrier that a branch names, and the instructions that
- *  reach it. */
+/** Compute the program data that the stack engine reads: the barrier that a branch names, and the instructions that
+ * can reach that barrier. */
 static void make_guest(struct sm *m)
 {
     static const enum isa_op ops[] = {[BRA] = ISA_BRA,     [CALL] = ISA_CALL,   [RET] = ISA_RET,
@@ -168,7 +168,7 @@ static void make_guest(struct sm *m)
     }
     if (!m->machine.reconv->lockstep)
         return;
-    /* a function is what begins at a label that some call mentions */
+    /* a function begins at each label that a call mentions */
     for (uint32_t first = 0, end; first < p->count; first = end) {
         for (end = first + 1; end < p->count && !is_called(p, end); end++)
             ;
@@ -403,7 +403,7 @@ static void ordinary_step(struct sm *m, struct emu_warp *w, const struct sm_ins 
         emu_split_branch(w, target, pc + 1);
 }
 
-/** Lanes of a warp that wait for others. */
+/** The lanes of a warp that wait for other lanes. */
 static uint64_t waiting(const struct emu_warp *w)
 {
     uint64_t lanes = 0;
@@ -428,7 +428,7 @@ bool sm_step(struct sm *m, struct emu_warp *w, bool account)
         before[k] = waiting(&m->block.warp[k]) | (&m->block.warp[k] == w ? came : 0);
     m->passed = false;
     memset(&m->flow, 0, sizeof m->flow);
-    w->flow = m->options.chunked ? NULL : &m->flow; /* steps are watched, time slices are not */
+    w->flow = m->options.chunked ? NULL : &m->flow; /* single steps are observed, time slices are not */
     w->retired++;
     m->block.retired++;
     w->slice_start = w->retired;
@@ -482,7 +482,8 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
     return true;
 }
 
-/** A warp's place in the rotation: until it has nothing ready or used 64 instructions. */
+/** Whether a warp continues its slice in the rotation: it does until it has no ready split or has executed 64
+ * instructions. */
 static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {
     int64_t left = 64;
@@ -500,7 +501,7 @@ static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
                 return false;
             count++;
             left--;
-            if (w->reconv->reach != NULL) /* as the handler at a reconvergence pc does */
+            if (w->reconv->reach != NULL) /* the handler at a reconvergence pc does the same */
                 (void)w->reconv->reach(w);
             if (w->running < 0 || w->budget <= 0)
                 emu_split_ran(w, count);
@@ -534,8 +535,8 @@ const char *sm_mnemonic(const struct sm *m, uint32_t pc)
     return m->program->ins[pc].name;
 }
 
-/** "(rpc,pc,lanes)" of each entry, bottom first. One that waits at its rpc for something else is
- *  shown as popped: the model pops before it waits. */
+/** Print "(rpc,pc,lanes)" of each entry, bottom first. An entry that waits at its rpc for another barrier is printed
+ * as popped, because the model pops before it waits. */
 static void show_stack(const struct emu_warp *w, struct lw_sink *out)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);

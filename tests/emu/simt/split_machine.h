@@ -23,7 +23,7 @@
 
 struct sm_program;
 
-/** NULL and a message in @err when @text cannot be read. */
+/** Return NULL and a message in @err if @text cannot be parsed. */
 struct sm_program *sm_parse(const char *text, size_t size, struct lw_error *err);
 void sm_program_free(struct sm_program *program);
 
@@ -31,10 +31,10 @@ struct sm_options {
     const char *policy;
     const char *reconv;      /* NULL: cbar */
     const char *push_order;  /* of stack; NULL: smaller */
-    unsigned lanes, threads; /* 0: the program's, else 4 lanes and one warp */
+    unsigned lanes, threads; /* 0: the number that the program states, else 4 lanes and one warp */
     unsigned quantum, window;
     bool merge_off;
-    bool chunked;  /* run to the end of the allowance instead of single steps */
+    bool chunked;  /* run to the instruction limit instead of in single steps */
     bool check;    /* invariants after every step */
     uint64_t limit, hang; /* issues; 0: 2^20 */
 };
@@ -56,7 +56,7 @@ struct sm {
     size_t cell_count, cell_capacity;
     uint64_t issues, slots, last_progress;
     enum sm_hang_report report;
-    char message[400]; /* text of a fault or of a broken invariant */
+    char message[400]; /* message of a fault or of a broken invariant */
     bool passed;       /* the last instruction was a bsync that continued its slice */
     struct emu_flow flow; /* the flow of the last step, unless options.chunked */
     /** Called after each step, if not NULL. */

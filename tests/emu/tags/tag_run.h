@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of one warp of interest, and the tags that each of its instructions left: for the
- * tests of tags and of compact mode. A failure inside is the test's. */
+/* Fixture for the tests of tags and of compact mode: it runs a kernel and records the tags of each instruction of one
+ * warp. An error in the fixture fails the test. */
 #ifndef TAG_RUN_H
 #define TAG_RUN_H
 
@@ -31,18 +31,18 @@ struct run {
     uint32_t word[1024];
 };
 
-/** Fail the test with @err's words unless @status is fine. */
+/** Fail the test with the message of @err unless @status is LW_OK. */
 void check(enum lw_status status, const struct lw_error *err);
-/** Tags in shadow mode by @rules. */
+/** Configure tags in shadow mode with @rules. */
 struct emu_config shadow(enum emu_tag_rules rules);
-/** Run a kernel "k" with parameters out, u64 and u32, and note what one warp does. */
+/** Run a kernel "k" with parameters out, u64 and u32, and record the instructions of one warp. */
 struct run *run_kernel(const struct emu_config *config, const char *text, const uint32_t grid[3],
                        const uint32_t block[3], uint64_t linear, unsigned warp, uint64_t a,
                        uint32_t b);
 /** The same with one full warp. */
 struct run *run_one(const struct emu_config *config, const char *text);
 void end(struct run *r);
-/** The tag that instruction @index left at its first execution. */
+/** Return the tag that instruction @index wrote at its first execution. */
 struct emu_tag tag_at(const struct run *r, uint32_t index);
 void expect(const struct run *r, uint32_t index, unsigned kind, uint32_t base, int32_t stride);
 void expect_pair(const struct run *r, uint32_t index, uint64_t base, int64_t stride);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the compact mode of the tags: registers without rows are compared with rows after every step, and the
- * saved memory is counted. */
+/* Tests the compact mode of tags. After every step the registers without rows are compared with rows, and the saved
+ * memory is counted. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #include "tests/emu/tags/tag_run.h"
 
-/* Linear values through every rule, in both halves of a branch, in a loop, with lanes that exit. */
+/* Linear values through every rule, in both sides of a branch, in a loop, and with lanes that exit. */
 #define BUSY                                                                                  \
     ".kernel k\n.param ptr.global out\n.param u64 a\n.param u32 b\n.local 16\n.shared 4096\n"    \
     "v_s2r v0, %tid.x\nv_s2r v1, %tid.y\nv_s2r v2, %ntid.x\nv_mad_u32 v3, v1, v2, v0\n"       \
@@ -139,7 +139,8 @@ static void compact_registers_are_those_of_rows_at_every_step(void **state)
                     if (rows.stop.kind != EMU_STOP_STEPPED)
                         break;
                     compare_counterparts(&rows, &compact);
-                    if (n % 7 == 3 && !rows.ev.block_ended) { /* a debugger changes a lane, not of an address */
+                    /* a debugger changes a lane of a register that holds no address */
+                    if (n % 7 == 3 && !rows.ev.block_ended) {
                         static const uint8_t regs[] = {1, 6, 7, 14, 15, 16, 17, 18, 25};
                         unsigned reg = regs[n % LW_COUNT_OF(regs)];
                         struct emu_core *c = (struct emu_core *)(uintptr_t)rows.ev.core;
@@ -175,7 +176,7 @@ static void compact_registers_take_no_lanes_until_somebody_needs_them(void **sta
 
     (void)state;
     config.tags = EMU_TAGS_COMPACT;
-    config.level = 1; /* short vectors: work on tags always pays */
+    config.level = 1; /* short host vectors, with which operations on tags are always profitable */
     struct run *r = run_one(&config,
                             KERNEL "v_s2r v0, %tid.x\nv_mov_b64 v2:3, c[out]\n"
                                    "v_madwide_u32 v4:5, v0, 4, v2:3\nv_add_u64 v4:5, v4:5, 128\n"
@@ -238,7 +239,7 @@ static void shifts_selects_and_partial_compares_work_on_tags(void **state)
                                 "@p1 bra join, b0\nv_setp_u32.lt p0, v0, 20\n"
                                 "v_setp_u32.lt p2, v0, 40\n@!p2 v_mul_u32 v1, v0, v0\n"
                                 "join: bsync b0\n" END);
-    /* both compares of the upper half, and the others: 14 and 30 lanes */
+    /* both compares of the upper half, and the other instructions: 14 and 30 lanes */
     for (unsigned i = 0; i < r->count; i++)
         if (r->step[i].index == 4)
             assert_int_equal(r->step[i].p0, 0x000f0000);
@@ -253,7 +254,7 @@ static void materialised_rows_count_as_lane_operations(void **state)
     (void)state;
     config.tags = EMU_TAGS_COMPACT;
     config.tag_plan = EMU_TAG_PLAN_ALL;
-    /* v0 as data: one row, made once */
+    /* v0 is used as data: one row, which is materialised once */
     struct run *r = run_one(&config, KERNEL "v_s2r v0, %tid.x\nv_mul_u32 v1, v0, v0\n"
                                             "v_mul_u32 v2, v0, v1\n" END);
     assert_int_equal(r->stats.tags.rows_made, 1);
@@ -262,8 +263,8 @@ static void materialised_rows_count_as_lane_operations(void **state)
     end(r);
 }
 
-/* Some rules read a register and the pair that contains it. Joining the pair's halves must not change the
- * register's value. */
+/* Some rules read a register and the pair that contains it. When the halves of the pair are joined, the register's
+ * value must not change. */
 static void a_half_of_a_pair_is_read_before_the_pair_becomes_one_value(void **state)
 {
     struct emu_config config = shadow(EMU_TAG_RULES_EXACT);

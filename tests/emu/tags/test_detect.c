@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the detection of compressible values (docs/reference/statistics.md): common bytes, similar bits, base
- * and deltas; and the blocks and bank passes of affine accesses, against all lanes one by one. Expected values
- * are the published vectors. */
+/* Tests the detection of compressible values (docs/reference/statistics.md): common bytes, similar bits, base and
+ * deltas. Also tests the blocks and bank passes of affine accesses against a computation for each lane. Expected
+ * values are the published vectors. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>

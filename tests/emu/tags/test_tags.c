@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Uniform and affine tags: the published table, the algebra, closed forms of compares, and
- * shadow mode on whole kernels. Expected values are those of docs/explanation/uniform-affine.md. */
+/* Tests uniform and affine tags: the published table, the algebra, closed forms of compares, and shadow mode on whole
+ * kernels. Expected values are those of docs/explanation/uniform-affine.md. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 
 static void the_conservative_rules_are_those_of_the_published_table(void **state)
 {
-    /* rows and columns U, A, V; of << rows are the amount, columns the shifted value */
+    /* rows and columns are U, A, V; for << the row is the amount and the column the shifted value */
     static const char *const op[3] = {"v_add_u32", "v_mul_u32", "v_shl_b32"};
     static const uint8_t want[3][3][3] = {{{U, A, V}, {A, V, V}, {V, V, V}},
                                           {{U, V, V}, {V, V, V}, {V, V, V}},
@@ -108,7 +108,7 @@ static void what_is_equal_in_all_lanes_is_uniform_and_clocks_are_not(void **stat
     expect(r, 6, U, 77, 0);
     expect(r, 8, U, 8, 0);
     expect(r, 9, U, 0, 0);
-    expect(r, 10, U, 1, 0); /* a register that is not written is 0 */
+    expect(r, 10, U, 1, 0); /* a register that was never written is 0 */
     expect(r, 11, V, 0, 0);
     expect(r, 12, V, 0, 0);
     end(r);
@@ -187,7 +187,7 @@ static struct emu_affine a32(uint32_t base, int32_t stride)
 {
     return emu_affine_make(32, base, (uint64_t)(int64_t)stride, 0);
 }
-/** The answer for sources of 32 bits, all 32 lanes live. */
+/** Return the result tag for sources of 32 bits with 32 live lanes. */
 static enum emu_tag_how ask(enum isa_tag_rule rule, unsigned bits, struct emu_affine a,
                             struct emu_affine b, struct emu_affine *out)
 {
@@ -229,7 +229,7 @@ static void the_algebra_wraps_as_the_machine_does(void **state)
     expect_affine(&v, A, 0xfffffff9, -4);
     ask(ISA_TAG_SHR_S, 32, a32(64, -4), a32(2, 0), &v);
     expect_affine(&v, A, 16, -1);
-    /* it wraps below 0 at lane 17: the results are not equal, so the answer is V */
+    /* the value wraps below 0 at lane 17, so the lanes differ and the result is V */
     assert_int_equal(ask(ISA_TAG_SHR, 32, a32(64, -4), a32(2, 0), &v), EMU_TAG_EVALUATE);
     assert_int_equal(ask(ISA_TAG_SHR, 32, a32(257, 8), a32(3, 0), &v), EMU_TAG_KNOWN);
     expect_affine(&v, A, 32, 1);
@@ -244,7 +244,7 @@ static void the_algebra_wraps_as_the_machine_does(void **state)
     expect_affine(&v, V, 0, 0);
 }
 
-/** Strides of 64 bits wrap, too, when a pair's halves are taken apart. */
+/** Strides of 64 bits also wrap when a pair is split into its halves. */
 static void halves_of_the_widest_strides(void **state)
 {
     struct emu_affine pair = emu_affine_make(64, 0x580000000, 0x7ffffffffffff140, 0), high;
@@ -265,7 +265,7 @@ static void widening_keeps_what_does_not_wrap(void **state)
     (void)state;
     emu_tag_infer(&q, &v); /* wraps at lane 16 */
     expect_affine(&v, V, 0, 0);
-    q.live = 0xffff; /* which is not alive any more */
+    q.live = 0xffff; /* the lane has exited */
     emu_tag_infer(&q, &v);
     expect_affine(&v, A, 0x7ffffff0, 1);
     q.live = UINT32_MAX;
@@ -314,7 +314,7 @@ static void a_select_is_its_source_when_the_lanes_agree(void **state)
 
 /* ---- saxpy, instruction by instruction ----------------------------------------------------------- */
 
-/* c[a] is x, 64 bits; n = 550; block 2 of 256 threads, warp 1 */
+/* c[a] is x, 64 bits; n is 550; block 2 of 256 threads, warp 1 */
 #define SAXPY                                                                                 \
     KERNEL "v_s2r v0, %ctaid.x\n"             /* 0 */                                         \
            "v_s2r v2, %tid.x\n"               /* 1 */                                         \
@@ -377,7 +377,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
     static const struct {
         uint32_t block[3];
         unsigned warp;
-        uint32_t first; /* index of lane 0 where it is affine */
+        uint32_t first; /* the index in lane 0 where the register is affine */
         unsigned index;
     } shape[] = {
         {{32, 1, 1}, 0, 512, A},  {{64, 2, 1}, 1, 512 + 32, A}, {{64, 2, 1}, 2, 512, A},
@@ -396,7 +396,7 @@ static void saxpy_has_the_tags_that_its_block_allows(void **state)
             expect(r, 0, U, 2, 0);
             expect(r, 1, affine, shape[i].first - 512, 1);
             expect(r, 3, affine, shape[i].first, 1);
-            /* the index is below 550 in lanes 0 to 37 of the first rows: all or some continue */
+            /* the index is below 550 in lanes 0 to 37 of the first rows: all lanes or some lanes continue */
             expect(r, 6, affine, 4 * shape[i].first, 4);
             expect(r, 7, exact && affine == A ? U : V, 0, 0);
             expect(r, 8, affine, (uint32_t)x + 4 * shape[i].first, 4);
@@ -525,7 +525,7 @@ static void compares_that_wrap_fall_back_to_the_lanes(void **state)
                          vector[i].closed);
         if (vector[i].closed)
             assert_int_equal(lanes, vector[i].want);
-        /* the machine's result equals that of the lanes */
+        /* the result of the machine equals that of the lanes */
         char text[600];
         struct emu_config config = shadow(EMU_TAG_RULES_EXACT);
         config.warp_width = width;
@@ -542,7 +542,7 @@ static void compares_that_wrap_fall_back_to_the_lanes(void **state)
 
 /* ---- partial writes ---------------------------------------------------------------------------------- */
 
-/* v0 = A(0, 1), v1 = A(100, 4), v2 = U 9, v3 = U 1; the lower half adds v3 to v0 */
+/* v0 = A(0, 1), v1 = A(100, 4), v2 = U 9, v3 = U 1. The lower half adds v3 to v0 */
 #define DIVERGE                                                                               \
     ".kernel k\n"                                                                             \
     "v_s2r v0, %laneid\nv_mul_u32 v1, v0, 4\nv_add_u32 v1, v1, 100\n"                         \
@@ -561,7 +561,7 @@ static void lazy_expansion_expands_what_is_written_and_eager_all(void **state)
     assert_int_equal(r->stats.tags.expansions, 1);
     expect(r, 8, V, 0, 0);
     expect(r, 10, V, 0, 0);  /* no detection at the join */
-    expect(r, 11, A, 100, 4); /* a full write gets a tag again */
+    expect(r, 11, A, 100, 4); /* a write of all lanes gives the register a tag again */
     end(r);
     config.tag_expansion = EMU_TAG_EAGER;
     r = run_one(&config, DIVERGE);
@@ -676,7 +676,7 @@ static void a_uniform_kernel_does_one_lane_operation_an_instruction(void **state
     end(r);
 }
 
-/* The tag of register @reg before or after the event's instruction; V: the event does not list it. */
+/* Return the tag of register @reg before or after the event's instruction; V if the event does not list the register. */
 static struct emu_tag event_tag(const struct emu_event *ev, unsigned reg, bool after)
 {
     for (unsigned i = 0; i < ev->tag_count; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random PTX through the translator and the machine, compared with the direct evaluator of
- * tests/ptx/eval/ptx_eval.h: every instruction by type and modifier, literals, guards, branches, loops,
- * ladders, memory of every space, atomics, barriers, other lanes, calls, traps. Width, policy,
- * reconvergence engine and tags follow from the seed. A failure prints the seed and the
- * program, cut down while it still fails. LW_SEED and LW_RANDOM_COUNT choose others.
+ * Random PTX on the translator and the machine, compared with the direct evaluator of tests/ptx/eval/ptx_eval.h. The
+ * PTX contains every instruction by type and modifier, literals, guards, branches, loops, chains of comparisons,
+ * memory of every space, atomics, barriers, cross-lane operations, calls and traps. Width, policy, reconvergence
+ * engine and tags follow from the seed. A failure prints the seed and the program, which is reduced as long as it
+ * still fails. LW_SEED and LW_RANDOM_COUNT select other programs.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -61,7 +61,7 @@ static struct shape shape_of(uint64_t seed, bool warp)
     return s;
 }
 
-/* Numbers of every kind: small, any, floats near and far. */
+/* Numbers of every kind: small integers, random words, floats near to and far from 1. */
 static void fill(uint8_t *memory, const struct shape *shape, uint64_t seed)
 {
     uint64_t state = seed ^ 0xf111;
@@ -109,7 +109,7 @@ struct module {
     struct emu_program *program;
     struct pe_module *direct;
     uint64_t out;
-    bool trapped; /* the machine is of no more use */
+    bool trapped; /* the machine cannot be used any more */
     char setting[160];
 };
 
@@ -168,7 +168,7 @@ static bool compare(struct module *m, const char *name, uint64_t seed, bool warp
     struct lw_error err = { LW_OK, "" };
     struct emu_stop stop;
     bool ok = false, trapped = false;
-    /* out, pa, pb, pc, pd, pe as C lays them out */
+    /* out, pa, pb, pc, pd, pe in the layout of C */
     uint64_t params[PM_PARAM_BYTES / 8];
 
     for (unsigned i = 0; i < PM_PARAM_BYTES / 8; i++)
@@ -203,7 +203,7 @@ static bool compare(struct module *m, const char *name, uint64_t seed, bool warp
                                 .max_steps = 20000000, .trapped = &trapped };
     bool ends = pe_run(m->direct, &direct, err.text, sizeof err.text);
 
-    if (trapped || m->trapped) { /* how far the others came is left open */
+    if (trapped || m->trapped) { /* PTX does not define how many instructions the other threads have executed */
         ok = trapped == m->trapped;
         if (!ok)
             snprintf(err.text, sizeof err.text, "%s comes to a trap",
@@ -308,7 +308,7 @@ static void one_module(uint64_t seed, unsigned kernels, bool calls)
         free(body);
     }
     if (!open_module(&m, text, seed, warp, why)) {
-        bad = 0; /* one of them: the first that fails alone */
+        bad = 0; /* report one of the failing kernels: the first that fails alone */
         while (bad + 1 < kernels && !fails(&k[bad], head, seed, first + bad, warp, why))
             bad++;
     } else {

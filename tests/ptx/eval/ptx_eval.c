@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The direct PTX evaluator's threads: memory, calls, barriers, other lanes. */
+/* The threads of the direct PTX evaluator: memory, calls, barriers and cross-lane operations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "tests/ptx/eval/ptx_eval_priv.h"
 
 enum { MAX_DEPTH = 40, LOCAL_BYTES = 16384, WARP = 32, SLICE = 7 };
-/* the windows of a generic address are our choice */
+/* PTX leaves the windows of generic addresses open; these are our choice */
 static const uint64_t shared_window = UINT64_C(0x5e) << 48, local_window = UINT64_C(0x10) << 48,
                       static_window = UINT64_C(0x57) << 48,
                       function_window = UINT64_C(0xf0) << 48;
@@ -117,7 +117,7 @@ static uint64_t symbol_address(const struct runner *r, const struct frame *f, in
     return at;
 }
 
-/** The address of an operand; if the operand names a variable, the space is that of the variable. */
+/** Return the address of an operand. If the operand names a variable, the space is that of the variable. */
 static uint64_t address(struct runner *r, struct thread *t, const struct pe_operand *o,
                         enum pe_space *space)
 {
@@ -180,7 +180,7 @@ static uint64_t value(struct runner *r, struct thread *t, const struct pe_operan
     return pe_cut(v, pe_type_bits(type));
 }
 
-/** Write a register; a wider one takes the value extended by its type. */
+/** Write a register. If the register is wider than the value, the value is extended by its type. */
 static void set(struct thread *t, const struct pe_operand *o, uint64_t v, struct pe_type type)
 {
     struct frame *f = &t->frame[t->depth];
@@ -202,7 +202,7 @@ static void set(struct thread *t, const struct pe_operand *o, uint64_t v, struct
     f->regs[o->index] = pe_cut(v, bits);
 }
 
-/** The type of the @k-th source of an instruction that accesses registers only. */
+/** Return the type of the @k-th source of an instruction that accesses only registers. */
 static struct pe_type source_type(const struct pe_insn *in, int k)
 {
     static const struct pe_type u32 = { 'u', 32, 0 }, pred = { 'p', 1, 0 };
@@ -301,7 +301,7 @@ static void atomic(struct runner *r, struct thread *t, const struct pe_insn *in)
         set(t, to->kind == PE_O_VECTOR ? &to->element[i] : to, old[i], type);
 }
 
-/** cp.async: copies the bytes of the source and fills the rest with zeros. */
+/** Execute cp.async: copy the bytes of the source, and fill the rest with zeros. */
 static void copy(struct runner *r, struct thread *t, const struct pe_insn *in)
 {
     enum pe_space to = PE_SHARED, from = PE_GLOBAL;
@@ -477,7 +477,7 @@ static int mask_operand(const struct pe_insn *in)
     }
 }
 
-/** One lane's part of an operation at which all members wait. */
+/** Execute the part of one lane in an operation at which all members wait. */
 static void exchange(struct runner *r, struct thread *t, const struct pe_insn *in,
                      struct thread *warp, uint32_t live)
 {
@@ -560,7 +560,7 @@ static void exchange(struct runner *r, struct thread *t, const struct pe_insn *i
     }
 }
 
-/** If all live members of @t's mask wait at its instruction, run it for them. */
+/** If all live members of @t's mask wait at its instruction, execute the instruction for them. */
 static void try_warp(struct runner *r, struct thread *t)
 {
     struct thread *warp = t - t->linear % WARP;
@@ -578,7 +578,7 @@ static void try_warp(struct runner *r, struct thread *t)
     }
     if ((t->mask & live & ~waiting) != 0)
         return;
-    /* results may be in what others still read: all of them first from a copy */
+    /* a result may overwrite a register that another lane still reads, so all lanes read from a copy */
     uint64_t *old[WARP] = { 0 };
     size_t bytes = (size_t)t->frame[t->depth].fn->reg_count * sizeof(uint64_t);
 
@@ -596,7 +596,7 @@ static void try_warp(struct runner *r, struct thread *t)
         struct frame *f = &warp[l].frame[warp[l].depth];
 
         exchange(r, &warp[l], in, warp, live);
-        /* store results aside: all lanes must read the old values first */
+        /* store the results separately, because all lanes must read the old values first */
         memcpy((uint8_t *)old[l] + bytes, f->regs, bytes);
         memcpy(f->regs, old[l], bytes);
     }
@@ -612,7 +612,7 @@ static void try_warp(struct runner *r, struct thread *t)
     }
 }
 
-/** Barriers of the block: complete those that are. */
+/** Complete each barrier of the block at which all expected threads have arrived. */
 static void try_barriers(struct runner *r)
 {
     for (uint32_t b = 0; b < 16; b++) {
@@ -660,7 +660,7 @@ static void at_barrier(struct runner *r, struct thread *t, const struct pe_insn 
     t->barrier = (uint32_t)value(r, t, &in->operand[k], u32) & 15;
     if (counts > k + 1) {
         r->expected[t->barrier] = (uint32_t)value(r, t, &in->operand[k + 1], u32);
-        /* a count is in whole warps: the threads that a partial last warp lacks arrive with its first thread */
+        /* a count is in whole warps: threads that a partial last warp lacks arrive together with its first thread */
         if (t == &r->threads[r->count / 32 * 32])
             r->arrived[t->barrier] += 32 - r->count % 32;
     }
@@ -747,7 +747,7 @@ static void step(struct runner *r, struct thread *t)
     case PE_activemask: { /* all lanes have reconverged here */
         int k = mask_operand(in);
 
-        t->mask = UINT32_MAX; /* without .sync: all lanes that execute it */
+        t->mask = UINT32_MAX; /* without .sync the operation includes all lanes that execute it */
         if (k < in->operand_count && (pe_has(in, PE_W_sync)))
             t->mask = (uint32_t)value(r, t, &in->operand[k], (struct pe_type){ 'u', 32, 0 });
         t->state = AT_WARP;

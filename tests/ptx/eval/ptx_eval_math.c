@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results of PTX instructions in one thread, written from the PTX manual (sections 9.7.1 to 9.7.8). If the
- * manual leaves a value open (the bits of a NaN result), it is the canonical one of docs/reference/fp.md.
+ * Results of PTX instructions in one thread, written from the PTX manual (sections 9.7.1 to 9.7.8). If the manual
+ * leaves a value open (the bits of a NaN result), the evaluator uses the canonical value of docs/reference/fp.md.
  */
 #include <fenv.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* ---- floats as bits ------------------------------------------------------------ */
 
-/* A format: significant bits, least exponent of a normal number, greatest, canonical NaN. */
+/* A format: significant bits, least and greatest exponent of a normal number, canonical NaN. */
 struct format {
     int bits, precision, emin, emax;
     uint64_t nan;
@@ -50,7 +50,7 @@ static uint64_t flush(const struct format *f, uint64_t x, bool ftz)
     return ftz && magnitude < UINT64_C(1) << (f->precision - 1) ? x & sign_bit(f) : x;
 }
 
-/** The value of bits, exactly (a long double has 64 significant bits or more). */
+/** Return the exact value of the bits (a long double has 64 significant bits or more). */
 static long double value_of(const struct format *f, uint64_t x)
 {
     uint64_t magnitude = x & (sign_bit(f) - 1), fraction;
@@ -172,7 +172,7 @@ static uint64_t bits_of_double(double v)
     return w;
 }
 
-/** One operation in the host's arithmetic, under a rounding mode. */
+/** Compute one operation in the host's arithmetic, in a rounding mode. */
 static uint64_t host_arithmetic(enum pe_op op, bool wide, int mode, const uint64_t *s)
 {
     volatile float fa = float_of(s[0]), fb = float_of(s[1]), fc = float_of(s[2]), fr = 0;
@@ -204,7 +204,7 @@ static uint64_t host_arithmetic(enum pe_op op, bool wide, int mode, const uint64
     return wide ? bits_of_double(dr) : bits_of_float(fr);
 }
 
-/** a + b rounded to odd, so that a second rounding to fewer bits is as good as one. */
+/** Compute a + b rounded to odd, so that a second rounding to fewer bits gives the correctly rounded result. */
 static double add_to_odd(double a, double b)
 {
     volatile double s = a + b, back = s - a, error = (a - (s - back)) + (b - back);
@@ -276,7 +276,7 @@ static uint64_t finish_float(const struct pe_insn *in, const struct format *f, u
     return r;
 }
 
-/* ex2, lg2, sin, cos, tanh as docs/reference/fp.md has them: the function's value, rounded once. */
+/* Compute ex2, lg2, sin, cos, tanh as docs/reference/fp.md defines them: the function's value, rounded once. */
 static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
 {
     long double v = value_of(f, x);
@@ -291,7 +291,7 @@ static uint64_t approximation(enum pe_op op, const struct format *f, uint64_t x)
     return round_to(f, v, FE_TONEAREST);
 }
 
-/* rcp and rsqrt .approx.ftz.f64: of a number with a low word of zero, to one */
+/* rcp and rsqrt .approx.ftz.f64 read a number whose low word is zero and return such a number */
 static uint64_t of_high_word(enum pe_op op, uint64_t x)
 {
     uint64_t high = UINT64_C(0xffffffff) << 32, s[3] = { flush(&f64, x & high, true) };
@@ -301,7 +301,7 @@ static uint64_t of_high_word(enum pe_op op, uint64_t x)
     return is_nan(&f64, r) ? f64.nan : flush(&f64, r, true) & high;
 }
 
-/** Floating-point arithmetic of one value; false: another instruction. */
+/** Compute floating-point arithmetic on one value. Return false for another instruction. */
 static bool compute_float(const struct pe_insn *in, const struct format *f, const uint64_t *source,
                           int sources, uint64_t *out)
 {
@@ -348,7 +348,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;
-    case PE_copysign: /* the sign of the first on the second */
+    case PE_copysign: /* the sign of the first operand on the second one */
         *out = (s[1] & (sign_bit(f) - 1)) | (s[0] & sign_bit(f));
         return true;
     default:
@@ -464,7 +464,7 @@ static uint64_t convert(const struct pe_insn *in, struct pe_type to, struct pe_t
     x = flush(f, x, ftz && from.bits == 32);
     v = value_of(f, x);
     if (!is_float(to)) {
-        if (isnan(v)) /* 9.7.9.21: zero, or the top bit where either side has 64 bits */
+        if (isnan(v)) /* manual 9.7.9.21: zero, or the top bit if either side has 64 bits */
             return from.bits == 64 || to.bits == 64 ? UINT64_C(1) << (to.bits - 1) : 0;
         v = to_integral(v, integral ? rounding(in) : FE_TOWARDZERO);
         if (fabsl(v) > ldexpl(1, 70))
@@ -588,7 +588,7 @@ static uint32_t dot(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c
     return c;
 }
 
-/* Absolute differences of the parts of two words; with .add their sum and @c. */
+/* Absolute differences of the parts of two words. With .add their sum plus @c. */
 static uint32_t differences(const struct pe_insn *in, uint32_t a, uint32_t b, uint32_t c)
 {
     unsigned width = in->op == PE_vabsdiff4 ? 8 : 16;
@@ -639,7 +639,8 @@ static uint64_t sum(const struct pe_insn *in, struct pe_type type, uint64_t a, u
                     bool minus, bool reads, bool *carry)
 {
     unsigned bits = type.bits;
-    /* One carry for both: a - b is a + ~b + 1, and 1 after it says that nothing was borrowed. */
+    /* Additions and subtractions share the carry flag. a - b is a + ~b + 1, and a carry of 1 means that nothing was
+     * borrowed. */
     unsigned __int128 r = (unsigned __int128)a + (minus ? pe_cut(~b, bits) : b) +
                           (reads ? *carry : minus);
 
@@ -818,7 +819,7 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
         return true;
     }
     case PE_cvt:
-        if (pe_has(in, PE_W_pack)) { /* the third, then the first, the second lowest */
+        if (pe_has(in, PE_W_pack)) { /* the third operand first, then the first one, with the second one lowest */
             out->value = pe_cut(source[2] << 2 * type.bits |
                                     convert(in, type, in->type[1], source[0]) << type.bits |
                                     convert(in, type, in->type[1], source[1]), 32);

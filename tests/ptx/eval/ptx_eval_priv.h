@@ -5,7 +5,7 @@
 
 #include "tests/ptx/eval/ptx_eval.h"
 
-/* Opcodes and modifiers, by name; the suffix _X marks a name that C reserves. */
+/* Opcodes and modifiers by name. The suffix _X marks a name that C reserves. */
 #define PE_OPS(E)                                                                              \
     E(abs) E(activemask) E(add) E(addc) E(and) E(applypriority) E(atom) E(bar) E(barrier)      \
     E(bfe) E(bfi) E(bfind) E(bmsk) E(bra) E(brev) E(brkpt) E(brx) E(call) E(clz) E(cnot) E(copysign) E(cos) \
@@ -40,7 +40,7 @@ enum pe_word {
 #undef E
     PE_WORD_COUNT
 };
-/* kind: u s b f, g for bf16, p for predicates; packed: two of @bits each */
+/* kind: u s b f, g for bf16, p for predicates. packed: two values of @bits each */
 struct pe_type {
     char kind;
     uint8_t bits;
@@ -53,7 +53,8 @@ enum pe_operand_kind {
 };
 struct pe_operand {
     enum pe_operand_kind kind;
-    int index; /* register, special, symbol, function, label; of an address: its register */
+    /* operand kinds: register, special register, symbol, function, label; an address has the kind of its register */
+    int index;
     int symbol; /* of an address, -1: none */
     bool negated;
     uint64_t imm; /* an integer, or the bits of a double */
@@ -77,11 +78,11 @@ static inline bool pe_has(const struct pe_insn *in, enum pe_word word)
 struct pe_symbol {
     char name[80];
     enum pe_space space;
-    bool open, formal;      /* extern array without a size; parameter of its function's head */
+    bool open, formal;      /* an extern array without a size; a parameter in the head of its function */
     uint32_t bytes, align, offset;
     struct pe_type type;
     uint8_t *init;
-    int reg;                /* a .reg formal: the register, else -1 */
+    int reg;                /* for a formal parameter in .reg: the register, else -1 */
 };
 struct pe_reg {
     char name[40];
@@ -106,7 +107,7 @@ struct pe_module {
     int symbol_count;
     struct pe_function *functions;
     int function_count;
-    uint32_t shared_bytes, static_bytes; /* of shared; of global and constant variables */
+    uint32_t shared_bytes, static_bytes; /* size of shared memory, and of global and constant variables */
 };
 
 enum pe_special {
@@ -120,11 +121,11 @@ enum pe_special {
 struct pe_result {
     uint64_t value, second; /* second: the q of setp */
 };
-/** Compute it; @source holds the operands after the destination, cut to their types. False:
- *  this is no such instruction. @carry is the condition code. */
+/** Compute the result. @source holds the operands after the destination, truncated to their types. Return false if
+ *  the instruction is not of this group. @carry is the condition code. */
 bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
                 struct pe_result *out);
-/** An atomic operation: what memory holds afterwards. */
+/** Return the value of memory after an atomic operation. */
 uint64_t pe_atomic(const struct pe_insn *in, struct pe_type type, uint64_t old, uint64_t b,
                    uint64_t c);
 /** The bits of a literal, converted to @type. */

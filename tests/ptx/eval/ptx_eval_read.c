@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of the direct PTX evaluator: text to functions of instructions. */
+/* The reader of the direct PTX evaluator: it converts text to functions of instructions. */
 #include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,7 +95,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
 }
 
-/** A word of letters, or one after a dot with @dot; empty: none. */
+/** Read a word of letters, with @dot a word after a dot. The result is empty if there is none. */
 static void word(struct reader *r, char *out, size_t size)
 {
     size_t n = 0;
@@ -171,7 +171,7 @@ static bool number(struct reader *r, struct pe_operand *o)
             float f;
 
             memcpy(&f, &w, sizeof f);
-            /* the exact bits matter, also of a NaN: marked by index 1 */
+            /* the exact bits matter, also those of a NaN; index 1 marks such a literal */
             o->index = 1;
             o->imm = minus ? w ^ 0x80000000u : w;
         } else {
@@ -249,7 +249,7 @@ static const struct name *find_name(struct reader *r, const char *text)
             char *end;
             long k = strtol(text + size, &end, 10);
 
-            if (*end == '\0' && k < n->index) { /* made when it is first met */
+            if (*end == '\0' && k < n->index) { /* the name is created at its first use */
                 struct pe_type type = n->type;
                 int depth = r->depth, reg;
                 struct name *synthetic;
@@ -297,7 +297,7 @@ static void initialise(struct reader *r, struct pe_symbol *s)
         expect(r, '}');
 }
 
-/** Variables of one declaration; the first one's index. */
+/** Read the variables of one declaration. Return the index of the first one. */
 static int variables(struct reader *r, enum pe_space space, bool formal)
 {
     struct pe_type type = { 0 };
@@ -453,7 +453,7 @@ static void named(struct reader *r, struct pe_operand *o)
             return;
         }
     }
-    /* a label: a number for its name, tied to a place at the end of the body */
+    /* a label is a number for its name. The position is set at the end of the body */
     struct pe_function *fn = r->function;
 
     o->kind = PE_O_LABEL;
@@ -562,7 +562,7 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
     fn->insns[fn->insn_count++] = in;
 }
 
-/* A table of branches is an instruction that does nothing; its label is the table's. */
+/* A branch table is an instruction without effect. Its label is the name of the table. */
 static void targets(struct reader *r)
 {
     struct pe_function *fn = r->function;
@@ -586,7 +586,7 @@ static void leave(struct reader *r)
     r->depth--;
     while (r->name_count > 0 && r->names[r->name_count - 1].depth > r->depth)
         r->name_count--;
-    /* registers of ranges may follow names of deeper blocks: remove the deeper ones */
+    /* names of inner blocks may precede the registers of ranges: remove the inner names */
     int kept = 0;
 
     for (int i = 0; i < r->name_count; i++) {

@@ -147,7 +147,7 @@ static const char *const straight[] = {
     "cvt.<u8|s8|u16|s16|u32|s32>.<u8|s8|u16|s16> $R,$y",
     "cvt.<u8|s8|u16|s16|u32|s32>.<u8|s8|u16|s16|u32|s32> $R,$v",
     "cvt.<u8|s8|u16|s16|u32|s32>.<u32|s32|u64|s64> $R,$w",
-    /* where there is something to saturate */
+    /* modifiers for instructions that can saturate */
     "cvt.sat.<u8|u16>.<s8|s16> $H,$y", "cvt.sat.<u8|s8>.<u16|s16> $H,$y",
     "cvt.sat.s8.u8 $H,$y", "cvt.sat.s16.u16 $H,$y",
     "cvt.sat.<u8|s8|u16|s16>.<u32|s32> $H,$v", "cvt.sat.<u8|s8>.<u16|s16> $H,$v",
@@ -243,7 +243,7 @@ static const char *const straight[] = {
     "<rcp|sqrt|rsqrt>.approx<|.ftz>.f32 $F,$z",
     "rsqrt.approx.f64 $G,$e",
     "<ex2|lg2|sin|cos>.approx<|.ftz>.f32 $F,$z",
-    /* where their values are neither 0, 1 nor infinite */
+    /* operands for which results are neither 0, 1 nor infinite */
     "cvt.rn.f32.s16 %f1,$y;\nmul.f32 %f1,%f1,<0.0625|0.00390625|0.000030517578125>;\n<ex2|sin|cos|tanh|lg2>.approx.f32 $F,%f1",
     "tanh.approx.f32 $F,$z",
     "<ex2|tanh>.approx.f16 $H,$y", "<ex2|tanh>.approx.f16x2 $R,$v",
@@ -299,7 +299,7 @@ static const char *const straight[] = {
     "ld.param.v2.u32 $3,[pc]", "ld.param.u32 $R,[pe+<0|4|8>]",
     "ld.const.<u32|s32> $R,[ctab+<0|4|8|12>]", "ld.global.<u16|s16> <$H|$R>,[gtab+<0|2|14>]",
     "and.b32 %t0,$v,12;\ncvt.u64.u32 %u0,%t0;\nmov.u64 %u1,ctab;\nadd.u64 %u0,%u0,%u1;\nld.const.u32 $R,[%u0]",
-    /* atomics on memory of the thread's own */
+    /* atomics on memory that belongs to the thread */
     "atom$T.add.<u32|s32> $R,[$B+$o],$r",
     "atom$T.add.u64 $D,[$B+$o],$d",
     "atom$T.add.f32 $F,[$B+$o],$f",
@@ -319,7 +319,7 @@ static const char *const straight[] = {
     "atom$T.cas.b16 $H,[$B+$o],$y,$y",
     "red$T.<add.u32|max.s32|xor.b32|inc.u32> [$B+$o],$r",
     "red$T.<add.f32> [$B+$o],$f",
-    /* on cells of all threads: they are not read here */
+    /* atomics on words that all threads access; this kernel does not read these words */
     "red.global.add.u32 [%sum],$r", "red.global.min.s32 [%sum+8],$r",
     "red.global.max.u32 [%sum+16],$r", "red.global.and.b32 [%sum+24],$r",
     "red.global.or.b32 [%sum+32],$r", "red.global.xor.b32 [%sum+40],$r",
@@ -348,7 +348,7 @@ static const char *const straight[] = {
     "mov.u32 $R,<%tid.x|%ntid.x|%ctaid.x|%nctaid.x|%tid.y|%nctaid.z>",
     "mov.b32 $F,$x;\ncvt.rn.f32.s32 $F,$v", "cvt.rn.f64.s32 $G,$v;\nmul.f64 $G,$e,0d3FB999999999999A",
 };
-/* on values that are the same in all threads while nothing divergent writes them */
+/* operations on values that are equal in all threads, unless divergent code has written them */
 static const char *const scalar[] = { /* what the scalar unit has */
     "<add|sub|mul.lo>.u32 $U,$u,$u", "<add|sub|mul.lo|min|max|mul.hi>.<u32|s32> $U,$u,$u",
     "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32> $U,$u,$n", "mul.wide.<u32|s32> $E,$u,$u",
@@ -413,7 +413,7 @@ static const char *const warps[] = {
     "and.b32 %t1,$v,3;\nmatch.any.sync.b32 %t0,%t1,-1;\nbrev.b32 %t2,%t0;\nclz.b32 %t2,%t2;\n<redux.sync.max.u32 $R,$v,%t0|vote.sync.any.pred $P,$q,%t0|match.all.sync.b32 $R,$v,%t0|elect.sync $R\001$P,%t0|shfl.sync.idx.b32 $R,$v,%t2,31,%t0>",
     "bar.warp.sync -1;\nactivemask.b32 $R",
     "elect.sync <$R|_>\001$P,0xffffffff",
-    /* mask of the active lanes: all lanes after reconvergence */
+    /* the mask of the active lanes, which has all lanes after reconvergence */
     "bar.warp.sync -1;\nvote.<all|any|uni>.pred $P,$q", "bar.warp.sync -1;\nvote.ballot.b32 $R,$q",
     "bar.warp.sync -1;\nshfl.<up|down|bfly|idx>.b32 $R,$v,<$n|$v>,<0x1f|0x1c1f|$v>",
     "bar.warp.sync -1;\nshfl.<up|down>.b32 %r3\001%p2,$v,$n,0",
@@ -508,7 +508,7 @@ static void put_number(struct pm_kernel *k, struct text *t, char kind)
     }
 }
 
-/** @n different registers of a pool, as {a,b}. */
+/** Return @n different registers of a pool, as {a,b}. */
 static void put_group(struct pm_kernel *k, struct text *t, const char *prefix, unsigned pool,
                       unsigned n)
 {
@@ -519,7 +519,7 @@ static void put_group(struct pm_kernel *k, struct text *t, const char *prefix, u
     put(t, "}");
 }
 
-/* One of the last ones, mostly: chains of values. */
+/* Return a register, mostly one written recently, so that values form chains. */
 static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
 {
     unsigned near = s->count < 6 || pick(k, 3) == 0 ? s->count : 6;
@@ -527,7 +527,7 @@ static unsigned read_shared(struct pm_kernel *k, const struct pm_shared *s)
     return s->visible[s->count - 1 - pick(k, near)];
 }
 
-/* A new register, seen from the next statement on; sometimes an old one. */
+/* Return a new register, which is readable from the next statement on. Sometimes return an old one. */
 static unsigned write_shared(struct pm_kernel *k, struct pm_shared *s, char kind)
 {
     if (s->synthetic == PM_SHARED || k->kind != 0 || pick(k, k->scalar ? 50 : 8) == 0)
@@ -686,8 +686,8 @@ static void condition(struct pm_kernel *k, struct text *t)
     put(t, ";\n");
 }
 
-/* An arm of some threads in a loop, with a register that lives from round to round and is read in the arm
- * alone. */
+/* Generate a side of a branch that some threads of a loop take. Its register is live from one iteration to the next
+ * and is read only in this side. */
 static void kept(struct pm_kernel *k, unsigned counter)
 {
     static const char *const changed[] = { "add.u32 %%k%u,%%k%u,%u", "mul.lo.u32 %%k%u,%%k%u,%u",
@@ -740,7 +740,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
                 put(&t, "and.b32 %%c%u,%%s%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, read_shared(k, &k->s), c, c);
             else
                 put(&t, "and.b32 %%c%u,%%r%u,3;\nadd.u32 %%c%u,%%c%u,1;\n", c, pick(k, WORDS), c, c);
-            bool entered = !k->scalar && pick(k, 4) == 0; /* in its middle, by some threads */
+            bool entered = !k->scalar && pick(k, 4) == 0; /* a barrier in the middle of the side, for some threads */
             bool keeps = !k->scalar && pick(k, 2) == 0;
 
             if (keeps)
@@ -763,7 +763,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             put(&t, "sub.u32 %%c%u,%%c%u,1;\nsetp.ne.u32 %%%c%u,%%c%u,0;\n@%%%c%u bra L%u;\n", c, c,
                 kind, p, c, kind, p, l);
             close = add(k, &t);
-        } else if (depth != 0 && x < 14) { /* a ladder of comparisons, as of a switch */
+        } else if (depth != 0 && x < 14) { /* a chain of comparisons, as compilers emit for a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
             bool table = pick(k, 3) == 0; /* or a table of branches */
@@ -772,7 +772,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             unsigned q = fresh ? k->q.synthetic : 0;
             char on[8] = "t2", kind = fresh ? 'q' : 'p';
 
-            if (fresh) { /* a branch of all threads: nothing of it may be divergent */
+            if (fresh) { /* a branch that all threads take, so that its body is not divergent */
                 snprintf(on, sizeof on, "s%u", k->s.synthetic++);
                 k->q.synthetic += 3;
                 put(&t, "and.b32 %%%s,%%s%u,3;\n", on, read_shared(k, &k->s));
@@ -905,7 +905,7 @@ char *pm_head(uint64_t seed, bool with_calls)
             put(&t, "cvt.rn.f64.s32 %%g%u,%%r%u;\n", i, i);
         for (unsigned i = 0; i < PREDICATES; i++)
             put(&t, "setp.lt.s32 %%p%u,%%r%u,%u;\n", i, i, i);
-        for (unsigned i = 0; i < 12; i++) { /* of those that touch registers only */
+        for (unsigned i = 0; i < 12; i++) { /* instructions that access only registers */
             const char *p = straight[pick(&k, 60)];
 
             put_template(&k, &t, p, p + strlen(p));
