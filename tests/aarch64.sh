@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds for AArch64, runs all tests there under qemu's user mode, and compares hash_mem of each sample kernel
-# with that of the program for this machine.
+# Builds for AArch64, runs all tests there under qemu's user mode, and compares hash_mem of each sample kernel with
+# that of the program for the host.
 #
 #   srcdir=DIR LANEWISE=PROGRAM tests/aarch64.sh [BUILD-FOLDER [TEST...]]
 #
-# LANEWISE is the program built for this machine (./lanewise); the folder (build-aarch64) is made
-# and kept. With TESTs only these run. Exit status 77: a tool or library is missing, named.
-# Debian: dpkg --add-architecture arm64; then gcc-aarch64-linux-gnu, qemu-user and, each with
-# :arm64, libyaml-dev, libreadline-dev, libelf-dev, libcapstone-dev, libcmocka-dev.
+# LANEWISE is the program built for the host (./lanewise). The build folder (default: build-aarch64) is created and
+# not removed. With TESTs the script runs only these. Exit status 77 means that a tool or library is missing; a
+# message names it.
+# Debian: dpkg --add-architecture arm64; then gcc-aarch64-linux-gnu, qemu-user and, each with :arm64, libyaml-dev,
+# libreadline-dev, libelf-dev, libcapstone-dev, libcmocka-dev.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 native=${LANEWISE:-$(pwd)/lanewise}
@@ -31,7 +32,7 @@ here=$(pwd)
 make -s -j"$(nproc)" >build.log 2>&1 && make -s -j"$(nproc)" check TESTS= >>build.log 2>&1 ||
     { grep -E 'error|undefined|warning' build.log | head -n 20; echo "aarch64: the build failed"; exit 1; }
 
-# Programs of the other processor run by qemu, scripts by themselves, and what these start, too.
+# qemu runs the programs for AArch64, also those that scripts start. The scripts themselves run on the host.
 printf '#!/bin/sh\ncase $1 in *.sh) exec "$@" ;; esac\nexec qemu-aarch64 "$@"\n' >run-test
 for program in lanewise tests/clients/gdb_server; do
     printf '#!/bin/sh\nexec qemu-aarch64 "%s/%s" "$@"\n' "$here" $program >"run-${program##*/}"

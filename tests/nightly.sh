@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that are too long for every run: exhaustive tests, full random campaigns, AArch64 under qemu and the
+# Tests that take too long for every run: exhaustive tests, full random campaigns, AArch64 under qemu, and the
 # fuzzers. Run it by `make nightly` in a build folder.
 #
-#   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds a fuzzer (600)
-#   LW_NIGHTLY_SWEEP     0: leave out the tests of all 2^32 inputs
+#   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds for each fuzzer (600)
+#   LW_NIGHTLY_SWEEP     0: omit the tests of all 2^32 inputs
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-1000000}
@@ -62,7 +62,7 @@ step timing-micro env LW_TIMING=all "$src/tests/timing/test_tim_micro.sh"
 [ ! -x tests/ptx/prop_ptx ] || step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
 [ ! -x tests/ptx/prop_ptx_affine ] || step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
 [ ! -x tests/ptx/eval/prop_ptx_eval ] || step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
-# The other processor: built, tested and compared under qemu.
+# AArch64: build, test and compare under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in
 0) passed=$((passed + 1)); echo "ok: $(tail -n 1 nightly-aarch64.log)" ;;

@@ -11,7 +11,7 @@ import sys
 import xml.etree.ElementTree as tree
 
 TEXT = {"type": str}
-# object: its properties, those that it must have, and sets of which it must have one
+# object: its properties, its required properties, and sets of properties of which one is required
 FORMS = {
     "sarifLog": ({"$schema": {"type": str, "uri": True}, "version": {"type": str, "one_of": ["2.1.0"]},
                   "runs": {"type": list, "of": "run"}}, ["version", "runs"], []),
@@ -47,7 +47,8 @@ FORMS = {
     "region": ({"startLine": {"type": int, "least": 1}}, [], []),
     "suppression": ({"kind": {"type": str, "one_of": ["inSource", "external"]}}, ["kind"], []),
 }
-# RFC 3986, 4.1: a scheme or no colon in the first segment; what is not a character of it is escaped
+# RFC 3986, 4.1: a reference has a scheme, or no colon in its first segment. Other characters than those of a URI are
+# escaped.
 URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=@/?-]|%[0-9A-F]{2}|(?<=/):)*"
                  r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?\Z")
 

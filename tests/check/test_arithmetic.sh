@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kinds of class arithmetic: each line marked BAD has the finding that the mark names, in the lanes that it names.
-# No other line has a finding.
+# Kinds of class arithmetic. Each line marked BAD has the finding that the mark names, in the lanes that it names. No
+# other line has a finding.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >a.s <<'END'
@@ -78,7 +78,7 @@ buffers: {g: {type: u32, count: 32}}
 steps:
   - launch: {entry: a, grid: 1, block: 32, args: [g, 3.0e38, 1.0e308]}
 END
-# 0 / 0 is one place, x / 0 another; log2(0) is one more
+# 0 / 0 is one finding, x / 0 another, and log2(0) a third
 sed -n 's/.*# BAD \(.*\)/\1/p' a.s >kinds
 grep -n '# BAD' a.s | sed 's/:.*BAD / /' | while read -r line kind lanes; do
     echo "a.s:$line: $kind $lanes"
@@ -95,7 +95,7 @@ done
 "$lanewise" run -q --check=arithmetic,-nan-made,-infinity-made a.yaml 2>err
 grep -q "made:" err && fail "what was left out is told"
 
-# CUDA: a division that clang leaves to the machine, and its guarded counterpart.
+# CUDA: a division that clang leaves to the machine, and the same division under a guard.
 cat >d.cu <<'END'
 extern "C" __global__ void bad(int *g, int n)
 {
@@ -120,7 +120,7 @@ END
         case $entry in
         bad) [ $got = 1 ] && grep -q "d.cu:3: division-by-zero: .*kernel bad, .*lanes 0x20," err ||
             fail "$entry $options: exit status $got: $(cat err)" ;;
-        # with -O3 the division may be done for all and one result chosen
+        # with -O3 the compiler may divide in all lanes and then select one result
         good) [ "$options" = -O3 ] || [ $got = 0 ] || fail "$entry $options: $(cat err)" ;;
         esac
     done

@@ -5,7 +5,8 @@
 # so is code next to a call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# usage: run NAME OPTIONS TYPE [OPTION...]: NAME.$suffix with u (any numbers), p (above zero), s (-1 to 1), e (exponents)
+# usage: run NAME OPTIONS TYPE [OPTION...]. Runs NAME.$suffix with the buffers u (any numbers), p (above zero), s (-1
+# to 1), e (exponents)
 run()
 {
     name=$1
@@ -26,7 +27,7 @@ END
 uninitialised=
 suffix=cl
 
-# usage: functions TYPE: each work-item has a number of each buffer
+# usage: functions TYPE. Each work-item reads a number from each buffer
 functions()
 {
     cat <<END
@@ -58,7 +59,7 @@ END
 functions float >float.cl
 functions double >double.cl
 
-# Numbers far beyond each type where it saturates, small ones where it does not.
+# Large numbers beyond the range of each type if the conversion saturates, else small numbers.
 cat >conversions.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 kernel void k(global double *o, global const double *u_, global const double *p, global const double *s, global const double *e)
@@ -85,7 +86,7 @@ for options in "-O0, -g" -O1 -O3; do
     run conversions "$options" f64 || fail "conversions, $options: exit status $?: $(head -n 3 err)"
 done
 
-# usage: compare FILE OPTIONS [OPTION...]: lines that are marked BAD have the finding that they name, no others have any
+# usage: compare FILE OPTIONS [OPTION...]. Lines marked BAD must have the finding that they name, and other lines none
 compare()
 {
     file=$1 options=$2
@@ -97,7 +98,7 @@ compare()
     diff wanted got >difference || fail "$file, $options $*: wanted and found differ: $(cat difference)"
 }
 
-# Operations of the kernel itself: next to calls, in arguments, on results of calls, and in a macro.
+# Operations of the kernel itself: next to calls, in arguments of calls, on results of calls, and in a macro.
 cat >own.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 #define OVER(a, b) ((a) / (b))

@@ -4,7 +4,7 @@
 # files, suppressions, limits. The kernels are in assembly, so no compiler is needed.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# Line numbers are those of the expectations below.
+# The expectations below contain line numbers of this text.
 cat >k.s <<'END'
 .kernel add
 .param ptr.global x
@@ -41,7 +41,7 @@ top:
     bra top
 .end
 END
-# launch FILE ENTRY ARGS: one block of 8 threads; x has 5 elements
+# usage: launch FILE ENTRY ARGS. Launches one block of 8 threads; x has 5 elements
 launch() {
     cat >"$1.yaml" <<END
 machine: {hang_window: 20000}
@@ -70,7 +70,7 @@ for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 
     # the others did their access
     [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
 done
-# for generic addresses, too, there is the buffer's name
+# the message names the buffer for generic addresses, too
 sed 's/\.global\./.generic./' k.s >generic.s
 sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
 expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
@@ -92,7 +92,7 @@ expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-limit soon
 
-# ---- PTX that says no lines has its own
+# ---- PTX without lines has the lines of the PTX text itself
 
 cat >bare.ptx <<'END'
 .version 7.0
@@ -113,7 +113,7 @@ cat >bare.ptx <<'END'
     ret;
 }
 END
-# of a file that is not declared; one instruction has a line
+# the line refers to a file that is not declared; one instruction has a line
 sed 's/^    div/    .loc 3 70 1\n    div/' bare.ptx >lost.ptx
 sed 's/^    div/    .loc 1 70 1\n    div/; s/^    mul/    .loc 3 71 1\n    mul/' bare.ptx >some.ptx
 echo '.file 1 "known.cu"' >>some.ptx
@@ -135,7 +135,7 @@ expect 1 '^lost.ptx:16: out-of-bounds: ' run lost.yaml --check=all
 expect 1 '^known.cu:70: division-by-zero: ' run some.yaml --check=all
 expect 1 '^some.ptx:17: out-of-bounds: ' run some.yaml --check=all
 
-# ---- a function without lines is reported at its caller's, deeper ones too
+# ---- an access in a function without lines is reported at the caller, also through several calls
 
 cat >calls.ptx <<'END'
 .version 7.0
@@ -204,7 +204,7 @@ done
 echo '- {line: 30}' >known.yaml
 expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-generated --check-suppress known.yaml
 
-# ---- a run that broke off reports no leaks: its threads could free nothing more
+# ---- a run that ended early reports no leaks, because its threads could not free any more memory
 
 cat >broke.s <<'END'
 .kernel k
@@ -219,7 +219,7 @@ sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
 expect 3 'trap' run broke.yaml --check=heap-leak
 grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
 
-# ---- a run hangs once, however many lanes wait
+# ---- a hang is reported once, however many lanes wait
 
 printf '.kernel k\n.param ptr.global g\nagain:\n    v_mov_b64 v0:1, c[g]\n    ld.global.b32 v2, [v0:1]\n    v_setp_u32.eq p0, v2, 0\n    @p0 bra again\n    exit\n.end\n' >wait.s
 printf 'machine: {hang_window: 5000}\nprogram: {source: wait.s}\nbuffers: {p: {type: u32, count: 4}}\nsteps: [launch: {entry: k, grid: 1, block: 256, args: [p]}]\n' >wait.yaml
@@ -251,7 +251,7 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
-# a line says so of each that is used, but not with -q, and not where both names match
+# a message names each former name that is used, but not with -q, and not if both names are given
 ends='now; the former name ends with the next version$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
@@ -322,7 +322,7 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
-# a check of output that no step reads is reported, and steps that read it
+# a check of output without a step that reads the output is a message; so is a step that reads it without the check
 none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, and this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
@@ -351,7 +351,7 @@ echo '- {kernel: "a*", allocation: x}' >known.yaml
 expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
-# the last part of a path; a C++ kernel by its symbol and by its name
+# the last part of a path, and a C++ kernel by its symbol and by its name
 mkdir -p deep
 sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
 sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
@@ -359,7 +359,7 @@ for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scop
     echo "- {$row}" >known.yaml
     expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
 done
-# its name is the source name in all outputs
+# all outputs have the name of the source
 expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
 grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
 grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
@@ -390,7 +390,7 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
-# a log of a run that a fault ended, and of one that continued
+# the log of a run that ended at a fault, and of a run that continued
 expect 3 '' run wild.yaml --log faulted.log
 expect 2 'faulted.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
@@ -427,7 +427,7 @@ for command in run 'debug --batch'; do
     refuse 'it is the launch file, which would be lost' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
 cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
-# a suffix that is nearly one of a form's is a slip, any other is of a text
+# a suffix similar to that of a format is an error; any other suffix means text
 for near in 'x.sarrif .sarif' 'X.SARRIF .sarif' 'lists/x.jsn .json' 'x.yam .yaml' 'x.txtt .txt'; do
     refuse "run: --check-file ${near% *}: no form has this suffix; did you mean ${near#* }? (.txt is text)\$" run wild.yaml --check --check-file "${near% *}"
 done
@@ -441,13 +441,13 @@ done
 echo 'kind: misaligned' >known.yaml
 refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
 [ -s lists/base.yml ] || fail "a list that is refused takes a report away"
-# files by the names of reports, from a folder that can be given
+# paths of files in reports are relative to a folder that the user may set
 echo '- {file: deep/cxx.s}' >known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base .
 expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base deep
 expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base ''
-# unused suppressions are reported, and no more than that
+# unused suppressions are reported; used ones are not
 cat >known.yaml <<'END'
 - {kind: out-of-bounds}
 - {kind: race} # it is not enabled
@@ -495,7 +495,7 @@ expect 2 'did you mean "races"' explain racess
 "$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
 expect 0 '' run good.yaml --check --threads 4
 
-# Sources have names of any letters; compilers write them into PTX in their own way.
+# File names may have letters of any script. Compilers write them into PTX in different ways.
 name='größe "k" \x.cl'
 printf 'kernel void k(global int *a) {\n    a[get_global_id(0)] = 3;\n}\n' >"$name"
 cat >any.yaml <<END
@@ -509,7 +509,7 @@ grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lco
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
     fail "no source of that name"
 
-# a wrong load reads 0, so that a loop with this bound ends
+# a faulting load reads 0, so that a loop with this bound ends
 cat >bound.cl <<'END'
 kernel void k(global uint *out, global const uint *bound)
 {
@@ -533,7 +533,7 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison: no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
-# a compiler's name is never without the one that people write
+# a report never has the compiler's name without the name in the source
 cat >names.cu <<'END'
 namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
 __global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }

@@ -14,8 +14,8 @@ steps:
   - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
 
-# expect NAME KINDS: the finding of each line marked so, and no other, on all machines; optimised code may have it a line
-# nearby
+# usage: expect NAME KINDS. On all machines each marked line, and no other, must have its finding. In optimised code
+# the finding may be at a nearby line
 expect() {
     for options in "-X -O0 -X -g" "-X -O2 -X -g"; do
         case $1 in
@@ -185,7 +185,7 @@ for warp in 32 64; do
         fail "a barrier that a register names, $warp lanes: $(cat err)"
 done
 
-# A page of memory that two launches use: each launch is checked by its own accesses.
+# Two launches use one page of memory. The accesses of each launch are checked by themselves.
 cat >flight.cu <<'END'
 extern "C" __global__ void other(int *a)
 {
@@ -257,7 +257,7 @@ END
 grep -q "texel.cu:10: uninitialised-branch: .* 'c' .*; 64 times" err && [ "$(grep -c uninitialised err)" = 1 ] ||
     fail "a texel's components: $(cat err)"
 
-# A full stack is a finding that ends the run: where a function returns to cannot be left out.
+# A stack overflow is a finding that ends the run, because the return address of the function would be lost.
 cat >deep.cu <<'END'
 __device__ __noinline__ int r(int n, volatile int *p)
 {
@@ -286,7 +286,7 @@ for options in -O0 -O2; do
     done
 done
 
-# Both accesses have names: the memory, and the callers, also through other functions.
+# Both accesses of a race are named: the memory, and the callers, also through other functions.
 cat >names.cu <<'END'
 __shared__ float tile[4][32];
 __device__ __noinline__ void put(float *to, float v) { *to = v; }
@@ -314,7 +314,7 @@ grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* 
 grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# If two readers are recorded, the reported reader is the one that the message describes.
+# If the checker recorded two readers, the reported reader is the one that the message describes.
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {
@@ -336,7 +336,7 @@ for more in "" "--timing=volta" "--policy most_lanes"; do
     read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
 done
 
-# An unrolled loop is one place; a line that reads one buffer and writes another two.
+# All copies of an unrolled loop are one location. A line that reads one buffer and writes another has two.
 cat >unrolled.cl <<'END'
 kernel void k(global int *a, global int *u)
 {

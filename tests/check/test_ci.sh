@@ -54,7 +54,7 @@ LANEWISE=./slow LIMIT=0.2 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.ya
 [ $? = 124 ] || fail "no time, and another status"
 ci 1 tests/good.yaml tests/wild.yaml
 
-# one file of all, by the page's own commands
+# merge the reports of all launch files by the commands of the page
 sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/howto/ci.md" >commands
 [ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/howto/ci.md are not found"
 for tool in sed:1 jq:2 lcov:3 genhtml:4; do
@@ -76,7 +76,7 @@ if os.path.exists("all.info"):
 END
 fi
 
-# suppressed findings do not fail; new ones do, and only these are in the list
+# suppressed findings do not fail the job. New findings do, and only these are in the list
 mkdir known
 cp reports/*.yaml known
 sed -i '/- check/d' tests/wild.yaml

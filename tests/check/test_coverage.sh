@@ -4,7 +4,7 @@
 # machine where they must be. lcov reads the tracefile if it is installed.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# 2 blocks of 48 threads. Line numbers are those of the expectations below.
+# Two blocks of 48 threads. The expectations below contain line numbers of this text.
 cat >k.s <<'END'
 .kernel k
 .shared table 8192
@@ -41,7 +41,7 @@ steps:
   - launch: {entry: k, grid: 2, block: 48, args: [x]}
 END
 
-# ---- coverage: lanes, the same for every machine
+# ---- coverage: lanes that executed each line, equal on every machine
 expect 0 '^ok: ' run k.yaml --coverage k.info
 cp k.info first
 for line in DA:4,96 DA:8,96 DA:17,96 DA:18,80 DA:20,0 DA:22,16 DA:23,16 DA:26,0 BRDA:17,0,0,16 BRDA:17,0,1,80 \
@@ -61,7 +61,7 @@ if command -v genhtml >/dev/null; then
     find pages -name 'k.s.gcov.html' | grep -q . || fail "genhtml made no page of k.s"
 fi
 
-# ---- profile, 32 lanes: 2 blocks of 2 warps, the second one half full
+# ---- profile with 32 lanes: 2 blocks of 2 warps, of which the second is half full
 expect 0 '^ok: ' run k.yaml --profile p.txt --stats s.json
 row() { # LINE COLUMNS
     tr -s ' ' <p.txt | grep -q "^ $2 | $1 " || { tr -s ' ' <p.txt | grep "| $1 " >out; fail "line $1 is not '$2'"; }
@@ -105,7 +105,7 @@ expect 2 'coverage and --resume: a kernel is looked at from its start' run k.yam
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
-# ---- functions of C++ have their plain names; those that share one have the symbol, too
+# ---- C++ functions have their plain names. Functions that share a plain name also have the symbol
 cat >over.cu <<'END'
 __global__ void scale(float *a, float n) { a[threadIdx.x] *= n; }
 __global__ void scale(int *a, int n) { a[threadIdx.x] *= n; }

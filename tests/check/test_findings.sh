@@ -33,7 +33,7 @@ steps:
 E2
 kinds=memory,races,uninitialised
 
-# shell WHAT WANTED-STATUS OPTION... -- COMMAND...
+# usage: shell WHAT WANTED-STATUS OPTION... -- COMMAND...
 shell() {
     what=$1
     wanted=$2
@@ -71,15 +71,16 @@ grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cm
 shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
 same
-# In both directions findings stop again, in order, at their lines; a nearer stoppoint stops first.
+# In both directions the run stops at findings again, in order and at their lines. A stoppoint before a finding stops
+# first.
 shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: other stops"
 same
-# Steps that are repeated reach them as well.
+# Repeated steps stop at the findings as well.
 shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
 [ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that is known"
 same
-# Nothing stops for kinds that stop no more.
+# The run does not stop for kinds that are no longer selected.
 shell quiet 1 --check=$kinds -- c c 'check off' rc c
 [ "$(grep -c '^finding' out)" = 2 ] && grep -q '^history begins here' out || fail "quiet: it stops"
 same
@@ -123,7 +124,7 @@ for timing in '--timing' '--replay k.log'; do
     tail -n 5 err | cmp -s - timed || fail "$timing: the list is not that of a run"
 done
 
-# gdb: a signal and a sentence, the table, and the same list
+# gdb: the run stops with a signal and a message. The table and the list have the same findings.
 command -v gdb >/dev/null || fail "gdb is not installed"
 HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex 'info os findings' -ex c \
     -ex reverse-stepi -ex stepi -ex 'handle SIGUSR1 nostop noprint' -ex 'monitor check off' -ex c >out 2>err </dev/null
@@ -142,7 +143,7 @@ HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex
 [ $? = 1 ] || fail "gdb run: exit status"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
 tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
-# A finding that was collected without a stop has no instruction count; it must not have that of the next stop.
+# A finding that was collected without a stop has no instruction count. It must not get that of the next stop.
 cat >quiet.cl <<'E2'
 kernel void k(global int *o, global int *a, int n)
 {
@@ -194,7 +195,7 @@ looked() { # KERNEL COMMANDS: the races that a session with these commands finds
     printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
         --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
 }
-# a finding that another warp's instruction completed, as of a barrier, is found going back
+# a finding that another warp's instruction completed (a barrier) is also found by a reverse search
 cat >part.cu <<'E2'
 extern "C" __global__ void part(int *out, int k)
 {

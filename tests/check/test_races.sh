@@ -6,7 +6,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 
-# launches SOURCE OPTIONS FILE: a launch of each kernel, on separate memory
+# usage: launches SOURCE OPTIONS FILE. Writes a launch of each kernel, on separate memory
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*[a-z]*)$/\1/p' "$1")
     {
@@ -23,7 +23,7 @@ mark() {
     grep -n "/\* $2 \*/" "$1" | cut -d: -f1
 }
 
-# verify SOURCE OPTIONS ARGUMENT...: in another order of warps lanes may be others, LANES=any
+# usage: verify SOURCE OPTIONS ARGUMENT... . LANES=any: with another order of warps the lanes may differ
 verify() {
     source=$1
     options=$2
@@ -47,7 +47,7 @@ verify() {
         [ "${LANES:-}" != any ] || lanes_a='[0-9a-fx]*' lanes_b='[0-9a-fx]*'
         line_a=$(mark "$source" "$a")
         line_b=$(mark "$source" "$b")
-        # either may have been the later one
+        # either access may be the later one
         grep "$base:$line_a: $kind: .*kernel ${name}, .*lanes $lanes_a,.*at [^;]*$base:$line_b; kernel ${name}, .*lanes $lanes_b," err >/dev/null ||
             grep "$base:$line_b: $kind: .*kernel ${name}, .*lanes $lanes_b,.*at [^;]*$base:$line_a; kernel ${name}, .*lanes $lanes_a," err >/dev/null || {
             fail "$source $options $*: $name: no $kind at $line_a and $line_b, lanes $lanes_a and $lanes_b:"
@@ -81,8 +81,8 @@ for options in "" "-O0, -g"; do
     "$lanewise" run --check=volatile-race --max-findings 1000 k.yaml >out 2>err
     grep -q 'volatile-race: .*volatile_local_bad' err || fail "$options: not volatile-race alone: $(cat err)"
 done
-# the flag is in the PTX, for others to leave alone, in the object and in its assembly; a number that only the run knows
-# chooses one of four barriers
+# the flag is in the PTX (other tools must ignore it), in the object and in its assembly. A number that is known only
+# at run time selects one of four barriers
 cat >flags.cl <<'END'
 kernel void flags_bad(global int *g)
 {
@@ -120,8 +120,8 @@ END
     done
 done
 
-# A launch knows what its launcher did before; the launcher knows of it after launch.sync, and a
-# launch after it in its stream does.
+# A launch is ordered after the earlier accesses of its launcher. The launcher is ordered after the launch only by
+# launch.sync, and so is a later launch in its stream.
 launcher() {
     cat <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
@@ -180,8 +180,8 @@ launcher >hurries.s <<'END'
     launch.sync
 END
 launches_end 1 hurries 'race: .*by another launch'
-# Addresses of shared memory wrap modulo 2^32 for the checker as for the machine: consecutive ones
-# of the store, descending ones of the load.
+# Addresses of shared memory wrap modulo 2^32 in the checker as in the machine: ascending ones in the store,
+# descending ones in the load.
 cat >wraps.s <<'END'
 .kernel parent
 .param ptr.global g
@@ -218,7 +218,8 @@ grep -q 'benign-race: .*by another launch: .*; both write' err || {
     head -n 4 err
 }
 
-# One line that reads and writes: the advice is an atomic, which no barrier between two accesses of it replaces.
+# One line reads and writes. The message recommends an atomic, because a barrier cannot separate two accesses of one
+# line.
 cat >bump.cl <<'END'
 kernel void bump(global int *count)
 {
@@ -235,7 +236,7 @@ grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add)
 grep -q 'bump.cl:3: warp-synchronous: .*, or use an atomic (atomicAdd, atomic_add); kernel' err || fail "bump: no atomic in a warp"
 expect 1 'bump.cl:7: race: shared store .*; add a block barrier between them; kernel' run bump.cl --entry reverse --grid 1 --block 64 --arg local[256] --arg s32[64] --check=races
 
-# Launches of the host: those that run together are ordered in their streams only.
+# Launches of the host that run concurrently are ordered only within their streams.
 cat >h.s <<'END'
 .kernel next
 .param ptr.global g
@@ -252,7 +253,8 @@ host() {
         echo "  - launch: {entry: next, grid: 1, block: 1, args: [g]$how}"
     done
 }
-# host_finds STATUS TIMES: under both engines. Kernels that overlap in time may store equal values: then it is fewer, not none.
+# usage: host_finds STATUS TIMES. Runs under both engines. Kernels that overlap in time may store equal values; then
+# the count is lower, but not 0.
 host_finds() {
     for how in "" "--timing volta"; do
         timeout 60 "$lanewise" run --check=races $how h.yaml >out 2>err
@@ -273,13 +275,13 @@ host_finds 1 2
 host ', stream: 1' '' ', stream: 2' >h.yaml
 host_finds 0 0
 
-# What is stored to uninitialised memory is not what was there, though it be zero.
-# two KERNEL INIT: two blocks on 132 bytes
+# A store to uninitialised memory writes a new value, even if it stores zero.
+# usage: two KERNEL INIT. Launches two blocks on 132 bytes
 two() {
     printf 'program: {source: %s.s}\nbuffers: {g: {type: u32, count: 33%s}}\nsteps: [launch: {entry: %s, grid: 2, block: 8, args: [g]}]\n' \
         "$1" "$2" "$1" >two.yaml
 }
-# by_block KERNEL: p0 in the first; its own word at v6:7, zeros in v2:3
+# usage: by_block KERNEL. p0 is true in the first block; v6:7 is the address of the block's own word, v2:3 are zeros
 by_block() {
     cat <<END
 .kernel $1
@@ -305,7 +307,8 @@ expect 1 'benign-race: global store .*; 0x0 is written where it already was' run
 expect 0 '' run two.yaml --check=all,-races # a class that is left out is all its kinds
 two zero ''
 expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; 0x0 is written to uninitialised memory' run two.yaml --check=races
-# An access that is left out races with none: neither as the one side nor, where it is partly in memory, as the other.
+# A skipped access races with no other access: not as the current one, and where it is partly in memory, not as the
+# previous one.
 by_block beyond >beyond.s <<'END'
     st.global.b32 [v4:5+132], v1
     @p0 st.global.b64 [v4:5+128], v2:3
@@ -315,7 +318,7 @@ two beyond ''
 expect 1 'out-of-bounds' run two.yaml --check=memory,race
 ! grep -q 'race: ' err || fail "accesses that were left out race: $(grep 'race: ' err)"
 
-# It is not enabled by default, and its report stays the same.
+# The kind is not enabled by default. If it is enabled, the other findings stay the same.
 timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are looked for by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
 "$lanewise" run --check=races --check-file b.json hurries.yaml >/dev/null 2>&1
@@ -324,7 +327,7 @@ grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other 
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
     "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
 done
-# ---- lanes are counted: no bytes of theirs, and none twice where others next to them are left out
+# ---- findings count lanes, not bytes. A lane counts once even if neighbouring lanes are skipped
 cat >counts.cu <<'END'
 extern "C" __global__ void bytes(char *a) { if (threadIdx.x == 0) ((short *)a)[0] = 1; if (threadIdx.x == 32) ((int *)a)[0] = 7; }
 extern "C" __global__ void beyond(int *a, int k)
@@ -357,7 +360,7 @@ count beyond 8 'a, 60' memory variable-bounds=4 out-of-bounds=4
 count beyond 8 'a, 28' memory variable-bounds=4
 count again 32 'a, 3' memory,races race=22 out-of-bounds=20
 
-# ---- a schedule log: its replay has the findings of the run
+# ---- a schedule log: the replay has the same findings as the run
 cat >replay.s <<'END'
 .kernel replay
 .param ptr.global out
@@ -387,7 +390,7 @@ for list in races memory,races uninitialised all,-performance; do
     expect $status 'finding' run replay.yaml --check=$list --replay replay.log --check-file again.json
     cmp -s made.json again.json || fail "a replay under --check=$list finds something else: $(diff made.json again.json | head -n 4)"
 done
-# also where a debugger has moved lanes: back to the store, after the load of another warp
+# the same if a debugger has moved lanes back to the store, after the load of another warp
 expect 1 'every launch has ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
     -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
 expect 1 'replay.s:7: race: shared store .*: data race with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json

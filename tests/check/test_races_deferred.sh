@@ -109,7 +109,7 @@ __kernel void many(__global int *a, __global int *out, int often)
 }
 END
 
-# races KINDS: each one's sites, and how often it was
+# usage: races KINDS. Prints the sites of each kind, and its count
 races() {
     "$lanewise" run --check="$1" k.yaml 2>&1 |
         sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*previous access at [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
@@ -150,7 +150,7 @@ same arms 'a, b, 9'
 same arms 'a, b, 9' '  - launch: {entry: arms, grid: 32, block: 256, args: [a, b, 9]}'
 same mark 'a, b, 0' '' benign-race
 same mark 'a, b, 1' '' benign-race
-# buffers that the host has filled may have the packed shadow
+# buffers that the host has initialised may have the packed shadow
 init=', init: {ramp: {start: 5, step: 3}}'
 same pairs 'a, b, 7'
 same either 'a, b, 7'

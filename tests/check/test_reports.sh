@@ -41,7 +41,7 @@ END
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
         [ $? = 1 ] || fail "$source $more: exit status"
     done
-    # a list of findings suppresses all of them, on another machine, too; a new finding is reported
+    # a list of findings suppresses all of them, also on another machine. A new finding is reported
     timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
     mkdir -p moved
     cp "$source" k.yaml base.yaml moved
@@ -70,7 +70,7 @@ done
 ! grep -q 'more times' 1.sarif || fail "something is left out without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the other side of a race has no message"
 
-# the end of a run is in its reports, whatever kinds are enabled
+# reports contain how the run ended, whatever kinds are enabled
 cat >end.cu <<'END'
 extern "C" __global__ void stray(int *a) { a[threadIdx.x + 4096] = 1; }
 extern "C" __global__ void traps(int *a) { if (a[0] == 0) __trap(); }
@@ -94,14 +94,14 @@ END
     waits) [ $status = 4 ] && grep -q '<failure type="spin-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "spin-wait"' e.sarif ;;
     esac || fail "$entry: status $status; $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif || fail "$entry: SARIF says that all went well"
-    # the check that it did not reach
+    # the check that the run did not reach
     grep -q ' skipped="1"' e.xml && grep -A 1 'classname="check" name="end.yaml:[0-9]*"' e.xml | grep -q '<skipped message=' ||
         fail "$entry: the check behind it is not skipped"
     grep -q '"passed": null, "message": "the run did not reach it"' e.json || fail "$entry: JSON knows nothing of the check behind it"
     python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 || fail "$entry: a file is not in its form: $(cat out)"
     ! command -v xmllint >/dev/null || xmllint --noout --schema "$src/tests/check/junit.xsd" e.xml >out 2>&1 || fail "$entry: not in the form of tests/check/junit.xsd"
 done
-# also where its kind is known: a run that broke off does not look good
+# the same if the kind is suppressed: a report must not show an aborted run as passed
 for entry in stray waits; do
     sed "s/entry: traps/entry: $entry/; s/entry: waits/entry: $entry/; s/entry: stray/entry: $entry/" end.yaml >known-end.yaml
     printf -- '- {kind: spin-wait}\n- {kind: out-of-bounds}\n- {kind: race, kernel: nobody}\n' >known.yaml
@@ -119,7 +119,7 @@ done
 grep -q ' skipped="0"' 1.xml || fail "a check was skipped"
 grep -q '"executionSuccessful": true' 1.sarif || fail "a run that came to its end has ended"
 
-# the report of an earlier run does not remain after one that could not begin
+# if a run could not begin, the report of an earlier run is removed
 sed 's/__trap();/__trap()/' end.cu >broken.cu
 sed 's/end.cu/broken.cu/' end.yaml >broken.yaml
 timeout 120 "$lanewise" run -q --check --check-file e.xml broken.yaml >out 2>err </dev/null
@@ -150,7 +150,7 @@ named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --chec
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base: no report names files' err || fail "a base of nothing: $(cat err)"
 
-# names have no "." and "..", also in messages and for headers, and each file has one name
+# paths have no "." and "..", also in messages and for headers, and each file has one path
 mkdir -p inc tests 'root/src'
 cat >src/dots.cl <<'END'
 #include "put.h"
@@ -186,7 +186,7 @@ grep -q '"automationDetails": {"id": "lanewise/tests/dots.yaml/"}' d.sarif || fa
 (cd src && "$lanewise" run -q --check=races --check-base .. --check-file ../e.xml --check-file ../e.sarif ./dots.yaml >out 2>err </dev/null)
 grep -q 'classname="check" name="src/dots.yaml:5"' e.xml && grep -q '"uri": "src/dots.yaml", "uriBaseId": "%SRCROOT%"' e.sarif &&
     grep -q 'race in dots at src/dots.cl:6"' e.xml && ! grep -q "$here" e.xml || fail "the base does not hold for the launch file"
-# a folder that is a link: ".." after it is another folder
+# if the folder is a link, ".." after it is another folder
 mkdir -p far/away && cp inc/put.h far/put.h && ln -sf far/away link
 sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
 "$lanewise" run -q --check=races --check-file e.json tests/link.yaml >out 2>err </dev/null
@@ -194,7 +194,7 @@ sed 's#-I../inc#-I../link/..#' tests/dots.yaml >tests/link.yaml
 
 (cd tests && "$lanewise" run -q --check=races --check-base .. --check-file ../e.json link.yaml >out 2>err </dev/null)
 ! grep -q '"file": "put.h"' e.json || fail "from a base: a name behind a link is of another file: $(cat e.json)"
-# what is compiled with names that are relative
+# sources that are compiled with relative paths
 mkdir -p job other/deep && cp inc/put.h job/put.h && cp inc/put.h other/put.h && ln -sf ../other/deep job/link
 sed 's#put.h#link/../put.h#' src/dots.cl >job/dots.cl
 sed 's#program.*#program: {source: dots.cl, options: [-O0, -g, -fdebug-compilation-dir=.]}#' tests/dots.yaml >job/dots.yaml
@@ -204,7 +204,7 @@ grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json || fail "fro
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
 grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
 
-# files that are read are not overwritten, and a refused run removes the report of an earlier run
+# reports do not overwrite input files, and a refused run removes the report of an earlier run
 cp tests/dots.yaml tests/keep.yaml
 echo '- {kind: race}' >keep-list.yaml
 for wrong in '--stats tests/keep.yaml' '--log tests/keep.yaml' '--dump a=tests/keep.yaml' '--check-file src/dots.cl' '--coverage src/dots.cl' '--profile inc/put.h' '--coverage tests/keep.yaml' \
@@ -218,7 +218,7 @@ echo old >old.info; echo old >old.prof
 sed 's#dots.cl#none.cl#' tests/keep.yaml >tests/none.yaml
 "$lanewise" run -q --check=races --coverage old.info --profile old.prof tests/none.yaml >out 2>err </dev/null
 [ $? = 2 ] && [ ! -e old.info ] && [ ! -e old.prof ] || fail "coverage or a profile of an earlier run stays"
-# a kind that is found only beyond the limit has not passed
+# a kind whose findings are all above the limit has not passed
 "$lanewise" run -q --check=all,-performance --max-findings 1 --check-file e.xml k.yaml >out 2>err </dev/null
 python3 - <<'END' || fail "what is behind the most has passed: $(cat e.xml)"
 import re
@@ -228,7 +228,7 @@ assert "division-by-zero" not in passed and "out-of-bounds" not in passed and "n
 END
 python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "behind the most: not in its form: $(cat out)"
 
-# cases of one name are numbered
+# cases with the same name are numbered
 cat >two.cu <<'END'
 extern "C" __global__ void two(const int *a, int *b) { b[threadIdx.x] = a[threadIdx.x]; }
 END
@@ -243,7 +243,7 @@ grep -q 'name="out-of-bounds in two at two.cu:1"' e.xml && grep -q 'name="out-of
     fail "two cases have one name: $(cat e.xml)"
 python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "two: not in its form: $(cat out)"
 
-# the findings as a suppression list: then only new findings are reported
+# the findings as a suppression list, with which a later run reports only new findings
 "$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
 [ $? = 0 ] || fail "a list that was written does not fit: $(cat e.yaml err)"
 [ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "a row twice: $(cat e.yaml)"
@@ -267,7 +267,7 @@ echo '- {kind: raec}' >b.yaml
 "$lanewise" run -q --check --check-file new.xml --check-file ./new.xml two.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q 'both write ./new.xml' err || fail "one file by two names: $(cat err)"
 
-# what is not in the form is reported
+# keys that the format does not have are reported
 spoil() { # WHAT FILE SED
     sed "$3" "$2" >spoilt."${2##*.}"
     cmp -s "$2" spoilt."${2##*.}" && fail "$1: nothing was changed"

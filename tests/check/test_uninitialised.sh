@@ -7,7 +7,7 @@
 zoo=$src/tests/check/bug_corpus
 pairs=0
 
-# launches SOURCE: a launch of each kernel of the program object.lwo, on separate memory that the host reads
+# usage: launches SOURCE. Writes a launch of each kernel of object.lwo, on separate memory that the host reads
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*raw)$/\1/p' "$1")
     echo "program: {source: object.lwo}"
@@ -24,7 +24,7 @@ launches() {
     done
 }
 
-# verify SOURCE OPTIONS ARGUMENT...: WIDTH=other where lanes are others
+# usage: verify SOURCE OPTIONS ARGUMENT... . WIDTH=other: at this width other lanes are reported
 verify() {
     source=$1
     options=$2
@@ -56,16 +56,16 @@ verify() {
         fi
         grep -q -- "$pattern" err || fail "$base $options $*: $name: no '$pattern': $(grep "$name" err)"
     done <wanted
-    # the element that is not written
+    # the element that the kernel does not write
     [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
         fail "$base $options $*: no s[4]: $(grep hole_bad err)"
-    # each kernel's own variable: all begin at 0
+    # the variables of each kernel begin at offset 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
         fail "$base $options $*: no sum: $(grep sum_bad err)"
-    # the third value of "%5d %.*f %s": the precision is a separate one
+    # the third value of "%5d %.*f %s", since the precision is a value of its own
     [ "$base" != uninitialised.cl ] || grep -q "argument 3 of printf" err ||
         fail "$base $options $*: no argument 3: $(grep printf err)"
-    # unoptimised, a kernel's local variables have a place
+    # without optimisation a kernel's local variables have memory
     case $base$options in
     uninitialised.cl*-O0*)
         grep -q "local 't\[[0-7]\]', declared in line 89, .*kernel [a-z_]*_bad" err || fail "$base $options $*: no t[]: $(grep ' local ' err)"
@@ -74,7 +74,7 @@ verify() {
     esac
 }
 
-# A block that does not fill its warp: the sum of its tail is read of lanes that are not there.
+# A block that does not fill its warp: the sum reads lanes that do not exist.
 tail_lanes() {
     cat >tail.cu <<'END'
 extern "C" __global__ void tail(int *a)
@@ -114,7 +114,7 @@ done
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 8
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 64 --tags shadow
 
-# A scalar load asks for no lane: it is followed also where exec has none.
+# A scalar load is independent of lanes, so its value is tracked even if exec has no lane.
 cat >scalar.s <<'END'
 .kernel scalar
 .param ptr.global g
@@ -173,7 +173,7 @@ grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that 
 sed -i 's/count: 4999/count: 5000/' host.yaml
 "$lanewise" run -q --check=uninitialised host.yaml 2>err || fail "all bytes are filled: $(cat err)"
 
-# A register, and a guard under part of exec, in assembly.
+# A register, and a guard while exec excludes some lanes, in assembly.
 cat >reg.s <<'END'
 .kernel reg
 .param ptr.global g
@@ -202,8 +202,8 @@ for tags in off compact shadow; do
         fail "a register without a value, tags $tags: $(cat err)"
 done
 
-# Parameters that a kernel passes to another: the second was never stored, the third depends on an uninitialised
-# value.
+# Parameters that a kernel passes to another kernel: the second was never stored, the third depends on an
+# uninitialised value.
 cat >launch.s <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
 .kernel child
@@ -273,7 +273,7 @@ grep -q "^launch.s:38: uninitialised-address: the grid of a launch depends on .*
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
 
-# A shared variable of a function that is inlined has its name, also where other functions have theirs at the same place.
+# A shared variable of an inlined function is named, even if other functions have variables at the same offset.
 cat >inlined.cu <<'END'
 __device__ int part(int i) { __shared__ int tq[64]; if (i < 32) tq[i] = i; __syncthreads(); return tq[i & 63]; }
 __device__ int other(int i) { __shared__ int tr[64]; if (i < 32) tr[i] = i; __syncthreads(); return tr[i & 63]; }
@@ -292,7 +292,7 @@ grep -q "inlined.cu:3: uninitialised-branch: .*: shared 'tq', byte 128, read at 
     grep -q "inlined.cu:4: uninitialised-branch: .*: shared 'tr', byte 128, read at .*inlined.cu:2; kernel two," err ||
     fail "shared variables of inlined functions: $(cat err)"
 
-# Dynamic shared memory begins where a function that the kernel does not call has its own variable.
+# Dynamic shared memory begins at an offset at which a function that the kernel does not call has its own variable.
 cat >dynamic.cu <<'END'
 extern __shared__ int dyn[];
 __device__ __noinline__ int helper(int i)
@@ -319,12 +319,12 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
-# reads by the host are reported at each of their lines
+# reads by the host are reported at each line that reads
 for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done
 
-# Variables that nvcc leaves in registers have their names.
+# Variables that nvcc keeps in registers are named.
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cat >best.cu <<'END'
 __device__ int pick(int n)

@@ -54,7 +54,7 @@ st.shared.u32 [%r4],%r2;
 ret; }
 END
 
-# launches SOURCE LAUNCH...: what is found of them
+# usage: launches SOURCE LAUNCH... . Prints the findings of the launches
 launches() {
     source=$1
     shift
@@ -65,7 +65,7 @@ launches() {
     timeout 60 "$lanewise" run -q ${more:---check=memory} k.yaml >out 2>err </dev/null
     got=$?
 }
-# found PATTERN, alone NUMBER: a finding, and how many there are
+# usage: found PATTERN, alone NUMBER. Expect a finding, and the number of findings
 found() { grep -q "variable-bounds: shared $1" err || fail "$more: no finding '$1': $(cat err)"; }
 alone() {
     [ "$(grep -c variable-bounds err)" = "$1" ] || fail "$more: $(grep -c variable-bounds err) findings, not $1: $(cat err)"
@@ -84,7 +84,7 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     launches v.ptx "entry: enter, grid: 1, block: 32, args: [a, 128]"
     alone 1
     found "load of 4 bytes at 0x10000000084: 4 bytes past"
-    # it was right for the launch before, which is queued with it
+    # the skip was valid for the launch before, which is queued together with this one
     for stream in "" ", stream: 1"; do
         launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
             "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"

@@ -8,7 +8,7 @@ zoo=$src/tests/check/bug_corpus
 pairs=0
 any_lanes= # not empty: other warps, or others first
 
-# launch KERNEL...: a file with launches of object.lwo, the buffer a or one for each
+# usage: launch KERNEL... . Writes a file with launches of object.lwo, with the buffer a or a buffer for each
 launch() {
     many=$(($# > 1))
     printf 'machine: {hang_window: 20000}\nprogram: {source: object.lwo}\nbuffers:\n'
@@ -25,7 +25,7 @@ launch() {
     done
 }
 
-# run KERNEL KINDS ARGUMENT...: one launch; the exit status in $got
+# usage: run KERNEL KINDS ARGUMENT... . Runs one launch. $got is the exit status
 run() {
     launch "$1" >k.yaml
     kinds=$2
@@ -34,7 +34,8 @@ run() {
     got=$?
 }
 
-# goods KINDS ARGUMENT...: all right kernels in one run find nothing, or each is run to show which does
+# usage: goods KINDS ARGUMENT... . All correct kernels in one run must have no findings. Otherwise each is run to show
+# which one has findings
 goods() {
     # shellcheck disable=SC2086
     launch $goods >k.yaml
@@ -47,7 +48,7 @@ goods() {
     [ $failures != $before ] || fail "$base $options $*: the right kernels find something when one comes after the other"
 }
 
-# verify SOURCE KINDS OPTIONS ARGUMENT...: OPTIONS of the compiler
+# usage: verify SOURCE KINDS OPTIONS ARGUMENT... . OPTIONS are those of the compiler
 verify() {
     source=$1
     kinds=$2
@@ -57,7 +58,7 @@ verify() {
     : >err
     # shellcheck disable=SC2086
     "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
-    # name, pattern: hexadecimal without leading zeros; a leak without a mark is in a header
+    # name and pattern; hexadecimal numbers have no leading zeros; a leak without a mark is in a header
     awk -v base="$base" -v any_lanes="$any_lanes" '
         NR == FNR { for (i = 1; i < NF - 1; i++) if ($i == "/*" && $(i + 2) == "*/") line[$(i + 1)] = FNR; next }
         /find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); split($0, want, " ") }
@@ -105,7 +106,8 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/barriers.cu" default "$options"
     verify "$zoo/barriers.cl" default "$options"
 done
-# a branch is reported with its line, which side waits where, and as the other place in each form of the list
+# a branch is reported with its line, with the lanes that wait on each side, and as the related location in each
+# report format
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
@@ -119,14 +121,14 @@ run others_wait_later_bad default
 grep -q "under the branch in line $(branch 3), and 64 threads take the other way and wait at the barrier in line $(($(line 3) + 4));" err ||
     fail "not where the others wait: $(cat err)"
 [ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
-# engines and widths; on a SIMT stack lanes of one warp that a branch sends apart hang, and the branch is reported
+# engines and widths: on a SIMT stack lanes of one warp that diverge at a branch hang, and the branch is reported
 any_lanes=1
 for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
     # shellcheck disable=SC2086
     verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
 done
 any_lanes=
-# CUDA allows what OpenCL C forbids: there it is reported only if selected by name
+# CUDA permits some code that OpenCL C forbids. In CUDA such code is reported only if the kind is selected by name
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
@@ -142,7 +144,7 @@ for kinds in progress default all,-performance barrier-exited; do
     [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
     [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
 done
-# calls that -O3 inlines are reported, innermost first, in each form of the list
+# inlined calls of -O3 code are reported, innermost first, in each report format
 at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
 run helper_bad memory --check-file calls.json --check-file calls.sarif
@@ -154,13 +156,13 @@ grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"func
     fail "no inlined calls in JSON: $(cat calls.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined here\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
-# suppressions know the calls' lines, and no pair of a line and another's file
+# suppressions match the lines of calls, but not a line of one file with the name of another
 for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
     echo "- {file: ${known#* }}" >known.yaml
     run helper_bad memory --check-suppress known.yaml
     [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
 done
-# for a system header the first location is the call
+# for code in a system header the first location is the call
 cat >header.cl <<'END'
 #line 7 "/usr/include/made-up.h"
 static inline void put(global int *a) { *a = 1; }
@@ -176,7 +178,7 @@ grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.
     fail "not the user's file: $(grep -h ocations header.sarif)"
 grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of a header where it happens"}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
-# a function without lines: the call that led there
+# code in a function without lines is reported at the call
 cat >nodebug.cl <<'END'
 static __attribute__((noinline, nodebug)) void put(global int *a) { *a = 1; }
 kernel void once_bad(global int *a, int n)
@@ -200,8 +202,8 @@ run twice_bad memory
 grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:9; kernel twice_bad.* in put' err || fail "not the line of the call that did it: $(cat err)"
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
-# under other engines and widths, too: nightly. Which warp reaches a location first is the engine's choice.
-# the hang reports of the timing model are those of the functional one, with what is waited for
+# Nightly tests use other engines and widths as well. Which warp reaches a location first depends on the engine.
+# The hang reports of the timing model equal those of the functional model, except for what is waited for.
 any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
 any_lanes=
@@ -229,7 +231,8 @@ if [ "${LW_ZOO:-}" = all ]; then
     done
 fi
 verify "$zoo/performance.cl" performance "-X -O3"
-# a line that is put into several calls is reported with that which costs, and a lineless one at its only call
+# a line that is inlined into several calls is reported with the call that costs time, and a function without lines at
+# its only call
 cat >calls.cl <<'END'
 static void put(local int *s, int k) { s[k] = k; }
 static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
@@ -261,7 +264,7 @@ grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared requests of a warp take 32.0
     fail "no call of a function without lines: $(cat err)"
 grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
-# ---- explain's kernels: the wrong one has its kind, the right one has not
+# ---- kernels of `explain`: the wrong one has a finding of the kind, and the correct one has none
 explained=0
 "$lanewise" explain >kinds
 : >wrong.cl; : >wrong.cu
@@ -308,7 +311,8 @@ while read -r form class kind name suffix; do
     wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
     right)
         [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got"
-        # nor is anything else wrong with it; what shows a race that is none has accesses that other kinds report
+        # the correct kernel has no other finding either. Kernels that show a permitted race have accesses that other
+        # kinds report
         # shellcheck disable=SC2086
         case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
             fail "explain $kind: the right kernel has another finding: $(cat err)" ;;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/evidence/debugger-tests.md, and .tsv, are what the table of behaviours holds: UPDATE_GOLDEN=1 renews it. The TSV has each row,
-# the page counts them by the part of a feature's name before its colon.
-# Also: each client has its rows; each row has a negative twin, or says why not; what a row names after
-# `off:` is a feature, and each feature has a row; all that is to be shown (shown.list) is.
+# Checks that docs/evidence/debugger-tests.md, and .tsv, equal the table of behaviours. UPDATE_GOLDEN=1 renews both.
+# The TSV has each row. The page counts rows by the part of a feature's name before its colon.
+# Also checks that each client has its rows, that each row has a negative counterpart or a reason why not, that each
+# name after `off:` is a feature, that each feature has a row, and that everything in shown.list is shown.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
@@ -50,7 +50,7 @@ diff -u "$page" "$new" && diff -u "${page%.md}.tsv" "$new.tsv" || {
     echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: make golden T=tests/clients/behaviours_table.sh"
     failures=1
 }
-# At least 60 rows for each client; a name after `off:` is one of the stub's.
+# There are at least 60 rows for each client, and each name after `off:` is a feature of the stub.
 for client in gdb gdb-x86-64 gdb-aarch64 lldb; do
     rows=$(awk -F '\t' -v c=$client '(" " $3 " ") ~ (" " c " ")' "$new.list" | wc -l)
     [ "$rows" -ge 60 ] || { echo "FAIL: $client has only $rows rows"; failures=1; }

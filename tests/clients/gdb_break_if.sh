@@ -158,9 +158,9 @@ buffers: {x: {type: f32, count: 128}, y: {type: u32, count: 128}}
 steps:
   - launch: {entry: lanes, grid: [2], block: [64], args: [x, y]}
 END
-# Steps to places where a false one is; two conditions at one place, which hold in lanes of two splits; one at the place of a
-# breakpoint without a condition, also a disabled one; backwards.
-# lanes COMMAND: the session, with that before it
+# Steps to locations with a false condition; two conditions at one location, which hold in lanes of two splits; a
+# condition at the location of a breakpoint without condition, also a disabled one; reverse execution.
+# usage: lanes COMMAND. Runs the session, with that command before it
 lanes() {
     # shellcheck disable=SC2086 # words
     serve $program lanes.yaml
@@ -216,7 +216,8 @@ hit Breakpoint 7, lanes
 hit Breakpoint 7, lanes
 ^\$6 = 17
 END
-# A user with a `hook-continue` keeps it: gdb tests them, in the lane in focus, which misses the others.
+# If the user has a `hook-continue`, the Python file does not replace it. gdb then tests the conditions in the focus
+# lane only, and misses hits of other lanes.
 lanes 'python gdb.execute("define hook-continue\necho mine\\n\nend")'
 expect "a hook of the user's stays" <<'END'
 ^note: breakpoint 1: gdb itself tests "f == 1e30", in the lane in focus only
@@ -225,7 +226,7 @@ hit Breakpoint 3, lanes
 exited normally
 END
 
-# A warp that waits at a barrier is at the next line already; gdb cannot step it over a breakpoint there, alone.
+# A warp that waits at a barrier is already at the next line. gdb cannot step this warp alone over a breakpoint there.
 cat >"$work/waits.cl" <<'END'
 __kernel void k(__global int *a)
 {
@@ -264,7 +265,7 @@ expect "a breakpoint behind a barrier" <<'END'
 exited normally
 END
 server_ends
-# A monitor command between the hit and `continue` changes nothing.
+# A monitor command between the hit and `continue` has no effect.
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'break 6' 'break 7' continue continue 'monitor focus' continue continue continue continue >"$work/session"
 session gdb

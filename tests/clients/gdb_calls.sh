@@ -109,7 +109,7 @@ END
 stop_server
 [ "$status" = 0 ] || fail "recursion: the run ended with status $status"
 
-# next steps over a call, step into it; every thread gets its own.
+# next steps over a call, and step into it; each thread has its own position.
 serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 break fact.cl:19 if threadIdx.x == 4
@@ -133,8 +133,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "next: the run ended with status $status"
 
-# Results that gdb would look for in registers that the carrier lacks are not shown, and no session
-# ends of it.
+# gdb would look for results in registers that the target architecture lacks. It does not show these results, and no
+# session ends because of this.
 cat >"$work/kinds.cl" <<'END'
 struct pair { int a, b; };
 float half_of(int x) { return x * 0.5f; }
@@ -195,7 +195,7 @@ server_ends
     head -n 3 "$work/out"
 }
 
-# The shell knows the same frames.
+# The shell shows the same frames.
 cat >"$work/commands" <<'END'
 break fact.cl:11
 continue

@@ -60,7 +60,7 @@ hit Breakpoint 1
 exited normally
 END
 
-# The wrong gdb for the carrier is told so, and the server survives it.
+# A gdb that does not support the target architecture gets a message, and the server continues.
 serve "$server_program" walk.yaml aarch64
 cat >"$work/session" <<'END'
 print $lane
@@ -80,7 +80,7 @@ if command -v lldb-19 >/dev/null; then
         -o 'register read lane exec v7' -o 'thread step-inst' -o 'thread step-over' \
         -o 'process detach' </dev/null >"$work/raw" 2>&1
     sed -e "s#$work/##g" "$work/raw" >"$work/transcript"
-    # Symbols are not fetched: lldb loads them only from local files.
+    # Symbols are not downloaded: lldb loads them only from local files.
     expect "x86-64: lldb connects, stops, reads registers and steps" <<'END'
 ^\* thread #1, .*stop reason = breakpoint
 thread #2

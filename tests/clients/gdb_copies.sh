@@ -68,14 +68,15 @@ expect "the scopes of copies are well formed" <<'END'
 ^No errors
 END
 
-# i = 0 reaches line 12 in both rounds, the others in the second; 3 reaches line 14 in both, 2 reaches line 16.
+# i = 0 reaches line 12 in both iterations, the other lanes in the second. Lane 3 reaches line 14 in both, and lane 2
+# reaches line 16.
 (cd "$work" && "$lanewise" run circle.yaml --coverage circle.info) >"$work/transcript" 2>&1
 for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
     grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
 done
 
-# With lines as the only debug information lanes reach line 9 82 times, 16 of them from outside the loop; a
-# count in the source gives the same. Line 10 has another statement, for 32.
+# With lines as the only debug information lanes reach line 9 82 times, 16 of them from outside the loop. A count in
+# the source gives the same number. Line 10 has another statement, which is reached 32 times.
 cp "$src"/tests/clients/golden/middle.ptx "$work/"
 cat >"$work/middle.yaml" <<END
 program: {source: middle.ptx}

@@ -4,7 +4,7 @@
 # gdb-multiarch.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
-# A fresh program for each session; @gdb is the current debugger.
+# Each session starts a new program. @gdb is the current debugger.
 fresh() {
     serve "$lanewise" run "$1" --gdb 127.0.0.1:0
 }
@@ -246,7 +246,8 @@ Switching to thread 2
 No unwaited-for children left
 END
 
-    # The range of line 7 is not left: gdb would ask for it again and again.
+    # The stub does not end the step inside the address range of line 7. Otherwise gdb would repeat the step many
+    # times.
     fresh meet.yaml
     cat >"$work/session" <<'END'
 set scheduler-locking on
@@ -316,7 +317,7 @@ END
     [ "$status" = 0 ] || fail "$gdb: the run ended with $status"
 }
 
-# A continue that never ends, interrupted from outside as a terminal does.
+# A continue that never ends is interrupted from outside, as a terminal does.
 interrupted() {
     cat >"$work/session" <<'END'
 continue

@@ -43,7 +43,7 @@ steps:
 END
 line() { grep -n "# $1\$" "$work/team.s" | cut -d: -f1; }
 
-# $1: gdb; $2: its carrier; further: what `backtrace` says last, and the kernel
+# $1: gdb; $2: its target architecture; $3 and $4: the last line of `backtrace`, and the kernel
 walk() {
     for k in second first fourth; do
         cat <<END
@@ -100,7 +100,7 @@ END
 walk gdb x86-64
 walk gdb-multiarch aarch64
 
-# Python leaves that frame out, and gdb knows a main to begin with.
+# Python omits that frame, and gdb finds a main at the start.
 (cd "$work" && timeout 400 "$lanewise" gdb team.yaml -- -nx -batch -ex 'tbreak fourth' -ex continue \
     -ex backtrace -ex 'break main' -ex 'info symbol early' </dev/null) >"$work/transcript" 2>&1
 sed -i "s#$work/##g" "$work/transcript"

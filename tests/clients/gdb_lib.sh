@@ -19,7 +19,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# Tests that need a debugger that is not here fail: they are not skipped.
+# If a debugger is missing, its tests fail: they are not skipped.
 need() {
     command -v "$1" >/dev/null || { echo "FAIL: $1 is not installed"; exit 1; }
 }
@@ -32,7 +32,7 @@ stop_server() {
     server=
 }
 
-# serve COMMAND...: starts it in $work, waits for the port that it prints, sets $port
+# usage: serve COMMAND... . Starts the program in $work, waits for the port that it prints, and sets $port
 serve() {
     stop_server
     : >"$work/server.out"
@@ -57,7 +57,7 @@ serve() {
     done
 }
 
-# serve_unix COMMAND...: the same for a socket in the file system
+# usage: serve_unix COMMAND... . The same for a socket in the file system
 serve_unix() {
     stop_server
     : >"$work/server.out"
@@ -71,8 +71,8 @@ serve_unix() {
     done
 }
 
-# wait_until_busy: until a program under test in $work has used the processor for a while, as one that
-# runs does, however loaded the machine is
+# wait_until_busy: waits until a program under test in $work has used CPU time for a while, as a running kernel does,
+# however loaded the host is
 wait_until_busy() {
     tries=0 ticks_before=
     while [ $tries -lt 1200 ]; do
@@ -93,12 +93,11 @@ wait_until_busy() {
     fail "nothing runs"
 }
 
-# server_ends: waits for the server (a minute at most), sets $status to its exit status
-# or "running"
+# server_ends: waits for the server (at most a minute), and sets $status to its exit status or "running"
 server_ends() {
     tries=0
     while kill -0 "$server" 2>/dev/null && [ $tries -lt 600 ]; do
-        # A zombie counts as alive to kill.
+        # kill(1) treats a zombie process as alive.
         grep -q '^State:.*Z' "/proc/$server/status" 2>/dev/null && break
         sleep 0.1
         tries=$((tries + 1))
@@ -112,13 +111,12 @@ server_ends() {
     server=
 }
 
-# session GDB: a batch session connected to $port; the transcript, with each
-# command echoed, is $work/transcript; $work/session has
-# the commands. One that fails does not end the session.
+# usage: session GDB. Runs a batch session connected to $port. $work/session has the commands, and $work/transcript
+# gets the transcript with each command echoed. A command that fails does not end the session.
 session() {
     session_gdb=$1
-    # gdb_off: a command of gdb's that takes a feature of the stub away; connect: extended-remote;
-    # target: where, instead of $port
+    # gdb_off: a command of gdb that switches a feature of the stub off; connect: extended-remote; target: the
+    # address, instead of $port
     set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
         -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
         -ex "directory $work" -ex "target ${connect:-remote} ${target:-:$port}" -ex 'set trace-commands on'
@@ -133,9 +131,9 @@ session() {
     [ $session_status -le 1 ] || fail "$session_gdb ended with status $session_status"
 }
 
-# in_order EXPECTATIONS TRANSCRIPT: every line of EXPECTATIONS (an extended regular
-# expression) matches a line of TRANSCRIPT, in this order. Prints the numbers of the
-# matching lines; status 1 and the first that does not match on standard error.
+# usage: in_order EXPECTATIONS TRANSCRIPT. Each line of EXPECTATIONS (an extended regular expression) must match a
+# line of TRANSCRIPT, in this order. Prints the numbers of the matching lines. On a failure the status is 1, and
+# standard error has the first expression that does not match.
 in_order() {
     awk -v quiet="${3:-}" '
         NR == FNR { if ($0 != "") want[++n] = $0; next }
@@ -145,8 +143,8 @@ in_order() {
     ' "$1" "$2"
 }
 
-# expect NAME <EXPECTATIONS: the last transcript has them, and would fail without any one
-# of the lines: a feature that is off cannot go unseen.
+# usage: expect NAME <EXPECTATIONS. The last transcript must match, and must fail without any one of the matched
+# lines, so that the check detects a missing feature.
 expect() {
     cat >"$work/expected"
     if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then

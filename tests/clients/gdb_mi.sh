@@ -8,7 +8,7 @@ cp "$src"/tests/clients/golden/variables.cl "$work"/
 token=0
 checks=0
 
-# start: gdb with the pipe 3 to it, and its output in $work/mi
+# start: starts gdb with pipe 3 as input, and its output in $work/mi
 start() {
     rm -f "$work/in"
     mkfifo "$work/in"
@@ -19,7 +19,7 @@ start() {
     exec 3>"$work/in"
 }
 
-# wait_for PATTERN: a line of the output behind line $from matches; at most a minute
+# usage: wait_for PATTERN. Waits until a line of the output after line $from matches, at most a minute
 wait_for() {
     tries=0
     until tail -n "+$from" "$work/mi" | grep -qE "$1"; do
@@ -45,14 +45,14 @@ say() {
     printf '%s%s\n' "$token" "$command" >&3
 }
 
-# ask COMMAND PATTERN: the result record of COMMAND, after "done", matches PATTERN
+# usage: ask COMMAND PATTERN. The result record of COMMAND, after "done", must match PATTERN
 ask() {
     say "$1"
     wait_for "^$token\\^" || fail "$command: no answer"
     check result "^$token\\^$2"
 }
 
-# go COMMAND PATTERN: it runs, and then stops with a record that matches
+# usage: go COMMAND PATTERN. The command runs the program, which must stop with a record that matches
 go() {
     say "$1"
     wait_for '^\*stopped|\^error' || fail "$command: no stop"
@@ -177,14 +177,14 @@ ask '-var-list-children r.weight' 'done,numchild="3"'
 ask '-var-info-path-expression r.weight.1' 'done,path_expr="\(\(r\)\.weight\)\[1\]"'
 ask '-var-evaluate-expression r.id' 'done,value="70"'
 ask '-data-evaluate-expression blockIdx.x' 'done,value="1"'
-# A watchpoint is the lane's that is in focus when it is set, by the Python file.
+# With the Python file, a watchpoint belongs to the lane that is in focus when the watchpoint is set.
 ask "-interpreter-exec console \"python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))\"" done
 ask '-interpreter-exec console "set $lane = 3"' done
 ask '-break-watch k' 'done,(hw-)?wpt=\{number="2",exp="k"\}'
 check note '^~"\[k: block\(1,0,0\) w0 lane 3\]'
 go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="2",exp="k"\}'
 ask '-data-evaluate-expression $lane' 'done,value="3"'
-# gdb would drop it where another lane is in focus: the memory is watched from then on.
+# gdb would delete the watchpoint when another lane is in focus, so the stub then watches the memory itself.
 ask '-interpreter-exec console "set $lane = 9"' done
 check replacement '^=breakpoint-created,bkpt=\{number="3",type="hw watchpoint"'
 check replacement '^=breakpoint-deleted,id="2"'

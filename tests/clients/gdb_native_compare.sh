@@ -21,7 +21,7 @@ steps:
 END
 done
 clang-19 -O0 -g -o "$work/native" "$work/beside.c" || { fail "beside.c does not compile"; exit 1; }
-# lines(FILE, COMMAND, CONDITION): where it stops, a line each, to FILE.COMMAND
+# usage: lines(FILE, COMMAND, CONDITION). Writes each line at which the command stops to FILE.COMMAND
 cat >"$work/lines.py" <<'END'
 import gdb
 def lines(file, command, condition):
@@ -68,7 +68,7 @@ for command in continue next step; do
         serve "$lanewise" run beside_$form.yaml --gdb 127.0.0.1:0
         lines_of beside.$form $command "'\$lane == 0'" -ex "target remote :$port"
         stop_server
-        # native: the line of main behind the last one
+        # native: the line of main after the last one
         if diff "$work/beside.c.$command" "$work/beside.$form.$command" >"$work/diff"; then
             echo "ok: $command stops in .$form where it does natively, $(grep -c '^[bd]' "$work/beside.$form.$command") times"
         else

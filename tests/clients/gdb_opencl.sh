@@ -35,7 +35,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
-# The functions of threads, which are no variables: as values and in conditions of the stub's.
+# OpenCL's work-item functions, which are not variables: as values, and in conditions that the stub evaluates.
 serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break saxpy.cl:$line if get_local_id(0) == 37 && get_group_id(0) == 2

@@ -150,7 +150,7 @@ exited normally
 END
 }
 
-# A run that a fault ended is not the end of the connection.
+# The connection remains open after a run that ended at a fault.
 run_again_behind_a_fault() {
     serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
     connect=extended-remote

@@ -86,7 +86,7 @@ for gdb in gdb gdb-multiarch; do
     looks "$gdb, sent by the stub"
 done
 
-# By coordinates: gdb's thread and lane are those, variables and steps as well.
+# Focus by coordinates: gdb's selected thread and lane change to it, and variables and steps are those of that lane.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {
     echo "$python"
@@ -205,7 +205,7 @@ END
 grep -q '^=>.*v_s2r' "$work/transcript" && fail "instructions are ours without the feature"
 stop_server
 
-# ours NAME STATUS OPTIONS...: runs `lanewise gdb` in a batch session
+# usage: ours NAME STATUS OPTIONS... . Runs `lanewise gdb` in a batch session
 ours() {
     name=$1 want=$2
     shift 2
@@ -213,8 +213,8 @@ ours() {
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
-# A backtrace shows what a stop shows: parameters also without lines, names without types. A watchpoint on a
-# variable that all lanes share prints no note.
+# A backtrace shows the same as a stop: parameters also without lines, names without types. A watchpoint on a variable
+# that all lanes share prints no note.
 cat >"$work/bare.ptx" <<'END'
 .version 7.5
 .target sm_75
@@ -264,7 +264,7 @@ expect "lanewise gdb: calm" <<'END'
 hit Temporary breakpoint 1
 END
 grep -q 'New Thread\|warps have begun' "$work/transcript" && fail "lanewise gdb: a line for each warp that begins"
-# its breakpoint has a condition of gdb's own
+# gdb evaluates the condition of this breakpoint itself
 ours "start" 1 walk.yaml -- -nx -batch -ex start -ex lane -ex stepi -ex lane
 expect "lanewise gdb: start" <<'END'
 hit Temporary breakpoint 1, walk
@@ -274,7 +274,7 @@ END
 grep -q '^note:\|No frame' "$work/transcript" && fail "start: gdb's own condition is told of"
 ours "packets of a step" 1 walk.yaml -- -nx -batch -ex stepi -ex 'set debug remote 1' -ex stepi -ex 'set debug remote 0'
 sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
-# the step, and its frame; `stop` looks at code, which is in the file
+# the step and its frame; `stop` reads code, which gdb takes from the file
 [ "$sent" -ge 1 ] && [ "$sent" -le 2 ] || { fail "lanewise gdb: a step reads $sent times"; cat "$work/transcript"; }
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
@@ -295,7 +295,7 @@ expect "lanewise gdb: a fault" <<'END'
 ^fault: 
 received signal SIG
 END
-# A source that changes between two runs: gdb's own file changes with it, and not where nothing did.
+# A source that changes between two runs: gdb's copy of the file changes with it, and does not change otherwise.
 mkdir "$work/edited"
 cp "$work"/walk.* "$work/edited/"
 cp "$work/edited/walk.s" "$work/before.s"
@@ -313,7 +313,7 @@ walk\.s:36: nonsense
 END
 [ "$(grep -c 're-reading symbols' "$work/transcript")" = 1 ] || fail "gdb reads a program again that is the same"
 cp "$work/before.s" "$work/edited/walk.s"
-# A separate server without Python: a line says what to type, and that works.
+# A server without Python: a message says which command to type, and that command works.
 serve "$lanewise" run edited/walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 run
@@ -344,8 +344,8 @@ expect "lanewise gdb: a wrong carrier" <<'END'
 --arch: expected x86-64 or aarch64, found "arm"
 END
 
-# In a terminal, which is written to when it shows what is waited for.
-# typed PATTERN TEXT: TEXT (of printf), when PATTERN is in the terminal; a minute at most
+# A session in a terminal. Input is sent when the terminal shows the expected text.
+# usage: typed PATTERN TEXT. Sends TEXT (a format of printf) when PATTERN is in the terminal, after at most a minute
 typed() {
     tries=0
     until grep -aq "$1" "$work/typescript" 2>/dev/null || [ $tries -ge 1200 ]; do
@@ -356,13 +356,13 @@ typed() {
     # shellcheck disable=SC2059
     printf "$2"
 }
-# terminal GDB-OPTIONS: lanewise gdb in one of 40 lines, with what comes from standard input
+# usage: terminal GDB-OPTIONS. Runs lanewise gdb in a terminal of 40 lines, with the input from standard input
 terminal() {
     (cd "$work" && TERM=xterm timeout 400 script -qfc "stty rows 40 cols 120; '$lanewise' gdb $1" \
         typescript >/dev/null 2>&1)
 }
 
-# Ctrl-C is gdb's: the kernel stops, the run lives on.
+# gdb receives Ctrl-C: the kernel stops, and the server continues to run.
 rm -f "$work/typescript"
 {
     typed '(gdb)' 'continue\n'
@@ -382,7 +382,7 @@ received signal SIGINT
 lanewise: gdb left before the end
 END
 
-# `layout regs` has the machine's registers, and marks those that change.
+# `layout regs` shows the machine's registers, and marks those that change.
 rm -f "$work/typescript"
 {
     typed 'hit Breakpoint 1' 'print $lane + 1000\n'
@@ -424,7 +424,7 @@ rm -f "$work/typescript"
     typed 'Quit anyway' 'y\n'
     typed 'left before' ''
 } | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
-# Styles are for terminals alone: without them an inactive lane is in parentheses.
+# Colours are used only in terminals. Without them an inactive lane is in parentheses.
 dim=$(printf '   0:\033\\[2m 0\033\\[m 1')
 grep -aq "$dim" "$work/typescript" && echo "ok: inactive lanes are dim on a terminal" ||
     fail "inactive lanes are not dim on a terminal"
@@ -437,7 +437,7 @@ B  8 at walk\.s:2
 28:
 lane 2
 END
-# A terminal is drawn more than once, so lines cannot be left out to see that they matter.
+# A terminal draws lines more than once, so the test cannot remove lines to check that each one is needed.
 if in_order "$work/expected" "$work/transcript" >"$work/lines"; then
     echo "ok: the window of lanes"
 else

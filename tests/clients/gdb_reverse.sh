@@ -36,7 +36,7 @@ steps:
   - launch: {entry: k, grid: [1], block: [32], args: [a]}
 END
 
-# lines: the numbers of the source lines that the transcript shows behind "+$1", in one line
+# usage: lines. Prints the numbers of the source lines that the transcript shows after "+$1", in one line
 lines() {
     sed -n "/^+$1/,\$p" "$work/transcript" | sed -n 's/^\([0-9][0-9]*\)	.*/\1/p' | tr '\n' ' '
 }
@@ -54,7 +54,8 @@ same() {
     fi
 }
 
-# $1: gdb; $2: its carrier. What step and next pass, reverse-step and reverse-next pass again.
+# $1: gdb; $2: its target architecture. reverse-step and reverse-next must stop at the lines that step and next
+# passed.
 there_and_back() {
     serve "$lanewise" run loop.yaml --gdb 127.0.0.1:0 --gdb-arch $2
     { echo 'tbreak k'; echo continue; repeat 24 step; repeat 24 reverse-step; } >"$work/session"
@@ -93,7 +94,7 @@ session gdb
 same "reverse-next through while" "4 6 5 4 6 5 4 3 " "$(lines reverse-next)"
 server_ends
 
-# The end as a stop: back from it, and to it again, by continue and by a step.
+# The end of the run is a stop: the session goes back from it, and reaches it again by continue and by a step.
 back_from_end() {
     serve "$lanewise" run walk.yaml ${3:-} --gdb 127.0.0.1:0 --gdb-arch $2
     cat >"$work/session" <<'END'
@@ -152,7 +153,7 @@ expect "reverse-stepi of another warp than the reported one" <<'END'
 END
 ! grep -q SIGTRAP "$work/transcript" || fail "the warp that was reported is shown"
 server_ends
-# Without history there is nothing to stop for, and nobody asks twice.
+# Without history there is no stop at the end, and gdb asks no question twice.
 back_from_end gdb x86-64 '--history 0'
 expect "an end without history" <<'END'
 ^the end of the run is a stop before it
@@ -161,7 +162,7 @@ exited normally
 END
 ! grep -q 'is undone' "$work/transcript" || fail "the end is a stop without history"
 
-# A gdb that leaves after the end has seen the end; one that has changed the state has not.
+# A gdb that disconnects after the end has seen the end of the program. A gdb that has changed the state has not.
 leave() {
     (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
         </dev/null) >"$work/transcript" 2>&1

@@ -46,9 +46,9 @@ for gdb in gdb gdb-multiarch; do
 done
 
 # The same session against a stub without a feature must fail because of that feature: gdb is set not to use the
-# packet, as with a stub that does not support it. without PACKET LOST FOUND KEPT: the recorded session has
-# lines LOST and KEPT and none FOUND (basic regular expressions); without the packet LOST is gone, FOUND has
-# come, KEPT stays.
+# packet, as with a stub that does not support it. usage: without PACKET LOST FOUND KEPT. The recorded session has
+# lines LOST and KEPT and no line FOUND (basic regular expressions). Without the packet there is no line LOST, and
+# there are lines FOUND and KEPT.
 without() {
     serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     gdb_off="set remote $1-packet off"

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 
-# gdb kills the program before it attaches to it: it begins again, and its breakpoints are gdb's.
+# gdb kills the program before it attaches to it: the program restarts with gdb's breakpoints.
 connect=extended-remote
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
@@ -31,7 +31,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "attach: the run ended with status $status"
 
-# A signal to lanewise takes its folder and its gdb with it.
+# After a signal lanewise removes its folder and ends its gdb.
 for signal in TERM HUP; do
     mkdir "$work/tmp"
     : >"$work/out"
@@ -53,7 +53,7 @@ for signal in TERM HUP; do
     rm -rf "$work/tmp"
 done
 
-# An address that others can reach is warned of, one of this machine is not.
+# The server prints a warning for an address that other hosts can reach, but not for one of this host.
 for address in 0.0.0.0:0 127.0.0.1:0; do
     serve "$lanewise" run walk.yaml --gdb $address
     warned=$(grep -c '^lanewise: warning: --gdb .*whoever can reach this address' "$work/server.out")
@@ -64,7 +64,7 @@ for address in 0.0.0.0:0 127.0.0.1:0; do
 done
 stop_server
 
-# A hang names its place once.
+# The report of a hang names its location once.
 cp "$src"/tests/clients/behaviours/simt_barrier_stack.yaml "$src"/tests/kernels/simt_barrier.s "$work/"
 serve "$lanewise" run simt_barrier_stack.yaml --gdb 127.0.0.1:0
 printf '%s\n' continue 'info os warps' >"$work/session"
@@ -79,7 +79,7 @@ n=$(sed '/^+info os/,$d' "$work/transcript" | grep -c '^10	')
 [ "$n" = 1 ] || fail "the place of a hang is shown $n times"
 stop_server
 
-# Two conditions at one place, that hold for two lanes of a split: the second one is told, too.
+# Two conditions at one location hold for two lanes of a split: the stop reports both.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 break square if $lane == 3

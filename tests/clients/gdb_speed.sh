@@ -32,7 +32,7 @@ def measure(name, command, count):
     gdb.execute('set debug remote 0', to_string=True)
     print('%s: %.2f ms, %d packets' % (name, min(times), text.count('Sending packet')))
 END
-# a counter, long enough to lose oneself in: 3 * n instructions
+# a loop with a counter, whose position is not obvious: 3 * n instructions
 cat >"$work/count.s" <<'END'
 # SPDX-License-Identifier: Apache-2.0
 .kernel count
@@ -53,7 +53,8 @@ done
 step=$(tail -n 1 "$work/count15000000.yaml")
 printf '%s\n%s\n%s\n' "$step" "$step" "$step" >>"$work/count15000000.yaml"
 
-# measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]...: the command is that quick
+# usage: measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]... . The command must not exceed
+# these limits
 measured() {
     launch=$1 name=$2 command=$3 count=$4 ms=$5 packets=$6
     shift 6
@@ -79,8 +80,9 @@ measured count100000.yaml '100000 false conditions' continue 0 20000 30 \
     -ex 'break count.s:6 if $lane == 77' -ex 'break count.s:9'
 measured count4000000.yaml 'reverse-stepi at instruction ten million' reverse-stepi 0 5000 24 \
     -ex 'break count.s:9' -ex continue -ex 'monitor goto 10000000' -ex 'maint flush register-cache'
-# Backwards over a watched place that changes often. gdb tests the condition itself, at each hit: that takes as long
-# for the last as for the first. With the Python file it hears of the one that is true.
+# Reverse execution over a watched location that changes often. gdb tests the condition itself at each hit, which
+# takes as long for the last hit as for the first. With the Python file the stub reports only the hit whose condition
+# is true.
 place='*(unsigned *)0xf00000000000000c'
 measured count8000.yaml 'back over 8000 hits that gdb finds false' reverse-continue 0 9000 120000 \
     -ex 'break count.s:9' -ex continue -ex delete -ex "watch $place if $place == 3"
@@ -89,13 +91,13 @@ measured count20000.yaml 'back over 20000 hits that are false' reverse-continue 
     -ex "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))" \
     -ex "watch $place if $place == 3"
 
-# cpu COMMAND...: processor time of it in hundredths of a second, in $hundredths
+# usage: cpu COMMAND... . Stores its CPU time in hundredths of a second in $hundredths
 cpu() {
     TIMEFORMAT='%U %S'
     { time "$@" >/dev/null 2>&1; } 2>"$work/cpu"
     hundredths=$(awk '{ printf "%d", 100 * ($1 + $2) }' "$work/cpu")
 }
-# Attached with nothing set costs nothing, nearly: 5 % are promised.
+# An attached gdb without breakpoints costs nearly nothing; the limit is 5 %.
 alone=999999 with=999999
 for _ in 1 2 3; do
     (cd "$work" && cpu "$lanewise" run count15000000.yaml && echo "$hundredths" >alone)

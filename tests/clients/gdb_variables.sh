@@ -95,8 +95,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "variables: the run ended with status $status"
 
-# Optimised: parameters with names and types, in the constant bank; inlined functions and
-# variables are known, but have no place.
+# Optimised code: parameters have names and types, and are in the constant bank. Inlined functions and variables are
+# known, but have no location.
 sed 's/-O0, -g, -cl-opt-disable/-O3/' "$work/variables.yaml" >"$work/fast.yaml"
 serve "$lanewise" run fast.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
@@ -231,7 +231,7 @@ late.cu:1
 ^weight \+ i = 2.75
 END
 
-# A stack that overflows: the innermost frame's argument lies outside, and so does what $fault_addr says.
+# A stack overflow: the argument of the innermost frame is outside of the stack, as $fault_addr shows.
 cat >"$work/deep.cl" <<'END'
 static int deep(int n) { volatile int room[8]; room[n & 7] = n; return deep(n + 1) + room[n & 7]; }
 __kernel void top(__global int *out) { out[0] = deep(1); }
@@ -313,7 +313,7 @@ twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*
 END
 done
 
-# nvcc -G writes no length for `extern __shared__ float s[]`: it has what the launch asks for.
+# nvcc -G writes no length for `extern __shared__ float s[]`, which has the size that the launch requests.
 cp "$src/tests/ptx/corpus/dynamic_nvcc.ptx" "$work/"
 cat >"$work/dynamic.yaml" <<END
 program: {source: dynamic_nvcc.ptx}
@@ -333,7 +333,7 @@ expect 'dynamic shared memory of nvcc -G' <<'END'
 ^  0: +0 +0\.5 +1 +1\.5
 ^error: s has no length in the program: name a part of it, as s\[0\]$
 END
-# gdb sends no type with a watchpoint: an element of a buffer of floats is shown as a float, a part of one is not.
+# gdb sends no type with a watchpoint. An element of a buffer of floats is shown as a float, and a part of one is not.
 cat >"$work/half.cl" <<'END'
 kernel void half_it(global float *y, global double *z) { y[get_global_id(0)] *= 0.5f; z[get_global_id(0)] = 0.25; }
 END
@@ -350,8 +350,9 @@ expect 'floats at a watchpoint' <<'END'
 ^8 bytes at 0x200000002010 was written by lane 2 at .*: 0 -> 0\.25$
 ^2 bytes at 0x200000000016 was written by lane 5 at .*: 16576 -> 16448$
 END
-# nvcc's lists of a variable's registers follow the text, from one arm of an `if` into the other and from a loop's
-# body behind the loop: where the variable was on the way counts (arms.cu: `else v /= 2`; `for (j = n; j-- > 0;)`).
+# nvcc's location lists follow the text, from one side of an `if` to the other and from a loop's body to the code
+# after it. The location of the variable on the executed path is the correct one (arms.cu: `else v /= 2`; `for (j = n;
+# j-- > 0;)`).
 cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
 cat >"$work/arms.yaml" <<END
 program: {source: arms_nvcc.ptx}
@@ -398,7 +399,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "inlined: the run ended with status $status"
 
-# The shell has the same variables, by its own reader.
+# The shell shows the same variables, with its own DWARF reader.
 cat >"$work/commands" <<END
 break variables.cl:$inner if k == 2 && i == 70
 continue
@@ -454,7 +455,7 @@ END
 if command -v lldb-19 >/dev/null; then
     serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
-    # an ELF of a machine that lldb knows, as the stub serves it to gdb
+    # an ELF file for a processor that lldb supports, as the stub serves it to gdb
     printf '\076\000' | dd of="$work/v.lwo" bs=1 seek=18 conv=notrunc 2>/dev/null
     timeout 400 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
         -o "gdb-remote $port" -o "breakpoint set -f variables.cl -l $behind" -o continue \

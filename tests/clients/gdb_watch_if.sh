@@ -61,7 +61,7 @@ continue
 reverse-continue
 END
 
-# run: the session, with the Python file
+# run: runs the session, with the Python file
 run() {
     serve "$@" count.yaml
     { echo "$python"; cat "$work/commands"; } >"$work/session"
@@ -102,11 +102,11 @@ expect "conditions of watchpoints are tested where they are hit" <<'END'
 ^New value = 60
 ^New value = 62
 END
-# One line for each hit that is true, and is not gdb's own to test.
+# One line for each true hit, and no condition is left to gdb.
 lines=$(grep -c '^4 bytes at' "$work/here")
 [ "$lines" = 6 ] || fail "$lines lines tell of hits"
 
-# The same session with conditions tested by gdb: except for the lines about hits it is equal.
+# The same session with conditions that gdb tests is equal, except for the lines about hits.
 if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
     run "$(pwd)/tests/clients/gdb_server" --without watch-if
     for file in here transcript; do

@@ -11,7 +11,7 @@ behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
 TMPDIR=$work
 export TMPDIR
 
-# attach NAME [CONDITION] <WANTED: the stops of a run, in any order, and its end
+# usage: attach NAME [CONDITION] <WANTED. Expects the stops of a run, in any order, and its end
 attach() {
     name=$1
     shift

@@ -11,7 +11,7 @@ TMPDIR=$work/tmp
 export TMPDIR
 
 on_crash=
-# talk [COMMAND]: a batch session of lldb with $work/session, connected to $port
+# usage: talk [COMMAND]. Runs a batch session of lldb with $work/session, connected to $port
 talk() {
     set -- -X -x -b ${on_crash:+-k "$on_crash"} ${1:+-o "$1"} -o "gdb-remote $port"
     while read -r command; do
@@ -101,7 +101,7 @@ big = -7
 END
 left_behind 0
 
-# With a file, as editors want it: nothing else is written.
+# With a file, as editors require: no other file is written.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' continue bt next 'image list' 'breakpoint delete -f' continue \
     >"$work/session"
@@ -140,7 +140,7 @@ END
 grep -q 'read failed' "$work/transcript" && fail "lldb cannot read the end of a buffer"
 left_behind 1
 
-# 160 warps come to a line behind a barrier, 32 at a time: each hits once.
+# 160 warps reach a line after a barrier, 32 at a time: each of them hits once.
 sed 's/127/1023/; s/128/1024/' "$src/tests/clients/behaviours/wait.cl" >"$work/wait.cl"
 sed 's/256/5120/; s/\[2\]/[5]/; s/\[128\]/[1024]/' "$src/tests/clients/behaviours/wait.yaml" >"$work/wait.yaml"
 behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
@@ -168,7 +168,7 @@ expect "lldb: all warps that come to a line hit it" <<'END'
 END
 left_behind 0
 
-# A condition that holds in one lane of a block holds there once, of 40 blocks.
+# A condition that holds in one lane of one block stops there once, out of 40 blocks.
 cp "$src/tests/clients/behaviours/points.cu" "$work"/
 sed 's/grid: \[2\]/grid: [40]/; s/128\]/2560]/; s/count: 128/count: 2560/' "$src/tests/clients/behaviours/points.yaml" >"$work/points.yaml"
 behind=$(sed -n '/parts/=' "$work/points.cu")
@@ -203,7 +203,7 @@ expect "lldb: registers of several numbers" <<'END'
 END
 stop_server
 
-# Neither a call by the debugger nor a return by it changes anything; both say so.
+# A call or a return requested by the debugger changes nothing, and prints a message.
 cat >"$work/saved.cl" <<'END'
 __attribute__((noinline)) int f(int n)
 {
@@ -261,7 +261,7 @@ END
 grep -q 'calls.cl:' "$work/transcript" && fail "there are lines without the feature"
 stop_server
 
-# A fault is a signal with its sentence; in batch mode lldb ends there.
+# A fault is a signal with its message. In batch mode lldb ends there.
 serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'continue' >"$work/session"
 talk
@@ -271,7 +271,7 @@ expect "lldb: a fault" <<'END'
 END
 left_behind 3
 
-# A breakpoint that another warp hits while one steps over a barrier ends the step.
+# If another warp hits a breakpoint while one steps over a barrier, the step ends.
 cat >"$work/behind.s" <<'END'
 .kernel behind
 .param ptr.global out
@@ -312,11 +312,11 @@ thread #2: .* at behind\.s:4,
 Process 1 exited with status = 0
 END
 left_behind 0
-# While it still waits the next step cannot move it, since the other warp reaches the next breakpoint.
+# The warp still waits, so the next step cannot move it, since the other warp reaches the next breakpoint.
 serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
 sed -i -e '/^thread list/,$d' -e 's/^\(breakpoint set -f behind.s -l \)5$/&\n\16/' "$work/session"
 echo 'thread step-inst' >>"$work/session"
-# A batch ends when lldb considers a stop a crash. lldb 19 then kills the program, lldb 22 lets it run.
+# In batch mode lldb ends when it considers a stop a crash. lldb 19 then kills the program, lldb 22 lets it run.
 on_crash=kill
 talk
 on_crash=

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# From random positions of a run, in random warps and lanes, gdb's reverse-finish ends where the stub's `monitor
-# reverse-finish` does.
+# Tests gdb's reverse-finish from random positions of a run, in random warps and lanes. It must end at the same
+# position as the stub's `monitor reverse-finish`.
 #
-#   LW_RANDOM_COUNT  places (20)   LW_SEED  another choice of them
+#   LW_RANDOM_COUNT  number of positions (20)   LW_SEED  selects other positions
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src/tests/clients/golden/calls.cl" "$work/"

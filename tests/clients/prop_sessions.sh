@@ -21,29 +21,31 @@ for client in ${LW_CLIENTS:-gdb plain lldb}; do
         fail "$client: $(cat "$work/said")"
     tail -n 3 "$work/said"
 done
-# kept CLIENT PROGRAM SESSION: one that was found so.
+# usage: kept CLIENT PROGRAM SESSION. Runs a session that once showed an error.
 kept() {
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" --lldb "$lldb" \
         --client "$1" --count 1 --program "$2" --session "$3" >"$work/said" 2>&1 || fail "$1: $(cat "$work/said")"
 }
 if [ -z "${LW_SESSIONS:-}" ]; then
-    # gdb 13 aborted: it took the reported warp back off its breakpoint, and got another's stop, a watchpoint.
+    # gdb 13 aborted: it stepped the reported warp back off its breakpoint, and got a watchpoint stop of another warp.
     kept gdb bitonic "[('rcontinue',), ('break', 32, ''), ('focus', 1), ('watch', 35184372088840), ('advance', 32), \
         ('focus', 11), ('tbreak', 32, ''), ('continue',), ('lane', 8), ('next',), ('continue',), ('continue',), ('focus', 9), ('rstepi',)]"
-    # lldb's user chose another lane, and the next `continue` went back to the first.
+    # lldb's user selected another lane, and the next `continue` returned to the first lane.
     kept lldb histogram "[('stepi', 2), ('next',), ('break', 17, ''), ('continue',), ('next',), ('lane', 0), ('continue',), ('step',), \
         ('break', 12, ''), ('stepi', 7), ('set', 'n', 78), ('next',), ('delete', 2), ('stepi', 2), ('break', 10, ''), ('lane', 1), \
         ('next',), ('step',), ('continue',)]"
-    # gdb inserts one watchpoint for all in the same place, and stops once.
+    # gdb inserts one watchpoint for all at the same address, and stops once.
     kept gdb bitonic "[('watch', 35184372088840), ('watch', 35184372088840), ('continue',), ('next',)]"
-    # Stepping a warp over its breakpoint, gdb reached another with a false condition, and stepped it over that, too.
+    # While gdb stepped a warp over its breakpoint, the warp reached another breakpoint with a false condition, and
+    # gdb stepped it over that, too.
     kept gdb bitonic "[('break', 24, ''), ('continue',), ('break', 25, 'threadIdx.x == 1'), ('focus', 2), ('stepi', 1), ('focus', 4)]"
-    # A step into a static function: gdb lets all run there, and another warp is next then.
+    # A step into a static function: gdb lets all warps run there, and another warp is then selected.
     kept gdb scan "[('break', 15, ''), ('break', 30, ''), ('continue',), ('next',), ('continue',), ('next',), ('next',), \
         ('continue',), ('next',), ('step',), ('continue',)]"
-    # lldb does not read pcs again when breakpoints are set: of a warp that waits, and of a lane that was chosen.
+    # lldb does not read pcs again when breakpoints are set: for a warp that waits, and for a lane that was selected.
     kept lldb reduction "[('break', 16, ''), ('continue',), ('stepi', 1), ('break', 17, ''), ('stepi', 1)]"
-    # lldb keeps lines of 512 bytes of memory: computed values of two variables were in one, and the later one was 0.
+    # lldb caches lines of 512 bytes of memory. The computed values of two variables were in one line, and the later
+    # one was read as 0.
     kept lldb bitonic "[('lane', 26), ('break', 33, ''), ('continue',)]"
     kept lldb calls "[('break', 5, ''), ('continue',), ('lane', 28), ('break', 15, ''), ('stepi', 1), ('continue',)]"
 fi

@@ -6,7 +6,7 @@
 readme=$src/README.md
 cp "$src"/docs/examples/overwrite.* "$work/"
 
-# The block behind the marker, without its fences.
+# Prints the code block after the marker, without its fences.
 sed -n '/^<!-- tests\/clients\/readme_sessions.sh -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
 # The first output of the run, and the commands typed into gdb.
 sed -n '/^(gdb) /,$p' "$work/block" >"$work/golden"
@@ -19,7 +19,7 @@ if [ ! -s "$work/symptom" ] || ! grep -qxF "$(cat "$work/symptom")" "$work/block
     fail "README.md does not say what the run says: $(cat "$work/symptom")"
 fi
 
-# transcript GDB: writes $work/said as a user at the terminal sees it
+# usage: transcript GDB. Writes $work/said as a user at the terminal sees the session
 transcript() {
     need "$1"
     serve "$lanewise" run overwrite.yaml --gdb 127.0.0.1:0
@@ -48,7 +48,7 @@ for gdb in gdb gdb-multiarch; do
     fi
 done
 
-# The first one, on a kernel of kernels/.
+# The first session, on a kernel of kernels/.
 cp "$src"/kernels/mandelbrot.* "$work/"
 ${CC:-cc} -std=gnu11 -O2 -ffp-contract=off "$src/tests/program/expected/mandelbrot.c" -o "$work/make" -lm && "$work/make" "$work"
 sed -n '/^<!-- tests\/clients\/readme_sessions.sh: forwards -->$/,/^```$/p' "$readme" | sed -e '1,2d' -e '$d' >"$work/block"
@@ -69,7 +69,7 @@ else
     cat "$work/diff" "$work/server.out"
 fi
 
-# Without history the same commands must not lead there.
+# Without history the same commands must not find the cause.
 serve "$lanewise" run overwrite.yaml --history 0 --gdb 127.0.0.1:0
 session gdb
 grep -q '^Old value = 32$' "$work/transcript" &&

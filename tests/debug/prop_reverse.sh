@@ -16,7 +16,7 @@ files=
 for f in *.yaml; do
     grep -q '\.lwo' "$f" && files="$files $f"
 done
-# One that runs for longer than the longest way there and back.
+# A kernel that runs for longer than the longest distance that a case covers.
 cat >long.yaml <<'END'
 program: {source: collatz.s}
 buffers:

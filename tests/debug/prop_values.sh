@@ -9,7 +9,7 @@ files=
 for f in *.yaml; do
     grep -q 'source: .*\.c[lu]' "$f" && files="$files $f"
 done
-# Both together: two processors are usual.
+# Both run at the same time, since most hosts have two processors.
 # shellcheck disable=SC2086
 "$program" $files >files.txt 2>&1 &
 "$program"
@@ -17,7 +17,7 @@ random=$?
 wait $!
 other=$?
 cat files.txt
-# kept SEED CLANG: a random kernel in which a value was wrong.
+# usage: kept SEED CLANG. Runs a random kernel in which a value was once wrong.
 kept() {
     command -v "$2" >/dev/null || return 0
     LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A step back stops at a watched range that was written on the way, at the lane that wrote it, as a step forward
-# does: in the shell and in gdb.
+# A step back stops at a watched range that was written during the skipped instructions, at the lane that wrote it, as
+# a step forward does. The test uses the shell and gdb.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cd "$work" || exit 1
@@ -34,7 +34,7 @@ block(0,0,0) w1 lane 8 at watched (watched.cl:6)
 6	        out[0] = 7;
 END
     cmp -s "$work/expected" "$work/end" || fail "shell, $command over another warp's write: $(cat "$work/said")"
-    # The lane wrote itself, in the middle of a line: many instructions, or a line, back from the next one.
+    # The lane wrote the range itself, in the middle of a line: many instructions, or a line, back from the next line.
     [ "${command#*i}" = "$command" ] && count= || count=30
     printf '%s\n' 'tbreak 9' continue 'watch out[me + 1]' "$command $count" "$command $count" >session
     "$lanewise" debug watched.yaml --batch -x session >"$work/said" 2>&1 </dev/null

@@ -30,7 +30,7 @@ steps:
   - fill: {buffer: a, value: 7}
   - launch: {entry: k, grid: [2], block: [64], args: [a, b]}
 END
-# found FILE POINT [ALL]: where three steps back through the hits of POINT come
+# usage: found FILE POINT [ALL]. Prints the positions of three reverse steps through the hits of POINT
 found() {
     printf '%s\n' continue 'goto 50000' "$2" 'goto end' ${3:+"$3"} reverse-continue 'history' \
         'print pc' reverse-continue 'history' 'print pc' reverse-continue 'history' 'print pc' \
@@ -59,11 +59,11 @@ watch v4
 rwatch v4
 watch p0
 END
-# One that is hit at all: else the search finds nothing in either way.
+# The stoppoint is hit at least once; otherwise both kinds of search would find nothing.
 found few 'watch u32[a + 512]'
 [ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
     { echo "FAIL: not three writes are found"; cat "$work/few"; failures=$((failures + 1)); }
-# waits TURNS ROUNDS: lanes 1, 5, ... wait in each round, in which the others spin so often
+# usage: waits TURNS ROUNDS. Lanes 1, 5, ... wait in each round, in which the other lanes spin TURNS times
 waits() {
     cat >"$work/waits.s" <<END
 .kernel waits
@@ -89,7 +89,8 @@ joined:
 END
     printf '%s\n' 'program: {source: waits.s}' 'steps: [{launch: {entry: waits, grid: [2], block: [32]}}]' >"$work/waits.yaml"
 }
-# back FILE STEPS [FIRST]: the positions of so many steps back of lane 5, from the end of the first block
+# usage: back FILE STEPS [FIRST]. Prints the positions of STEPS reverse steps of lane 5, from the end of the first
+# block
 back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
@@ -106,7 +107,7 @@ else
     diff "$work/few" "$work/all" || cat "$work/few"
     failures=$((failures + 1))
 fi
-# More than is reported by a search that inspects each instruction.
+# The count is higher than what a search that inspects each instruction may reach.
 waits 6000000 1
 back few 5
 if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^looking back' "$work/few"; then

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 picture=$src/docs/recording.svg
 
-# draw [SESSION]: picture.svg, in a fresh folder with the examples
+# usage: draw [SESSION]. Draws picture.svg, in a new folder with the examples
 draw() {
     rm -rf run
     mkdir run
@@ -31,7 +31,7 @@ assert 15 < len(lines) < 40 and max(map(len, lines)) <= 96
 assert any('reverse-continue' in l for l in lines) and any('was written by lane 31' in l for l in lines)
 END
 
-# twice the same, and something else for another session
+# two drawings of one session are equal, and another session gives another drawing
 draw
 cmp -s picture.svg "$picture" || fail "a second drawing is another one"
 printf '$ lanewise run overwrite.yaml --check\n$ lanewise run nothing.yaml\n' >other

@@ -9,7 +9,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 command -v perl >/dev/null || { echo "perl is not installed (autoconf needs it, too)"; exit 99; }
 
-# check PAGE...: each sentence that is too long
+# usage: check PAGE... . Prints each sentence that is too long
 cat >"$work/check.pl" <<'PERL'
 use strict;
 my ($limit, $bad, $pages) = ($ENV{LW_WORDS} // 40, 0, 0);

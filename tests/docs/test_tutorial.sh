@@ -5,7 +5,7 @@
 # fails.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# runs PAGE [--update]: runs the commands of the page in an empty folder
+# usage: runs PAGE [--update]. Runs the commands of the page in an empty folder
 runs() {
     rm -rf "$work/run"
     mkdir "$work/run"
@@ -26,7 +26,7 @@ for page in "$src"/docs/tutorial/*.md "$src/docs/howto/find-a-hang.md"; do
 done
 [ $cases -ge 7 ] || fail "$cases pages only"
 
-# The folder that a page makes, and enters: by the page's own words, in a copy of the tree.
+# The page creates a folder and enters it; the commands of the page do this in a copy of the source tree.
 mkdir -p tree/docs
 cp -r "$src/docs/examples" tree/docs/
 for page in "$src"/docs/tutorial/*.md; do
@@ -36,7 +36,7 @@ for page in "$src"/docs/tutorial/*.md; do
 test -f first.cl") 2>err || fail "the folder of $(basename "$page") cannot be entered: $(cat err)"
 done
 
-# The check itself: another line, a line less, another word in a file.
+# Test of the check: a changed line, a missing line, and a changed word in a file must fail.
 sed 's/^ok: 2 checks passed/ok: 3 checks passed/' "$src/docs/tutorial/first-run.md" >page.md
 runs page.md && fail "a page with a wrong line passes"
 grep -q '^page.md: +ok: 2 checks' out || fail "the difference is not shown"

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
-# The Makefile's own prefix stays in lanewise.pc; pkg-config gets the new prefix.
+# The Makefile's own prefix is in lanewise.pc; pkg-config gets the new prefix.
 ${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install"; }
 pc=$(find "$tmp" -name lanewise.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")
@@ -20,7 +20,7 @@ for f in bin/lanewise include/lanewise.h share/man/man1/lanewise.1 \
     share/doc/lanewise/examples/saxpy.py; do
     [ -s "$root/$f" ] || fail "$prefix/$f is not installed"
 done
-# All pages, and their links to each other and to the examples hold there.
+# All pages are installed, and their links to each other and to the examples are valid there.
 for page in "$src"/docs/*.md "$src"/docs/*/*.md; do
     name=${page#"$src"/docs/}
     [ -s "$root/share/doc/lanewise/$name" ] || fail "docs/$name is not installed"
@@ -90,7 +90,7 @@ for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.p
     echo "$plain"; echo "$timed"
 done | sort | uniq -c >"$tmp/lines"
 cat "$tmp/lines"
-# C and Python, both: the same counts.
+# The C and the Python program print the same counts.
 [ -z "$python" ] || ! grep -q wrong "$tmp/lines" || [ "$(grep -c '^ *2 saxpy: 0 of' "$tmp/lines")" = 2 ] ||
     fail "C and Python differ"
 grep -q FAIL "$tmp/lines" && bad=1

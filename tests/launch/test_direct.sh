@@ -151,7 +151,7 @@ refuse '--arg v.zzzzzz=0: .*; it has v.count, v.sign, v.data.from, v.data.to, v.
 expect 2 'add such as' run view.cu
 expect 0 '1 launch' run view.cu $(sed 's/.*add such as//; s/, or write.*//; s/count=[0-9]*/count=1/' err)
 
-# ---- the launch file that they amount to
+# ---- the launch file that the options are equivalent to
 expect 0 '^hash_state' run saxpy.cl $four $arguments -D UNUSED=1 -I . --hash --save-launch saved.yaml
 grep '^hash' out >by-options
 expect 0 '^hash_state' run saved.yaml --hash
@@ -280,7 +280,7 @@ refuse 'option "-DN=1" is for\|compiler options such as "-DN=1" are for .cl and 
 refuse 'more than 256 arguments' run saxpy.cl $(yes -- --arg=1 | head -n 257)
 }
 
-# ---- -g: for a debugger, whatever the launch file says
+# ---- -g compiles for a debugger, whatever the launch file says
 printf 'program: {source: saxpy.cl, options: [-O3, -g0]}\nbuffers: {x: {type: f32, count: 64, init: 2}, y: {type: f32, count: 64}}\nsteps: [launch: {entry: saxpy, grid: 1, block: 64, args: [3, x, y, 64]}]\n' >fast.yaml
 for how in "fast.yaml" "saxpy.cl --grid 1 --block 64 --arg 3 --arg f32[64]:2 --arg f32[64] --arg 64" "saxpy.cl -X -O3 --grid 1 --block 64 --arg 3 --arg f32[64]:2 --arg f32[64] --arg 64"; do
     # shellcheck disable=SC2086
@@ -310,7 +310,7 @@ if command -v gdb >/dev/null; then
     grep -q '^\$1 = 17.5$' out || fail "gdb does not show the variable of a kernel by options"
 fi
 
-# ---- files of another kind: what each is, and what to do
+# ---- files of other types: the message names the type and what to do
 echo 'int main(void) { return 0; }' >host.c
 cp host.c host.cpp
 cp host.c program.h

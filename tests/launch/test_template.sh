@@ -56,7 +56,7 @@ grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
     grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out || fail "guesses by dimension: $(cat out)"
 cp out plane.yaml
 expect 0 '4 launches' run plane.yaml
-# What a debugger wants is in the line after it, and a source compiled so has its variables.
+# The line after it has the options for a debugger, and a source compiled with them has its variables.
 grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
 sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
 expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
@@ -85,7 +85,8 @@ cp below/t.yaml kept
 expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
-# Headers of a launch file are in its folder, as its program is; what template writes into another folder finds them.
+# Headers of a launch file are in its folder, as its program is. A launch file that template writes into another
+# folder finds them.
 mkdir away away/inc away/sys headers
 echo '#define BY 2' >away/inc/by.h
 echo '#define BY 3' >headers/by.h
@@ -113,7 +114,7 @@ for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
 done
 grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
 
-# PTX has them, too, or numbers in place of names; assembly has no types.
+# PTX has types, too, or numbers in place of names. Assembly has no types.
 "$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
@@ -141,7 +142,7 @@ expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
 grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
 cp out n.yaml
 expect 0 'ok: nothing' run n.yaml
-# The same from CUDA C++, whose names and types are those of a compilation without optimiser: accesses are generic there.
+# The same for CUDA C++. Names and types are those of a compilation without optimiser, in which accesses are generic.
 cat >dynamic.cu <<'END'
 extern __shared__ float s[];
 __device__ __noinline__ float there(int i) { return s[i]; }
@@ -160,7 +161,8 @@ for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
     [ "$(grep -c 'shared: ' out)" = 3 ] || fail "shared memory of a kernel without any ($how)"
     expect 0 'ok: nothing' run dynamic.yaml
 done
-# Pointers in place, in sums, round a loop; a number added to an address that was loaded is none.
+# Pointers that are used directly, in sums, and in a loop. A number that is added to a loaded address is not a
+# pointer.
 cat >sums.ptx <<'END'
 .version 7.0
 .target sm_70
@@ -177,7 +179,7 @@ ret;
 }
 END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
-# Structures by value have their members, pointers among them; what C lays out otherwise is filled up.
+# Structures by value have their members, with pointers among them. Gaps in C's layout are filled.
 cat >struct.cu <<'END'
 struct inner { char kind; double weight; };
 struct alignas(16) wide { int a; float b; };
@@ -204,7 +206,7 @@ expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alon
 cp out span.yaml
 expect 0 'ok: nothing to check' run span.yaml
 
-# Halves of OpenCL C and CUDA C++ are f16, and what they are becomes right results.
+# Halves of OpenCL C and CUDA C++ are f16, and give correct results.
 cat >half.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 __kernel void half_scale(__global half *y, __global const half *x, __global const half2 *z, half a)

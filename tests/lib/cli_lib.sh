@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# For tests of the program from outside, which source this first: they continue in an empty folder, $work. $src is the
-# source tree, $build the folder of the build, $lanewise the program (LANEWISE names another). fail SENTENCE counts in $failures and shows what the
-# program printed last; expect and refuse run it.
+# Library for tests of the program from outside. A test sources this file first, and then continues in an empty
+# folder, $work. $src is the source tree, $build the folder of the build, $lanewise the program (LANEWISE names
+# another). fail MESSAGE increments $failures and shows the last output of the program. expect and refuse run the
+# program.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -20,8 +21,9 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect STATUS PATTERN ARGUMENT...: the exit status, and a line of either output. What loops for ever is ended by its
-# processor time; only what may wait for a debugger by its age, since starting timeout(1) costs as much as lanewise.
+# usage: expect STATUS PATTERN ARGUMENT... . Checks the exit status, and that a line of either output matches. An
+# endless loop is ended by its CPU time. Only a command that may wait for a debugger is ended by elapsed time, since
+# starting timeout(1) takes as long as lanewise itself.
 ulimit -S -t 300
 expect() {
     want=$1
@@ -37,12 +39,12 @@ expect() {
     [ -z "$pattern" ] || grep -q -- "$pattern" out err || fail "lanewise $*: no line with '$pattern'"
 }
 
-# one_line FILE: it has one line, and that ends
+# usage: one_line FILE. Tests that the file has one line, with a line end
 one_line() {
     { IFS= read -r _ && ! IFS= read -r rest && [ -z "$rest" ]; } <"$1"
 }
 
-# Usage errors say one sentence on standard error and nothing on standard output.
+# Usage errors print one message on standard error and nothing on standard output.
 refuse() {
     expect 2 "$@"
     [ ! -s out ] || fail "the error is on standard output"

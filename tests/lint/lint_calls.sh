@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Inside a directory calls go the way of the includes: an object refers to functions and tables of its own folder, of
-# the directory itself and of folders that are before it in the table of rooms (CONTRIBUTING.md), as the linker sees
-# it, so that a pointer in a table counts, too. Files in the directory itself join the parts and may call all.
-# Runs in a build folder.
+# Checks that calls inside a directory follow the include order. An object may refer to functions and tables of its
+# own folder, of the directory itself, and of folders before it in the table of rooms (CONTRIBUTING.md). The check
+# uses the linker's symbols, so that a pointer in a table counts, too. Files in the directory itself join the folders
+# and may call all of them. The script runs in a build folder.
 set -u
 rooms=$(sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' "${srcdir:-.}/CONTRIBUTING.md")
 objects=

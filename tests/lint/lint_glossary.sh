@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/glossary.md is sorted, has no term twice, and one sentence of at most 30 words for each; "See" names a term
-# of its own; words of older versions (tests/lint/lint_glossary.tsv) are with the terms that have replaced them.
+# Checks that docs/reference/glossary.md is sorted, has no term twice, and has one sentence of at most 30 words for
+# each term. "See" must name another term of the page. Words of older versions (tests/lint/lint_glossary.tsv) must be
+# with the terms that have replaced them.
 set -u
 cd "${srcdir:-.}" || exit 99
 
-# check FILE: prints the errors of the file
+# usage: check FILE. Prints the errors of the file
 check() {
     LC_ALL=C awk -F ' *[|] *' '
         /^\| / && $2 != "term" {
@@ -31,8 +32,8 @@ glossary=docs/reference/glossary.md
 bad=0
 check $glossary || bad=1
 
-# A term's last column lists the words of older versions that it has replaced. replaced FILE: prints the rows of
-# tests/lint/lint_glossary.tsv that FILE lacks
+# A term's last column lists the words of older versions that the term has replaced. usage: replaced FILE. Prints the
+# rows of tests/lint/lint_glossary.tsv that FILE lacks
 replaced() {
     LC_ALL=C awk '
         FNR == NR { if (/^\| /) { split($0, cell, / *[|] */); former[cell[2]] = ", " cell[4] ", " } next }

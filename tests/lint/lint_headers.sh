@@ -11,7 +11,8 @@ for h in $(cd "$top" && find base isa ptx emu launch debug check gdbstub shell c
     ${CC:-cc} -std=gnu11 -Wall -Wextra -Werror -Wno-unused-function -D_GNU_SOURCE \
         -I"$top" -fsyntax-only -x c "$h" || { echo "$h does not compile alone"; bad=1; }
 done
-# Two headers with one guard would hide each other. Headers that kernels include have guards that CUDA's own cannot have.
+# Two headers with the same guard would hide each other. Headers that kernels include have guards that CUDA's own
+# headers cannot have.
 guards=$(cd "$top" && find base isa ptx emu launch debug check gdbstub shell cmd host timing tests bench -name '*.h' \
     ! -name '*_body.h' ! -path 'ptx/compiler/cuda/*' ! -path 'tests/ptx/data/*' -exec awk '
     FNR == 1 { n = split(FILENAME, part, "/"); want = toupper(part[n]); gsub(/[.-]/, "_", want); got = "" }

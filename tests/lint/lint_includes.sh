@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The include law (CONTRIBUTING.md, "The house" and "Rooms"). Between directories: which may include which, and only
-# the public header. Inside a directory: a folder includes the headers of the directory itself and of folders
-# that are before it in the table of rooms. libyaml, libelf and readline are named in one .c file each, intrinsics
-# in one header. With an argument: check that tree instead (the test of this test).
+# Checks the include law (CONTRIBUTING.md, "The house" and "Rooms"). Between directories it checks which may include
+# which, and that only the public header is included. Inside a directory a folder may include the headers of the
+# directory itself and of folders before it in the table of rooms. libyaml, libelf and readline are named in one .c
+# file each, and intrinsics in one header. With an argument the script checks that tree instead (for the test of this
+# test).
 set -u
 rooms=$(cd "${srcdir:-.}" && sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' CONTRIBUTING.md)
 top=${1:-${srcdir:-.}}
@@ -51,7 +52,7 @@ for d in $directories; do
     for h in $headers; do all_public="$all_public $d/$h"; done
 done
 all_public=${all_public# }
-# One line a problem: an include that a directory or a folder may not have.
+# Prints a line for each include that a directory or folder may not have.
 for dir in $directories; do
     [ -d "$dir" ] || continue
     allowed "$dir"
@@ -100,7 +101,7 @@ for dir in $directories; do
             }
         }
         END { exit bad }' || bad=1
-    # Folders: each in the table, and none too large to be read as one thing.
+    # Each folder is in the table, and none has too many files.
     awk -v rooms="$rooms" -v most="$most_files" '
         BEGIN { n = split(rooms, list, "\n"); for (i = 1; i <= n; i++) room[list[i]] = 1 }
         { sub("/[^/]*$", ""); files[$0]++ }

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A name in a comment of C code exists: each word with an underscore, or before "()", is an identifier or in a string of
-# the code, or the name of a file. NAME_* and NAME_... begin one, as v_NAME and s_NAME do, of instructions. Quoted words are
-# examples. With an argument: check that tree instead.
+# Checks that names in comments of C code exist. Each word with an underscore, or before "()", must be an identifier
+# of the code, in a string of the code, or the name of a file. NAME_* and NAME_... match names that begin so, and
+# v_NAME and s_NAME match instructions. Quoted words are examples. With an argument the script checks that tree
+# instead.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_names.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
 exec perl -w - <<'PERL'
 use strict;
-# Names that others define: ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, targets of PTX.
+# Names that other projects define: ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, targets of PTX.
 my %is_outside = map { $_ => 1 } qw(ET_DYN st_nlink st_blksize minimum_instruction_length low_pc DW_TAG_LLVM_annotation
     DW_AT_address_class DW_AT_ DW_OP_piece zero_ext helper_cuda __NVCC__ sm_90f);
 my (%is_known, @comments, $bad);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# An @name in a comment before functions that a header declares is a parameter of one of them: of those from the comment
-# to the next comment or empty line. With an argument: check that tree instead.
+# Checks @names in comments before functions that a header declares. Each must be a parameter of one of the functions
+# between the comment and the next comment or empty line. With an argument the script checks that tree instead.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_params.sh: perl is not installed (autoconf needs it, too)"; exit 99; }

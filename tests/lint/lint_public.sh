@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every function of a public header is called from another directory. tests/lint/lint_public.tsv lists the exceptions, each
-# with a reason; a row that is not needed is reported, too. host/lanewise.h is the library's interface, whose callers
-# are elsewhere, and is left out. With an argument: check that tree instead (the test of this test).
+# Checks that every function of a public header is called from another directory. tests/lint/lint_public.tsv lists the
+# exceptions, each with a reason. A row that is not needed is reported, too. host/lanewise.h is excluded: it is the
+# library's interface, whose callers are other programs. With an argument the script checks that tree instead (for the
+# test of this test).
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_public.sh: perl is not installed (autoconf needs it, too)"; exit 99; }

@@ -23,14 +23,14 @@ while read -r file; do
     esac
 done <"$work/files"
 
-# the rows and the words of keys.def
+# the rows of the table and the names in keys.def
 rows=$(sed -n '/^const struct tim_sched_policy tim_sched_policies/,/^};/s/^    {"\([a-z_]*\)",.*/\1/p' timing/policies/tim_sched.c | paste -sd '|')
 words=$(sed -n 's/^CHOICE(issue, policy, [A-Z_]*, "\([a-z_|]*\)".*/\1/p' timing/keys.def)
 [ -n "$rows" ] && [ "$rows" = "$words" ] || complain "warp schedulers: timing/policies/tim_sched.c has \"$rows\", timing/keys.def \"$words\""
 grep -q "\"$words|my_policy\"" CONTRIBUTING.md ||
     complain "CONTRIBUTING.md quotes other schedulers than timing/keys.def, which has \"$words\": change the line CHOICE(issue, policy, ...)"
 
-# the example, where it is said to go
+# the example, copied to the place that CONTRIBUTING.md names
 sed -n 's/^      //p' "$work/section" | sed '/^\.\.\.$/,$d' >"$work/function"
 sed -n 's/^      \(    {"my_policy",.*\)/\1/p' "$work/section" >"$work/row"
 [ -s "$work/function" ] && [ -s "$work/row" ] || complain "CONTRIBUTING.md: the example of a warp scheduler is not found"

@@ -33,8 +33,8 @@ rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
 "$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
 
-# The lint of public headers: a function that no other directory calls is found unless a row gives a reason, and a
-# row that is not needed is found.
+# The lint of public headers: it finds a function that no other directory calls, unless a row gives a reason. It also
+# finds a row that is not needed.
 public() { # exit status that is wanted, text of debug/a.c, rows
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu" "$tmp/debug" "$tmp/tests/lint"
     printf '%s\n' 'int emu_a(int x);' 'static inline int emu_b(void) { return emu_a(1); }' 'struct s { int (*emu_m)(int); };' \
@@ -52,7 +52,7 @@ public 1 "$every" 'emu_e\t\n'
 public 1 "$every emu_e();" 'emu_e\twhy\n'
 public 1 "$every emu_e();" 'emu_gone\twhy\n'
 
-# The lint of parameters: an @name that is no parameter is found, in any line of the comment.
+# The lint of parameters: it finds an @name that is no parameter, in any line of the comment.
 params() { # exit status that is wanted, text of emu/a.h
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
     printf "$2\n" >"$tmp/emu/a.h"
@@ -68,7 +68,7 @@ params 1 '/** Of @b. */\nstatic inline int f(int a)\n{ int b = a; return b; }'
 params 1 'struct s {\n    /** Of @b. */\n    int (*f)(int a);\n};'
 params 1 '/** @b  a member */\nstruct s {\n    int b;\n};'
 
-# The lint of names: a name in a comment is one of the code, of a file, or the beginning of one.
+# The lint of names: a name in a comment must be a name of the code or of a file, or the beginning of one.
 names() { # exit status that is wanted, text of emu/a.c
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
     printf "$2\n" >"$tmp/emu/a.c"
@@ -97,7 +97,7 @@ for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# S
     [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
 done
 
-# The lint of the saved state notices a member that nobody listed, also one in padding.
+# The lint of the saved state finds a member that is not listed, also one in padding.
 top=$(cd "${srcdir:-.}" && pwd)
 rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1

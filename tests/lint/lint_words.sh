@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Words of tests/lint/lint_words.tsv are retired. tests/lint/lint_words.counts has how often each one is left, by zone and
-# directory: a zone and directory without a word is closed to it, and no count may rise. In the source tree:
+# Counts retired words, which are the rows of tests/lint/lint_words.tsv. tests/lint/lint_words.counts has the number
+# of remaining uses of each word, by zone and directory. A zone and directory without any use of a word is closed to
+# it, and no count may rise. In the source tree:
 #
-#   tests/lint/lint_words.sh                what is new, as file:line, the word, and what to say instead
-#   tests/lint/lint_words.sh --list WHAT    every place of today: WHAT is a zone, a directory, or both (strings emu)
-#   tests/lint/lint_words.sh --renew        lowers the counts to those of today; code that moved may take its words to
-#                                      another directory of the same zone, if it is not closed
-#   tests/lint/lint_words.sh --adopt        counts the rows that the table has gained; those of other rows stay
+#   tests/lint/lint_words.sh                prints new uses as file:line, the word, and the word to use instead
+#   tests/lint/lint_words.sh --list WHAT    prints all uses: WHAT is a zone, a directory, or both (strings emu)
+#   tests/lint/lint_words.sh --renew        lowers the counts to the current ones; code that moved may take its
+#                                           words to another directory of the same zone, if that is not closed
+#   tests/lint/lint_words.sh --adopt        counts the uses of new rows of the table; the counts of other rows stay
 set -u
 cd "${srcdir:-.}" || exit 99
 [ -f tests/lint/lint_words.tsv ] || { echo "lint_words.sh: run it in the source tree, or set srcdir"; exit 99; }
@@ -31,7 +32,7 @@ while (<$in>) {
     push @{$expression{$zone_of{$_}}}, $expression for split //, $zones;
 }
 close $in;
-# No word begins or ends inside another one, nor with a hyphen before it (option names).
+# A match is a whole word, and has no hyphen before it (option names).
 for my $zone (keys %expression) {
     my $all = join '|', @{$expression{$zone}};
     $pattern{$zone} = $zone eq 'identifiers' ? qr/\b(?:$all)\b/i : qr/(?<![\w-])(?:$all)\b/i;
@@ -57,8 +58,8 @@ sub note_hits {
         push @{$hits{"$zone $directory $row->{name}"}}, "$path:$line: \"$found\"" . (defined $identifier ? " in $identifier" : '') . ": say $row->{say}";
     }
 }
-# An identifier counts once in each directory that has it: as part of the header if a public one has it, else where
-# it is; tests, which use what others define, only have their own.
+# An identifier counts once in each directory that contains it. It counts as part of the header if a public header
+# declares it, else in its directory. Tests use identifiers of other directories, so only their own identifiers count.
 sub note_identifiers {
     my %defined;
     for my $directory (keys %first) { $defined{$_} = 1 for $directory =~ /^(?:tests|bench|kernels)$/ ? () : keys %{$first{$directory}}; }
@@ -97,7 +98,7 @@ sub read_c {
 my @files = grep { -f } map { chomp; $_ } `find base isa ptx emu timing check launch debug gdbstub shell cmd host tests bench kernels docs scripts -type f`;
 push @files, grep { -f } ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'demo.sh', 'test.sh', 'configure.ac', 'Makefile.am');
 for my $path (sort @files) {
-    # Skip the tables of words, and pages generated from strings that are counted in their source.
+    # Skip the tables of words, and generated pages, whose strings are counted in their source.
     next if $path =~ m,^tests/lint_(?:words|glossary)|^tests/(?:golden|corpus|vectors)/|^docs/(?:reference/)?(?:glossary|isa)\.md$,;
     next if $path !~ /\.(?:c|h|def|cl|cu|inc|md|1|sh|py|mk|ac|am|yaml|awk)$/;
     open my $source, '<', $path or die "$path: $!\n";

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lint_words.sh on a small tree: it finds a retired word in each zone, leaves plain English alone, and its counts only fall.
+# Tests lint_words.sh on a small tree: it finds a retired word in each zone, accepts other English, and its counts
+# only fall.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 mkdir -p tests/lint emu docs
 cp "$src/tests/lint/lint_words.sh" "$src/tests/lint/lint_words.tsv" tests/lint/
@@ -8,7 +9,7 @@ lint="sh tests/lint/lint_words.sh"
 srcdir=.
 export srcdir
 
-# says STATUS PATTERN ARGUMENT...: the lint ends with STATUS and prints PATTERN
+# usage: says STATUS PATTERN ARGUMENT... . The lint must end with STATUS and print PATTERN
 says() {
     want=$1 pattern=$2
     shift 2
@@ -63,7 +64,7 @@ for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
 done
 rm -r launch
 
-# fewer: the count follows, the zone is closed, and stays so
+# fewer uses: the count falls, and the zone is closed and remains closed
 echo 'The lanes diverge.' >docs/a.md
 says 0 '^ok: .* 7 uses left' --renew
 grep -q '^docs docs closed$' tests/lint/lint_words.counts || fail "a zone without words is not closed"
@@ -76,7 +77,7 @@ rm -r launch
 echo 'It stands here.' >>docs/a.md
 says 1 '^docs/a.md:2: "stands"' --renew
 
-# a row that is new takes today's counts, once
+# a new row gets the current counts, once
 printf 'reads\treads\ts\tloads\t\n' >>tests/lint/lint_words.tsv
 echo 'The lanes diverge.' >docs/a.md
 says 1 'no counts of "reads"'

@@ -34,7 +34,7 @@ top:
     bra top
 .end
 END
-# launch FILE N WANT: writes a launch file that adds N of 100 elements and expects the results WANT
+# usage: launch FILE N WANT. Writes a launch file that adds N of 100 elements and expects the results WANT
 launch() {
     cat >"$1" <<END
 program: {source: k.s}
@@ -126,7 +126,7 @@ refuse 'there is no buffer "yy"; did you mean "y"?' run good.yaml --dump yy=none
 refuse 'expected BUFFER=FILE' run good.yaml --dump y
 refuse 'no/such/y.bin: cannot be written' run good.yaml --dump y=no/such/y.bin
 refuse 'no/such/s.json' run good.yaml -q --stats no/such/s.json
-# before anything runs: else a failed check would be reported as well
+# the option is refused before anything runs; otherwise a failed check would be reported as well
 refuse '--dump y: no/such/y.bin: cannot be written' run wrong.yaml --dump y=no/such/y.bin
 refuse '--stats: no/such/s.json: cannot be written' run wrong.yaml --stats no/such/s.json
 refuse '--log: no/such/log: cannot be written' run wrong.yaml --log no/such/log
@@ -230,7 +230,8 @@ expect 0 '' dis back.lwo -o back2.s
 cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
-# Control fields: a function without any gets them, one with some stays as written, and so does text of an object.
+# Control fields: the assembler fills them in in a function without any. A function with some remains as written, and
+# so does the text of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
 expect 0 '^fields.s: no instruction issues too early$' dis --check-control fields.s
@@ -281,7 +282,7 @@ refuse '^lanewise: cubin.yaml:1: gpu.cubin: is a cubin' run cubin.yaml
 printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
 refuse '^lanewise: tab.yaml:3: a tab is no indentation in YAML: write blanks$' run tab.yaml
 
-# ---- addresses on the scalar unit, or not: the object's count of scalar registers shows it
+# ---- addresses on the scalar unit or not: the object's number of scalar registers shows the difference
 cp "$src/tests/ptx/data/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'
 program: {source: gemm.lwo}
@@ -303,7 +304,7 @@ expect 0 "$(cat scalar)" run gemm.yaml --hash --quiet --dump c=vector.bin
 cmp -s scalar.bin vector.bin || fail "--no-scalar changes the result"
 [ "$(tr -d '\0' <scalar.bin | wc -c)" -gt 256 ] || fail "gemm writes hardly anything"
 
-# ---- the debugger, as far as the program is concerned
+# ---- the debugger: options and messages of the program
 expect 0 'add' debug good.yaml --batch -c 'break add' -c continue
 expect 2 'frobnicate' debug good.yaml --batch -c frobnicate
 expect 3 'out-of-bounds' debug wild.yaml --batch -c continue
@@ -324,7 +325,7 @@ text=$("$src/demo.sh" --frobnicate 2>&1)
 grep -q '^echo "== build.*build/make.log' "$src/demo.sh" && tail -n 1 "$src/demo.sh" | grep -q 'Next: export PATH=.*, then docs/tutorial/' ||
     { cases=$((cases + 1)); fail "demo.sh names no log of its build, or nothing to do next"; }
 
-# ---- the manual page and the completion know every option
+# ---- the manual page and the completion contain every option
 for c in run debug compile asm dis; do
     for o in $("$lanewise" help $c | sed -n 's/^  [^-]*\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
         [ "$o" = help ] && continue
@@ -411,7 +412,8 @@ done
 [ "$(wc -l <dumped.a.txt)" = 9 ] && cmp -s dumped.a dumped.a.txt && [ "$(wc -c <dumped.a.bin)" = 36 ] && cmp -s dumped.a.bin dumped.a.raw ||
     fail "--dump writes another form than its name says"
 
-# Hosts with a limit of address space: less of it is taken, unless it was named; results are the same.
+# On hosts with a limit of address space the machine reserves less, unless the user sets the size. Results are the
+# same.
 if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants terabytes
     printf '.kernel k\n.param ptr.global a\n v_s2r v0, %%tid.x\n s_mov_b64 s0:1, c[0][0x0]\n st.global.b32 [s0:1+v0*4], v0\n exit\n.end\n' >small.s
     printf 'program: {source: small.s}\nbuffers: {a: {type: u32, count: 32}}\nsteps: [{launch: {entry: k, grid: 1, block: 32, args: [a]}}]\n' >small.yaml

@@ -38,7 +38,8 @@ END
 launch k.cl 2000000000 >k.yaml
 launch clean.cl 2000000000 >clean.yaml
 
-# send.py [-2] SIGNAL COMMAND...: run it, send the signal when it is at work, with -2 twice, print how it ended
+# usage: send.py [-2] SIGNAL COMMAND... . Runs the command, sends the signal when the command is running (with -2
+# twice), and prints how it ended
 cat >send.py <<'END'
 import os, signal, subprocess, sys, time
 words = sys.argv[1:]
@@ -146,7 +147,7 @@ cases=$((cases + 1))
 got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
 [ "$got" = -15 ] && [ ! -s err ] || fail "a second signal: ended with $got"
 
-# our gdb ends with us, and has nothing to say about it
+# gdb ends together with the program that started it, and prints no message
 if command -v gdb >/dev/null; then
     mkdir -p tmp
     cases=$((cases + 1))
@@ -157,7 +158,7 @@ if command -v gdb >/dev/null; then
     [ -z "$(ls tmp)" ] || fail "lanewise gdb: a folder is left behind"
 fi
 
-# a compiler that hangs is ended with us, and nothing is left
+# a compiler that hangs is ended with the program, and leaves no file
 mkdir -p bin tmp
 cat >bin/clang <<'END'
 #!/bin/sh
@@ -186,7 +187,7 @@ continue'; do
         fail "SIGTERM while the shell runs $commands"
     rm -f sh.json
 done
-# limits: status 4, where all lanes are, reports
+# limits: status 4, the position of all lanes, and reports
 expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
 expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml

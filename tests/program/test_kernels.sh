@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel of kernels/ gives the result that a C program computed on the host, with every installed clang (the
-# newest compiles all kernels, the others take turns; with LW_LONG=1 each compiles all). A wrong result, a wild
-# store and a missing file are distinguished.
+# Every kernel of kernels/ must give the result that a C program computed on the host, with every installed clang. The
+# newest clang compiles all kernels, and each other clang some of them; with LW_LONG=1 each compiles all. A wrong
+# result, a store out of bounds and a missing file give different messages.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -16,7 +16,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect STATUS WHAT COMMAND...: runs the command, its output in $work/out
+# usage: expect STATUS WHAT COMMAND... . Runs the command with its output in $work/out
 expect() {
     want=$1
     what=$2
@@ -42,7 +42,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         grep 'warning:' "$work/out" && fail "$launch with $clang: the compiler warns"
     done
 done
-# The form for debuggers, where everything is in memory and calls stay calls.
+# Builds for debuggers, with all variables in memory and without inlining.
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for launch in scan spmv bfs cuda_reduction cuda_half; do
@@ -126,13 +126,13 @@ __global__ void k(float *p)
 END
 expect 2 "a texture" "$lanewise" compile texture.cu -o x.lwo
 grep -q 'texture.cu:4: texture of three dimensions is not supported' "$work/out" || fail "the texture is not refused by name"
-# The default choice of clang must do, whatever is installed.
+# The clang that lanewise selects by default must work, whatever is installed.
 for launch in vadd.yaml gemm_tiled.yaml spinlock.yaml; do
     expect 0 "$launch" "$lanewise" run "$launch"
 done
 
-# The lock needs lanes that make progress of their own: on a SIMT stack the hang report names who
-# waits for whom, with the lines of the source.
+# The lock needs independent progress of lanes. On a SIMT stack the hang report names the lanes that wait and the
+# lanes they wait for, with the lines of the source.
 sed 's/^program:/machine: {hang_window: 200000}\nprogram:/' spinlock.yaml >stack.yaml
 expect 4 "spinlock on a SIMT stack" "$lanewise" run stack.yaml --reconv stack
 grep -q '^hang: SIMT deadlock' "$work/out" || fail "the hang is not called a SIMT deadlock"
@@ -166,23 +166,23 @@ sed 's/, stack: 200000//' deep.yaml >full.yaml
 expect 3 "recursion deeper than the stack" "$lanewise" run full.yaml
 grep -q 'bytes below local memory, .*the stack is full' "$work/out" || fail "a full stack is not named"
 
-# One bit of one expected number is wrong: that is seen.
+# One wrong bit in one expected number must be found.
 cp vadd.expected.bin kept
 printf '\001' | dd of=vadd.expected.bin bs=1 seek=1996 conv=notrunc 2>/dev/null
 expect 1 "vadd with a damaged expectation" "$lanewise" run vadd.yaml
 grep -q 499 "$work/out" || fail "the damaged element 499 is not named"
 mv kept vadd.expected.bin
 
-# The kernel gets a count of one element more than there is.
+# The kernel gets a count that is one element too large.
 sed 's/args: \[a, b, c, 1000\]/args: [a, b, c, 1001]/; s/grid: \[4\]/grid: [5]/' vadd.yaml >wild.yaml
 expect 3 "vadd beyond its buffers" "$lanewise" run wild.yaml
 grep -q 'vadd.cl:8' "$work/out" || fail "the source line of the wild access is not named"
 
-# 250 of 256: the last warp and the last block are partly used.
+# 250 of 256 elements: the last warp and the last block are partly used.
 sed 's/grid: \[4\], block: \[250\]/grid: [32], block: [32]/' vadd.yaml >blocks.yaml
 expect 0 "vadd in blocks of 32" "$lanewise" run blocks.yaml
 
-# In two halves, the second by a global offset.
+# In two launches of one half each, the second with a global offset.
 sed 's/^  - launch: \(.*\)grid: \[4\]\(.*\)}$/  - launch: \1grid: [2]\2}\
   - launch: \1grid: [2]\2, offset: [500]}/' vadd.yaml >offset.yaml
 [ "$(grep -c launch: offset.yaml)" = 2 ] || fail "the launch with an offset was not made"

@@ -13,7 +13,7 @@ names=$(cd "$large" && ls ./*.yaml | sed 's/^..//; s/\.yaml$//')
 for name in $names; do
     expect 0 '^ok: 1 check passed, 1 launch' run "small/$name.yaml"
     expect 0 '^ok: 1 check passed, 1 launch' run "full/$name.yaml"
-    # A word that differs is found, wherever it is.
+    # A word that differs is found at any index.
     printf '\001\002\003\004' | dd of="small/$name.expected.bin" bs=4 seek=$(($(wc -c <"small/$name.expected.bin") / 8)) conv=notrunc 2>/dev/null
     expect 1 "differ" run "small/$name.yaml"
 done

@@ -1,25 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Every kernel at every warp width under every policy, under every reconvergence engine, and in
-# blocks of 1, 31, 33 and 250 threads: each run is verified, and hash_mem is the same in all
-# runs of a kernel that is order-free (no instruction whose result shows in which order threads
-# ran). A lock between lanes of a warp hangs on a SIMT stack: that is what the report must say.
-# Every seventh of these runs, so that all pairs of width and policy come up; LW_LONG=1: all.
-# Words after the name restrict the kernels: tests/program/test_matrix.sh vadd bfs
+# Runs every kernel at every warp width with every policy, with every reconvergence engine, and in blocks of 1, 31, 33
+# and 250 threads. Each run is verified. hash_mem must be the same in all runs of an order-free kernel (no instruction
+# whose result shows in which order threads ran). A lock between lanes of a warp hangs on a SIMT stack, and the report
+# must say so. The test makes every seventh of these runs, which includes all pairs of width and policy; LW_LONG=1:
+# all. Arguments restrict the kernels: tests/program/test_matrix.sh vadd bfs
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 widths='4 8 16 32 64'
 policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
 blocks='1 31 33 250'
-# A build with sanitizers is some ten times slower: a part of the matrix will do.
+# A build with sanitizers is about ten times slower, so it runs a part of the matrix.
 if [ "${LW_RANDOM_DIVISOR:-1}" -gt 4 ]; then
     widths='8 64'
     policies='rr_quantum minpc'
     orders='smaller'
     blocks='33'
 fi
-# Threads take the lock in any order, and print in the order of their warps; the rest is
-# order-free. What launches is no order-free kernel.
+# Threads take the lock in any order, and print in the order of their warps. The other kernels are order-free, except
+# those that launch kernels.
 observes=' spinlock hello launch_bfs cuda_launch enqueue '
 # A lane waits for another lane of its warp, unless its four lanes take four of the seven locks.
 locks=' spinlock '
@@ -27,7 +26,7 @@ locks=' spinlock '
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
 # The grids of these kernels stay unchanged, because loops distribute the work over any number of blocks.
 any_grid=' saxpy reduction scan histogram bitonic '
-# They exchange values among 32 lanes, as CUDA fixes it: narrower warps are refused.
+# These kernels exchange values among 32 lanes, as CUDA defines it. Narrower warps are refused.
 of_32=' cuda_reduction cuda_histogram '
 runs=0
 turn=0
@@ -35,13 +34,14 @@ stride=7
 [ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || stride=3 # few are left there
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
-# drawn: does this run have it? Widths, policies and engines are not multiples of seven.
+# drawn: returns whether this run is selected. The numbers of widths, policies and engines are not multiples of seven.
 drawn() {
     turn=$((turn + 1))
     [ $((turn % stride)) = 0 ]
 }
 
-# verify LAUNCH HASH NAME OPTION...: one run; the first hash of HASH is kept, others compared
+# usage: verify LAUNCH HASH NAME OPTION... . Makes one run. HASH stores the first hash, and later ones are compared
+# with it
 verify() {
     launch=$1
     kept=$2
@@ -66,7 +66,7 @@ verify() {
     fi
 }
 
-# hangs LAUNCH NAME OPTION...: one run that ends in a SIMT deadlock
+# usage: hangs LAUNCH NAME OPTION... . Makes one run that ends in a SIMT deadlock
 hangs() {
     launch=$1
     name=$2
@@ -79,7 +79,7 @@ hangs() {
     grep -q '^hang: SIMT deadlock' out || fail "$name $*: $(head -n 1 out)"
 }
 
-# object LAUNCH SOURCE NAME OPTIONS: NAME.lwo, and NAME.object, the launch file that runs it
+# usage: object LAUNCH SOURCE NAME OPTIONS. Writes NAME.lwo, and NAME.object, the launch file that runs it
 object() {
     # shellcheck disable=SC2086
     if ! "$lanewise" compile "$2" -o "$3.lwo" $4 >out 2>&1; then
@@ -89,8 +89,8 @@ object() {
     sed "s/^program: .*/program: {source: $3.lwo}/" "$1" >"$3.object"
 }
 
-# in_blocks LAUNCH SIZE KEEP: the launch file with one-dimensional blocks of SIZE threads,
-# and as many of them as cover the same threads (KEEP 0) or as there were (KEEP 1)
+# usage: in_blocks LAUNCH SIZE KEEP. Rewrites the launch file for one-dimensional blocks of SIZE threads. The number
+# of blocks covers the same threads (KEEP 0), or is unchanged (KEEP 1)
 in_blocks() {
     awk -v size="$2" -v keep="$3" '
         match($0, /grid: \[[0-9]+\], block: \[[0-9]+\]/) {
@@ -109,7 +109,7 @@ sh "$src/kernels/prepare" "$work" || exit 1
 for launch in *.yaml; do
     name=${launch%.yaml}
     [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-    # Compiled once: the runs are about the machine.
+    # The kernel is compiled once, because the runs test the machine.
     source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
     options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ' | sed 's/[^ ][^ ]*/-X &/g')
     object "$launch" "$source" "$name" "$options" || continue
@@ -129,7 +129,7 @@ for launch in *.yaml; do
             esac
         done
     done
-    # The oldest compiler's code is other code, with the same results.
+    # The oldest compiler generates other code with the same results.
     case $source in *.cl | *.cu)
         if command -v clang-14 >/dev/null && [ -z "${LANEWISE_CLANG:-}" ]; then
             object "$launch" "$source" "$name.14" "$options --clang=clang-14" || continue

@@ -46,7 +46,8 @@ shows compile m.cl k.cl -o both.lwo
 shows run k.yaml
 shows run linked.yaml
 shows debug k.yaml
-# A message about arguments names each parameter and its type, also where the program was compiled without debug information.
+# A message about arguments names each parameter and its type, also if the program was compiled without debug
+# information.
 printf '__kernel void m(__global int *p, int n, __local float *t) { p[0] = n + t[0]; }\n' >m.cl
 sed 's/k.cl/m.cl/; s/entry: k/entry: m/' k.yaml >few.yaml
 "$lanewise" run few.yaml >out 2>err && bad=1
@@ -82,7 +83,7 @@ printf '\n\nint gone(int x) { return 1; }\n' >one.cl
 printf 'int gone(int x) { return 2; }\n' >two.cl
 says "two definitions" "'gone' is defined in one.cl:3 and in two.cl:1: leave one" \
     compile w.cl one.cl two.cl -o x.lwo
-# Editors put a byte order mark before UTF-8.
+# Some editors write a byte order mark before UTF-8.
 printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 "$lanewise" compile mark.cl -o mark.lwo && "$lanewise" compile m.cl --emit ptx >m.ptx &&
     "$lanewise" compile m.ptx --emit asm >m.s &&
@@ -145,7 +146,7 @@ runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
     runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
 says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, and m.ptx needs none: leave it out$' \
     run -D N=7 ptx.yaml
-# -W options show warnings about the user's source only; -Werror makes them errors.
+# -W options show warnings about the user's source only. -Werror makes them errors.
 cat >maybe.cl <<'END'
 __kernel void k(__global int *p)
 {
@@ -220,7 +221,7 @@ mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
 chmod +x slow
 signals='TERM HUP'
-# Under nohup it is ignored, by this shell's children too.
+# Under nohup the signal is ignored, also by child processes of this shell.
 [ "$(sh -c 'kill -HUP $$; echo ignored' 2>/dev/null)" != ignored ] || signals=TERM
 for signal in $signals; do
     rm -f pid

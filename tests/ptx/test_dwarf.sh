@@ -19,7 +19,7 @@ if [ -z "$dump" ]; then
     exit 77
 fi
 
-# verify NAME: $work/o is kept until all are verified
+# usage: verify NAME. $work/o is stored until all objects are verified
 mkdir "$work/kept"
 verify() {
     checked=$((checked + 1))
@@ -29,7 +29,8 @@ verify() {
 }
 names=
 
-# verified: the tool has no error in any of $work/kept; those that it did not praise are looked at one by one
+# verified: llvm-dwarfdump reports no error for any of $work/kept. Objects without its success message are checked one
+# by one
 verified() {
     # shellcheck disable=SC2046
     (cd "$work/kept" && $dump --verify $(seq $checked)) >"$work/out" 2>&1
@@ -75,7 +76,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
         done
     done
 done
-# CUDA C++ by clang, and by nvcc where it is
+# CUDA C++ by clang, and by nvcc if it is installed
 for file in "$src"/kernels/*.cu; do
     command -v clang-19 >/dev/null || break
     for form in '-X -O3' '-X -O0 -X -g -X --cuda-noopt-device-debug'; do
@@ -101,11 +102,11 @@ for file in "$src"/tests/ptx/corpus/debug_*.ptx; do
     object "${file##*/}" "$file"
 done
 verified
-# a verifier that sees nothing would not do
+# a verifier that accepts everything would prove nothing
 "$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
     { echo "FAIL: the structure's member is not there"; failures=$((failures + 1)); }
-# nvcc's loops: other lines jump back past the statement's beginning, and a row begins there
+# nvcc's loops: other lines jump back to code after the beginning of the statement, so a line row begins there
 cat >"$work/head.s" <<'END'
 .producer "nvcc"
 .file 1 "head.cu"

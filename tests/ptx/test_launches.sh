@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that launch kernels in CUDA C++ and OpenCL C: each call of CUDA's device runtime that there is, groups of blocks,
-# enqueue_kernel; with the oldest and the newest clang, for debuggers, with nvcc, and under timing. What is not supported
-# is refused by name. Expected results are closed forms.
+# Tests kernels that launch kernels in CUDA C++ and OpenCL C: each supported call of CUDA's device runtime, groups of
+# blocks, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and
+# also run with a timing model. Unsupported calls are refused by name. Expected results are closed forms.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# A child adds its number to its own cell, and what it was given.
+# A child adds its number, and the value that it was given, to its own word.
 cat >calls.cu <<'C'
 struct pair { char a; double b; };
 __global__ void child(int *out, char first, pair p, short last)
@@ -102,8 +102,8 @@ for launch in forms calls; do
     sed 's/calls.cu/calls.cu, options: [-O0, -g]/' $launch.yaml >$launch-debug.yaml
 done
 
-# OpenCL C: work-groups of a size that is chosen, two and three dimensions, sizes of local memory, a block that captures
-# nothing, a kernel that begins after its parent.
+# OpenCL C: work-groups of a selected size, two and three dimensions, sizes of local memory, a block that captures
+# nothing, and a kernel that begins after its parent.
 cat >blocks.cl <<'C'
 __kernel void blocks(__global int *out, int x, long y)
 {
@@ -159,7 +159,7 @@ for launch in forms calls blocks; do
     "$lanewise" run $launch.yaml --check=all,-performance,-uninitialised >out 2>&1 || { fail "$launch: findings"; head -n 5 out; }
 done
 
-# nvcc writes other names, and wants -rdc=true.
+# nvcc generates other names, and needs -rdc=true.
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cat >nv.cu <<'C'
 struct pair { char a; double b; };

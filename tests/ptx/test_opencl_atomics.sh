@@ -57,7 +57,7 @@ red.add.u32.acq_rel red.or.b32.relaxed red.max.s32.acquire.cta atom.exch.b32.rel
     done
 done
 [ $cases -ge 4 ] || fail "no clang is here"
-# words of a later version are admitted by that pragma alone, for one instruction
+# only that pragma permits instructions of a later version, each for one instruction
 cat >late.ptx <<'END'
 .version 6.0
 .target sm_35

@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 all=${LW_BUILTINS:-}
 
 cat >"$work/make.awk" <<'END'
-# k(name, parameters, body): one kernel, if its width is wanted. W is the width, "" a scalar.
+# usage: k(name, parameters, body). Prints one kernel, if its width is selected. W is the width, "" a scalar.
 function k(name, params, body) {
     if (W != "" && !all && width[++turn % 5 + 2] != W && turns++ >= 0)
         return
@@ -201,7 +201,7 @@ BEGIN {
     k("printf", "__global int *p", "p[0] = printf(\"%d %s %v4f\\n\", p[1], \"x\", (float4)(1));")
 }
 END
-# One file, or with all widths one for each: a compiler has a minute.
+# One file, or with all widths one file for each width, because a compiler may take at most a minute.
 parts=0
 [ -z "$all" ] || parts='1 2 3 4 5 6'
 kernels=0

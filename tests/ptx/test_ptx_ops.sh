@@ -52,8 +52,8 @@ for clang in clang-14 clang-19; do
     head -n 5 out
     failures=$((failures + 1))
 done
-# After a barrier, a thread reads what other threads stored to a variable of the block; clang 14 keeps the old
-# value in a register.
+# After a barrier, a thread reads what other threads stored to a variable of the block. clang 14 keeps the old value
+# in a register.
 cat >near.cl <<'E'
 kernel void near(global const int *in, global int *out)
 {
@@ -100,8 +100,8 @@ E
         failures=$((failures + 1))
     done
 done
-# A value that one lane has written and all take from it: through the header's shuffles, functions
-# of the source's own, and assembly. clang drops the `if` where an argument counts as written.
+# A value that one lane has written and all lanes read: through the header's shuffles, functions of the source, and
+# assembly. clang drops the `if` if an argument counts as written.
 cat >own.cu <<'E'
 __device__ int from(int x, int lane) { return __shfl_sync(~0u, x, lane); }
 template <class T> __device__ T tell(T x, int lane) { return __shfl_sync(~0u, x, lane); }

@@ -13,7 +13,7 @@ cp "$here/shapes.cl" "$work"
 for width in 8 32 64; do
     for options in -O3 "-O0, -g, -cl-opt-disable"; do
         sed "s/options: .*/options: [-DW=$width, $options]}/" "$here/shapes.yaml" >"$work/shapes.yaml"
-        # Translated once; the policies run the object.
+        # The kernels are translated once, and all policies run the same object.
         flags=$(echo "-X $options" | sed 's/, / -X /g')
         # shellcheck disable=SC2086
         "$lanewise" compile "$work/shapes.cl" -DW=$width $flags -o "$work/shapes.lwo" || exit 1

@@ -12,7 +12,7 @@ if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '_
     echo "built with the address sanitizer, which programs cannot load later: skipped"
     exit 77
 fi
-# clinfo asks everything that a platform can be asked: no answer may be an error.
+# clinfo makes every query of a platform. No query may return an error.
 "$lanewise" app clinfo >"$scratch/clinfo" 2>&1 || fail "clinfo: status $?"
 grep -q 'Platform Name *Lanewise' "$scratch/clinfo" || fail "clinfo: no platform Lanewise"
 grep -iE 'error|CL_[A-Z_]*INVALID' "$scratch/clinfo" | grep -v 'Error Correction support' && fail "clinfo: an error"
@@ -22,7 +22,7 @@ grep -q 'Device Name *Lanewise volta' "$scratch/clinfo" || fail "clinfo: the GPU
 grep -q 'Max compute units *80' "$scratch/clinfo" || fail "clinfo: the GPU model has not 80 cores"
 grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: the GPU model's clock"
 
-# The driver's own tests as a program: the finding of the overrun, reports, and the program's status.
+# The driver's own tests as a program: lanewise reports the overrun, writes reports, and returns the program's status.
 LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
 "$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
     "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "the program: status $?"
@@ -32,14 +32,16 @@ grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statist
 grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
 
-# A program may change its folder: files are found from where it was started. The device has the warps of the option.
+# A program may change its folder: lanewise finds files from the folder in which it was started. The device has the
+# warp width of the option.
 mkdir "$scratch/a folder" && here=$(pwd)
 case $lanewise in /*) full=$lanewise ;; *) full=$here/$lanewise ;; esac
 (cd "$scratch/a folder" && "$full" app --warp 16 --stats 'own stats.json' sh -c 'cd / && exec clinfo') >"$scratch/clinfo" 2>&1
 [ -s "$scratch/a folder/own stats.json" ] || fail "the statistics are not in the folder of the start"
 grep -q 'Preferred work group size multiple (device) *16' "$scratch/clinfo" || fail "clinfo: not the warp width of --warp"
 
-# A report goes into a pipe or a device, which is no file to replace; a path that cannot be written is refused immediately.
+# A report may go to a pipe or a device, which must not be replaced by a file. A path that cannot be written is
+# refused immediately.
 mkfifo "$scratch/pipe"
 cat "$scratch/pipe" >"$scratch/piped" &
 "$lanewise" app --stats "$scratch/pipe" clinfo -l >"$scratch/clinfo" 2>&1
@@ -49,13 +51,13 @@ wait
 grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that cannot be written"
 grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report cannot be written"
 
-# exit() does not wait for a kernel that another thread is in, and writes the reports.
+# exit() does not wait for a kernel that another thread executes, and writes the reports.
 timeout 60 "$lanewise" app --stats "$scratch/endless.json" "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err" ||
     fail "exit() with a kernel running: status $?"
 grep -q 'the program ended while a kernel was running' "$scratch/err" || fail "no message on the kernel that was stopped"
 grep -q '"thread_instructions"' "$scratch/endless.json" || fail "no statistics after exit() with a kernel running"
 
-# Wrong usage: one sentence, status 2, nothing run.
+# Wrong usage prints one message, returns status 2 and runs nothing.
 refused() { # message, arguments...
     want=$1
     shift

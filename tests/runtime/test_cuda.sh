@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Programs of CUDA's runtime, by clang without an SDK and by nvcc if it is there, run unchanged on ours.
+# Programs of CUDA's runtime, compiled by clang without an SDK and by nvcc if it is installed, run unchanged on our
+# runtime.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise

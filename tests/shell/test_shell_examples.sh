@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the example of every command that `help` lists in the program, each in a session of its
-# own, and checks that it does what an example should: no error, and a word of an answer.
+# Runs the example of every command that `help` lists, each in a session of its own. An example must print no error
+# and at least one word.
 set -u
 srcdir=$(cd "${srcdir:-.}" && pwd)
 program=${LANEWISE:-./lanewise}
@@ -15,7 +15,7 @@ cp "$srcdir"/tests/shell/golden/saxpy.s "$srcdir"/tests/shell/golden/saxpy.yaml 
     "$srcdir"/tests/shell/golden/calls.s "$srcdir"/tests/shell/golden/calls.yaml \
     "$srcdir"/tests/clients/behaviours/results.cl "$srcdir"/tests/clients/behaviours/results.yaml "$work"/
 cd "$work" || exit 99
-# Create the objects that the examples name: a script, memory, a checkpoint, three points, a mark.
+# Create the objects that the examples name: a script, memory, a checkpoint, three stoppoints, a mark.
 echo 'echo from a script' >commands.lws
 "$program" debug saxpy.yaml --batch -c 'dump memory.bin 0x200000000000 64' -c 'save state.lwc' \
     >prepare.out 2>&1 || { cat prepare.out; exit 1; }
@@ -66,7 +66,7 @@ if [ $count -lt 40 ]; then
     echo "help lists $count commands only"
     failed=1
 fi
-# The check itself must be able to fail.
+# A wrong example must make the check fail.
 if "$program" debug saxpy.yaml --batch -c 'print nosuch' >/dev/null 2>&1; then
     echo "a batch with a failing command ends with status 0"
     failed=1

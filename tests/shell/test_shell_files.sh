@@ -24,7 +24,7 @@ session() {
     sed 's/^/    /' out
     failed=1
 }
-# says PATTERN: a line of the last session; lacks PATTERN: none.
+# usage: says PATTERN. The last session has a matching line. lacks PATTERN: it has none.
 says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 
@@ -66,7 +66,7 @@ session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
 says 'cannot read memory at 0x0'
 [ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
 
-# A checkpoint from inside, and back: the state, the breakpoints, the end.
+# A checkpoint is saved in a session and restored: the state, the breakpoints and the end are the same.
 session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 = 77' \
     -c 'save s.lwc' -c 'continue' -c 'set v1 = 1' -c 'restore s.lwc' -c 'assert at(5, v1) == 77' \
     -c 'assert (pc & 0xfff) == 0x30' -c 'points' -c 'continue' -c 'stepi' -c 'goto start' \
@@ -96,7 +96,7 @@ session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
 says '^lanewise: the log could not be written whole: No space left'
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
 says '^lanewise: the log could not be written whole: No space left'
-# A file that is no script is refused, and no line of it is executed.
+# A file that is not a script is refused, and no line of it is executed.
 printf 'echo heard\0\necho unheard\n' >zero.lws
 session 2 saxpy.yaml --batch -x zero.lws
 says '^lanewise: zero.lws: is no script: a byte of it is 0$'
@@ -217,7 +217,8 @@ session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
 says 'there is no element \.w: the vector has 3$'
-# A name that is another type's in a function where some lanes are: the others are looked at all the same.
+# A name belongs to a variable of another type in a function in which some lanes are. The value in the other lanes is
+# still shown.
 cat >where.cl <<'END'
 float f(float v)
 {

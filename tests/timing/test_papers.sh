@@ -12,7 +12,7 @@ cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
 [ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: not all 43 kernels and 60 forms"
 
-# Copies with a mistake: of each kernel another.
+# Copies with one mistake each, in a different kernel.
 mkdir wrong
 cp -r "$src/bench/program.py" "$src/bench/trends.py" "$papers" wrong
 sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = level\[v\] + 1/level[w] = level[v] + 1 + (w == 99)/

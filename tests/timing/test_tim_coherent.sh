@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# l1.coherent off: block 1 has a line in its L1, block 0 stores to it and sets a flag; then block 1 loads it in
-# one of several ways. PTX defines which of these may return the old value: cache operators (.ca may, .cg and .cv
-# may not), volatile, atomics, fences by scope.
+# l1.coherent off: block 1 has a line in its L1, and block 0 stores to the line and sets a flag. Then block 1 loads
+# the line in one of several ways. PTX defines which loads may return the old value: cache operators (.ca may, .cg and
+# .cv may not), volatile, atomics, and fences by scope.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >coherent.py <<'END'
 import json, subprocess, sys
@@ -76,7 +76,7 @@ def run(load, machine, *keys, more=(), launches=1, status=0):
         out, report = [int(line) for line in f], json.load(r)
     return out, report['counts_hash'], report['sums']['cores'], done.stdout + done.stderr
 plain = 'ld.global.u32 %r5, [%a0];'
-# the value of %s, and whether it is stale
+# prints the value of %s, and whether it is stale
 ways = {
     'plain': (plain, True),
     'at all levels': ('ld.global.ca.u32 %r5, [%a0];', True),
@@ -92,10 +92,10 @@ ways = {
     'acquire': ('ld.acquire.gpu.global.u32 %r3, [%a0+128]; ' + plain, False),
     'acquire of the block': ('ld.acquire.cta.global.u32 %r3, [%a0+128]; ' + plain, True),
     'barrier of the warp': ('bar.warp.sync 1; ' + plain, True),
-    # with one set of four lines: these throw the line out
+    # with one set of four lines these loads evict the line
     'thrown out': (''.join(f'ld.global.u32 %r6, [%a0+{128 * i}]; ' for i in range(4, 8)) +
                    'mul.wide.u32 %a1, %r6, 4; add.u64 %a1, %a1, %a0; ld.global.u32 %r5, [%a1];', False),
-    # own stores are seen; of the rest of the line what L1 does with a store decides
+    # a core sees its own stores. The other words of the line depend on what L1 does with a store
     'own store to the word': ('st.global.u32 [%a0], 7; ' + plain, None),
     'bytes': ('ld.global.u8 %r5, [%a0];', True),
     'signed': ('ld.global.s16 %r5, [%a0];', True),
@@ -123,7 +123,7 @@ for machine, store in (('fermi', 'evict'), ('fermi', 'update'), ('volta', 'evict
 for store, value in (('evict', 42), ('update', 0)):
     out, _, _, _ = run('st.global.u32 [%a0+8], 7; ' + plain, 'fermi', 'l1.coherent=off', 'l1.store=' + store)
     expect(f'own store beside it, {store}', out[64] == value and out[2] == 7, out[:3])
-# a kernel sees what earlier ones have done
+# a kernel sees the stores of earlier kernels
 out, _, cores, _ = run(plain, 'fermi', 'l1.coherent=off', launches=2)
 expect('a later kernel', out[64] == 0 and out[65] == 42 and cores['l1_stale'] == 1, (out[64:66], cores['l1_stale']))
 # the finding names both sides, in the order of the file's lines
@@ -136,7 +136,8 @@ for check in ('stale', 'all,-performance', 'memory,stale'):
            "in 'out'" in found[0] and f'k.ptx:{before};' in found[0] and 'block (1,0,0)' in found[0], said)
     run('membar.gl; ' + plain, 'fermi', 'l1.coherent=off', more=('--check=stale,memory',), status=0)
     run(plain, 'fermi', more=('--check=stale,memory',), status=0)
-# a loop that polls its L1: no hang report, as the line may go; a limit ends it, and the finding stays
+# a loop that polls its L1: there is no hang report, since the line may be evicted. A limit ends the run, and the
+# finding is reported
 poll = 'poll: ld.global.u32 %r5, [%a0]; setp.eq.u32 %p2, %r5, 0; @%p2 bra poll;'
 _, _, _, said = run(poll, 'fermi', 'l1.coherent=off', more=('--check=stale', '--max-instructions', '600000', '--hang-limit', '20000'), status=4)
 expect('polling', ': stale: ' in said and 'limit' in said, said)

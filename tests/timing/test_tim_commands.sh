@@ -10,8 +10,8 @@ buffers: {x: {type: u32, count: 4096}}
 steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
 END
 }
-# session COMMANDS ARGUMENT...: they are separated by semicolons; their answers are in `said`, and the same from the
-# naive model.
+# usage: session COMMANDS ARGUMENT... . Commands are separated by semicolons. `said` gets their output, which must be
+# the same from the reference model.
 session() {
     commands=$1
     shift
@@ -24,7 +24,7 @@ session() {
     timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
     cmp -s out said || fail "debug $*: the naive model says something else"
 }
-# says WHAT: `said` contains the lines on standard input, with the numbers of cycles removed
+# usage: says WHAT. `said` must contain the lines on standard input, after the numbers of cycles are removed
 says() {
     sed 's/^cycle [0-9][0-9]*/cycle N/' said >lines
     cat >want
@@ -93,7 +93,7 @@ next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
 END
 
-# Warps without an instruction to issue: the line is pending, the line arrives, a branch.
+# Warps without an instruction to issue: before and after the arrival of their line, and after a branch.
 cat >far.s <<'END'
 .kernel far
 .param ptr.global x
@@ -150,7 +150,7 @@ for: warp 3, warp slot 3: waits for data of a load
 for: warp 4, warp slot 4: waits for data of a load
 and 1 more
 END
-# Lanes 0 to 15 wait for the others at b0, which are at the block's barrier.
+# Lanes 0 to 15 wait at b0 for the other lanes, which are at the block's barrier.
 cat >group.s <<'END'
 .kernel group
 .param ptr.global x
@@ -198,7 +198,7 @@ grep -q 'why: nothing is timed here: start with --timing' out err || fail "monit
 expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
 
-# Caches of a scheduler: its first line of code is requested in the first cycle.
+# Caches of a scheduler: the first line of code is requested in the first cycle.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
 for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 under way for 1, age 0' \
     'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of 64 lines under way' 'scheduler 3, operand: 0 of 4 lines under way'; do
@@ -207,8 +207,8 @@ done
 expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
 
 # ---- the memory side -----------------------------------------------------------------------------
-# Without icnt.hash two lines are in slices 8 and 10, which share channel 2 with slice 2 and 4 with 4; x is at 0x200000000000.
-# A line is two sectors of l2.sector, of a burst each.
+# Without icnt.hash two lines are in slices 8 and 10. Slice 8 shares channel 2 with slice 2, and slice 10 channel 4
+# with slice 4. x is at 0x200000000000. A line has two sectors (l2.sector) of one burst each.
 cat >two.s <<'END'
 .kernel two
 .param ptr.global x
@@ -315,7 +315,7 @@ END
 says "their area" <<'END'
   together 1.72 mm2, 11 % of an SM of 16 mm2
 END
-# Warp 1 of a gang is stepped, and others stay at the breakpoint: then they are in no gang with it.
+# Warp 1 of a gang is stepped while the others are at the breakpoint. The others then leave the gang.
 session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "no gang" <<'END'
 vws: 0 gangs, 9 single warps of 9 that live, in 8 slices

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Arrays of constant space go through the constant cache, from PTX, OpenCL C and CUDA: each different word takes a
-# pass, a word that all lanes read takes one, and the cache's size matters. Their addresses are those of global
-# memory, for pointers, launch files and faults. Expected counts are computed here from the kernels.
+# Arrays of constant space use the constant cache, from PTX, OpenCL C and CUDA. Each different word takes a pass, and
+# a word that all lanes read takes one. The size of the cache changes the counts. Pointers, launch files and faults
+# show addresses of global memory. Expected counts are computed here from the kernels.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >table.ptx <<'END_PTX'
 .version 6.0
@@ -122,18 +122,18 @@ for source in ('table.ptx', 'table.cl', 'table.cu'):
                 expect(name + ': loads', loads <= r[2]['constant_loads'] <= loads + 8, r[2]['constant_loads'])
                 expect(name + ': passes', r[2]['constant_passes'] == loads * passes + r[2]['constant_loads'] - loads,
                        r[2]['constant_passes'])
-            # A table of 512 bytes is read once into 8 KiB, and a line of parameters or two.
+            # A table of 512 bytes fits into 8 KiB and misses once, and the parameters take one or two lines.
             lines = words * 4 // line
             expect(name + ': misses', lines < big[2]['constant_misses'] <= lines + 2, big[2]['constant_misses'])
             expect(name + ': evictions', big[2]['constant_evictions'] == 0, big[2]['constant_evictions'])
-            # The data do not fit in 256 bytes: with LRU every access of the next round misses.
+            # The data do not fit into 256 bytes, so with LRU every access of the next round misses.
             expect(name + ': misses of 256 bytes', rounds * lines < small[2]['constant_misses'] , small[2]['constant_misses'])
             expect(name + ': evictions of 256 bytes', (rounds * lines - 4) <= small[2]['constant_evictions'],
                    small[2]['constant_evictions'])
             expect(name + ': cycles', small[1] > big[1], (small[1], big[1]))
             expect(name + ': the reference', one == big, (one, big))
         few, many = (run(source, 'walk', f'out, {rounds}, {s}', machine) for s in (0, 1))
-        # a pass a cycle: 31 more for each load, of which few are hidden
+        # a pass takes a cycle, so each load takes 31 cycles more, of which few are hidden
         expect(f'{source} on {machine}: cycles by lanes', many[1] - few[1] > 25 * rounds * words, (many[1], few[1]))
 out, _, cores = run('table.ptx', 'pointer', 'out', 'volta')
 expect('a generic pointer reads the array', out[0] == 8 + 2 + 0, out[0])

@@ -73,7 +73,7 @@ run amr.yaml --mechanism dtbl
 # D-2: blocks of 64 threads do not join a kernel of 32, but each other's
 run other.yaml --mechanism dtbl
 [ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] || fail "D-2: $(gpu dtbl_groups) groups, $(gpu dtbl_missed) missed"
-# D-15: launches that cost nothing wait no longer
+# D-15: launches that take no time do not wait
 run amr.yaml --mechanism dtbl
 wait=$(gpu device_wait) cycles=$(gpu cycles)
 run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The sample kernels on the timing model: memory as the functional machine leaves it, replays of its schedule,
-# the same counts twice (tests/timing/tim_kernels.c). One machine each, drawn by the seed; LW_TIMING=all: every
-# machine, scheduler and engine; LW_TIMING=K/N: of these part K of N, K from 0. With N = 8 each part runs every
-# kernel on every machine; the parts differ in scheduler and engine.
+# Runs the sample kernels on the timing model. Memory must be as the functional machine leaves it, the schedule must
+# replay, and two runs must give the same counts (tests/timing/tim_kernels.c). Each kernel runs on one GPU model,
+# which the seed selects. LW_TIMING=all: on every model, scheduler and engine. LW_TIMING=K/N: part K of N of these, K
+# from 0. With N = 8 each part runs every kernel on every model; the parts differ in scheduler and engine.
 set -u
 src=${srcdir:-.}
 src=$(cd "$src" && pwd)

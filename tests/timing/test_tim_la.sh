@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Address pre-computation from end to end: all block and warp schedulers leave the same memory (A31), both models count the
-# same, an object with slices counts as one without; what is predicted is what is observed; shell commands say why a block
-# is on its core. Series A without instructions: test_tim_blocks.c, mechanisms/test_tim_la_w.c.
+# Address pre-computation from end to end. All block and warp schedulers must leave the same memory (A31), both models
+# must count the same, and an object with slices must count as one without. Predicted lines must be the observed ones.
+# Shell commands show why a block is on its core. Series A without instructions: test_tim_blocks.c,
+# mechanisms/test_tim_la_w.c.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >columns.s <<'S'
 .kernel columns

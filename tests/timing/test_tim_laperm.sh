@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# LaPerm with kernels in CUDA C++: what caches find, who works, and what parents and children share (L-9 to L-12 of the
-# specification's 8.7; L-1 to L-8 are in test_tim_blocks.c).
+# Tests LaPerm with kernels in CUDA C++: cache hits, the work of each core, and the lines that parents and children
+# share (L-9 to L-12 of the specification's 8.7). test_tim_blocks.c has L-1 to L-8.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >laperm.cu <<'C'
@@ -69,7 +69,7 @@ run() { # launch, policy, keys
     "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
         --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
 }
-# Launches are cheap, or they would be later than all parents; L1 keeps what global loads bring.
+# Launches take little time; otherwise they would come after all parents. L1 caches global loads.
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.buffer_lane=1 --timing-set kernels.launch_base=100 --timing-set kernels.launch_lane=1'
 for policy in rr tb_pri smx_bind adaptive_bind; do
     run shared $policy "$soon --timing-set core.blocks=2 --timing-set l2.bytes=16384 --timing-set l1.bytes=32768"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Cycles and counts that follow from the keys of a machine by hand, measured by small kernels on
-# every shipped machine, with the shipped model and, on one machine, the naive one; LW_TIMING=all: on
-# all of them (bench/timing_micro).
+# Measures cycles and counts that can be computed by hand from the keys of a model, with small kernels on every
+# shipped model. The shipped timing model is used, and on one GPU model also the reference model. LW_TIMING=all: the
+# reference model on all of them (bench/timing_micro).
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 LANEWISE=${LANEWISE:-$(pwd)/lanewise}

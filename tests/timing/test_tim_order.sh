@@ -5,8 +5,9 @@
 # shows the issue of that instruction.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
-# ---- the order of slices: where one load at a time is taken, that is the order, not the scheduler --------
-# Not gcn-tahiti: each of its SIMDs has one of the four warps.
+# ---- order of slices: if the machine accepts one load at a time, the slices run in this order, independent of the
+# scheduler
+# The test does not use gcn-tahiti, each of whose SIMDs has one of the four warps.
 for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for policy in lrr gto; do
         for run in 1 2 reference; do
@@ -18,7 +19,7 @@ for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"
         done
-        # Whatever the order: eight slices of each of the eight warps.
+        # In any order, there are eight slices of each of the eight warps.
         [ "$(od -An -v -tu4 -w4 $policy.1.bin | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = \
             "$(for w in 0 1 2 3 4 5 6 7; do printf ' 8 %s;' $w; done)" ] || fail "$machine, $policy: a turn is missing"
     done
@@ -60,7 +61,7 @@ program: {source: clock.s}
 buffers: {out: {type: u32, count: 2560}}
 steps: [launch: {entry: k, grid: [2], block: [128], args: [out]}]
 END
-# Not ampere: its clock is read a cycle after issue (issue.control_stage).
+# The test does not use ampere, which reads its clock one cycle after issue (issue.control_stage).
 for machine in fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     "$lanewise" run clock.yaml -q --timing=$machine --dump out=traced.bin --timing-trace t.json --timing-window 0:20000 \
         --timing-report r.json || fail "$machine: no run"

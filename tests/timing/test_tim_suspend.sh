@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Blocks that wait for a launch of their own leave their cores. A tree of launches in which each waits for its
-# children runs on every model, on cores with room for one block, with one entry in the distributor. Each waiting
-# block leaves once and returns once, with as many lines as its state has. Without kernels.suspend the run is
+# Blocks that wait for a device launch of their own leave their cores. A tree of launches in which each waits for its
+# children runs on every model, on cores with space for one block, with one entry in the distributor. Each waiting
+# block leaves once and returns once, and the number of lines is that of its state. Without kernels.suspend the run is
 # refused by name.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
@@ -58,8 +58,9 @@ grep -q 'set kernels.suspend' said || { cat said; fail "the refusal does not say
 run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspend=false || fail "there is room, and it did not run"
 python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left"
 
-# With issue.switch_on_stall a split that waited for a launch takes over from one that waits for a load when the launch has no lane
-# left, though the launch's block ends later and the core is idle: the event-driven model counts what the naive one does.
+# With issue.switch_on_stall a split that waited for a launch replaces a split that waits for a load when no lane of
+# the launch remains, although the block of the launch ends later and the core is idle. The event-driven model must
+# have the same counters as the reference model.
 cat >take.s <<'END'
 .const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel take

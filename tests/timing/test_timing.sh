@@ -30,7 +30,7 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
-# A file that begins with another one, which is in its folder, wherever that is.
+# A file whose base is another file in the same folder, from any current folder.
 mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
@@ -116,7 +116,7 @@ assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
 assert t['otherData']['ends'] == 'with the run'
 END
 [ ! -s err ] || fail "a whole trace is warned of"
-# A window past the run's end, and a trace that is full, are reported, and nothing else changes.
+# A trace window after the end of the run, and a trace that reached its limit, are reported. Nothing else changes.
 cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
 expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
@@ -125,7 +125,7 @@ expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
-# Requests without further events end there; their arrows at the last place that they reached.
+# Requests without further events end there. Their arrows end at the last location that they reached.
 python3 - "$(cat end)" <<'END' || fail "something of a request stays open"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
@@ -155,7 +155,7 @@ done
 [ ! -e new.json ] || fail "a run that was refused wrote a file"
 expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /dev/null
 
-# Reports: twice the same; slots have one cause each; samples; in --stats, too.
+# Reports: two runs give the same report, each slot has one stall reason, and samples and --stats agree.
 for n in 1 2; do
     expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
         --timing-trace t.json --timing-window 0:3000
@@ -183,7 +183,7 @@ for k in r['kernels']:
     assert gpu['warp_instructions'] == k['warp_instructions'] == k['sums']['schedulers']['instructions'] > 0
     assert gpu['thread_instructions'] == k['thread_instructions']
     assert sum(k['sums']['causes'].values()) == k['cycles'] * c['core']['count'] * c['issue']['schedulers'] * c['issue']['width']
-# Histograms: their values are those that the counters sum.
+# Histograms: the sum of their values equals the counters.
 h, sums = r['histograms'], r['sums']
 for scope in h:
     for name, total in h[scope].items():
@@ -233,7 +233,7 @@ assert whole > 20 and cut < whole and 0 in reads and max(reads) > 0, (whole, cut
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
-# Two reports side by side: cycles first, then what differs, and the keys.
+# Two reports side by side: cycles first, then the differences, and the keys.
 expect 0 '' run --timing good.yaml -q --timing-report a.json
 expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
@@ -288,7 +288,7 @@ PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of doc
 { sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
 sed -n '/^## A sweep$/,/^## /p' "$src/docs/howto/measure-cycles.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
     fail "docs/howto/measure-cycles.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
-# Kernels of CUDA C++ by the names that people write.
+# Kernels of CUDA C++ have the names of the source.
 sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
 sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yaml >mangled.yaml
 expect 0 '^  ops::add<int>  *1 ' run --timing mangled.yaml --timing-report -
@@ -296,12 +296,12 @@ expect 0 '^ok' run --timing mangled.yaml --timing-report m.json
 python3 -c 'import json; k = json.load(open("m.json"))["kernels"][0]
 assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' || fail "no plain name in JSON"
 
-# The schedule that the model chose, run again without it.
+# The schedule that the model chose is replayed without the model.
 expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
-# ... and backwards, in a debugger that has looked at the fixed order's blocks first.
+# ... and backwards, in a debugger that has first inspected blocks of the fixed order.
 printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
     "$lanewise" debug good.yaml --replay x.log >out 2>&1
 grep -q '^at instruction .*history goes from 0 to' out && ! grep '^error' out && grep -q '^every launch has ended' out || {
@@ -313,8 +313,8 @@ grep '^hash' out >want
 expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
 
-# Faults and hangs end a run as without cycles, and the report is written. A warp that has ended
-# does not keep a block alive whose other warp does not wait.
+# Faults and hangs end a run as without cycles, and the report is written. A warp that has ended does not keep a block
+# alive in which another warp spins.
 cat >ends.s <<'END'
 .kernel beyond
 .param ptr.global x
@@ -428,7 +428,7 @@ for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address
     refuse "--timing: ${key%=*} has nothing to use: tags.detect is off; set it to table, exact or fold" \
         run --timing --timing-set $key good.yaml
 done
-# Tags that no key uses are counted alone; results are the same with those that are used, however they are kept.
+# Tags that no key uses are only counted. If keys use them, the results are the same, with every storage of tags.
 cycles() { sed -n 's/^ok: .* \([0-9]*\) cycles on .*/\1/p' out; }
 expect 0 '^ok' run --timing good.yaml --hash
 plain=$(cycles)
@@ -479,7 +479,7 @@ for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its ins
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
 done
-# Stepping by cycle is the same run: 30 cycles in one go, and one by one.
+# Stepping by cycle gives the same run: 30 cycles with one command, and one by one.
 expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
 cp out at_once
 set -- -c 'cycle 870'
@@ -500,7 +500,7 @@ refuse_last 'cache: expected l1, constant, texture, fetch, l0, operand or l2, fo
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
 refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
 expect 2 '^lanewise: why: nothing is timed here: start with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
-# All of it once in gdb, which sees a run like any other.
+# The same commands once in gdb, for which a timing run is a run like any other.
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
     -ex 'monitor cycle 5' -ex delete -ex continue
@@ -509,7 +509,7 @@ for line in 'its instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'h
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
-# Steps from a breakpoint at which others are, too: they wait before it, and continue afterwards.
+# Steps from a breakpoint at which other warps are, too: the others wait at it, and continue afterwards.
 cat >loop.s <<'END'
 .kernel loop
 .param ptr.global out
@@ -536,8 +536,8 @@ expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml 
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
 
-# Each stall reason of the table occurs: all but one of slots in some run, and not_picked while a debugger steps one of
-# several warps that are ready.
+# Each stall reason of the table occurs in some run. not_picked occurs while a debugger steps one of several ready
+# warps.
 cat >why.s <<'END'
 .kernel why
 .param ptr.global out
@@ -612,7 +612,7 @@ never = [r for r in reasons if not any(s[r] for s in seen)]
 assert never == ['not_picked'], never
 END
 
-# Where control fields say when instructions issue, wrong ones are reported: once, and not for other models.
+# If control fields determine the issue, wrong ones are reported, once, and not for other models.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, 1\n' >wrong.s
 printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s
 sed 's/ {.*//' wrong.s >filled.s
@@ -625,7 +625,8 @@ for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=vo
     ! grep -q note err || fail "run $other: a note of control fields"
 done
 
-# Where registers wait for waitcnt alone, one that is missing is reported: a line for each place, and not for other models.
+# If only waitcnt protects registers, a missing one is reported: a line for each instruction, and not for other
+# models.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out]\n  ld.global.b32 v1, [v4:5]\n  ld.global.b32 v2, [v4:5+4]\n' >wait.s
 printf '  waitcnt vmcnt(1)\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, v2\n  waitcnt vmcnt(0)\n  st.global.b32 [v4:5], v1\n  exit\n.end\n' >>wait.s
 sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
@@ -638,7 +639,7 @@ for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing
     ! grep -q note err || fail "run $other: a note of a missing waitcnt"
 done
 
-# All trends, under sanitizers the shortest. A part of the source's tree, not of its archive.
+# All trends; under sanitizers only the shortest. bench/ belongs to the source tree, but not to its archive.
 if [ -x "$src/bench/timing_trends" ]; then
     trends=
     [ "${LW_RANDOM_DIVISOR:-1}" -le 4 ] || trends='streaming requests launches'

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Rows of tests/clients/behaviours/*.rows (run.sh tells what they are), in four uses:
+# Reads the rows of tests/clients/behaviours/*.rows (run.sh describes their format). There are four uses:
 #
-#   -v use=commands   the lines that the client of -v client gets for -v session; -v row: up to it
-#   -v use=check      the same rows against a transcript: the last file, named in -v transcript
-#   -v use=list       one line a row, by tabs
-#   -v use=launches   one line a session, by tabs: its launch file, the server's options or "-"
+#   -v use=commands   prints the commands that client -v client gets in session -v session; with -v row up to that row
+#   -v use=check      checks the rows against a transcript: the last file, named in -v transcript
+#   -v use=list       prints a line for each row, with tabs between the fields
+#   -v use=launches   prints a line for each session: its launch file, and the server's options or "-"
 #
-# -v only=FEATURE -v row=ROW (check): the transcript is of a stub without it, the row must fail.
+# -v only=FEATURE -v row=ROW (with check): the transcript is that of a stub without the feature, and the row must
+# fail.
 
 function clients_of(i,   c) {
     if (limit[i] != "") return limit[i]
@@ -82,10 +83,10 @@ function print_commands(   i, j) {
     }
     print "\001end"
 }
-# Lines of the transcript without number `gone`: "" if the row holds, else the reason. The
-# output of a command ends where the next command is echoed.
-# Where it fails: how (not-reached, not-carried-out, missing, forbidden), at lines wrong_from to
-# wrong_to of the transcript, and whether the client came back from that command.
+# Check row i in the transcript without line number `gone`. The result is "" if the row holds, else the reason. The
+# output of a command ends at the echo of the next command.
+# On a failure the function also sets: how it failed (not-reached, not-carried-out, missing, forbidden), the lines
+# wrong_from to wrong_to of the transcript, and whether the client returned from the command.
 function holds(i, gone,   from, j, k, l, next_echo, e, ok, w, no) {
     how = "not-reached"
     if (!(name[i] in begins)) return "the session did not come to it"
@@ -130,7 +131,7 @@ function holds(i, gone,   from, j, k, l, next_echo, e, ok, w, no) {
     how = ""
     return ""
 }
-# MI echoes nothing: the number of the command is printed before it.
+# MI does not echo commands. The number of a command is printed before its reply.
 function echo(i, j) {
     if (family(client) == "mi") return "@@cmd " name[i] "." j
     return (family(client) == "gdb" ? "+" : "(lldb) ") lines(command[i, j])
@@ -141,7 +142,7 @@ function following(i, j) {
         if (of[i, j] == family(client)) return echo(i, j)
     return ""
 }
-# The twin of row i: "" when it fails as it should, else what is wrong with that.
+# Check the negative counterpart of row i. The result is "" if the row fails as expected, else a message.
 function twin_wrong(i, why,   l, k) {
     if (how == "") return "passes without " only
     if (how == "not-reached" || how == "not-carried-out") return "without " only ": " why
@@ -192,10 +193,10 @@ function check(   i, l, line, n, why, m, keep, k, failed, current_row) {
         }
         why = holds(i, 0)
         if (why == "") {
-            # Any line that was found is needed: a row that holds without one shows nothing.
+            # Each matched line must be necessary. A row that holds without the line would prove nothing.
             m = matched_count
             for (k = 1; k <= m; k++) keep[k] = matched[k]
-            # lldb tells a stop again when it comes to it, sometimes: not so there.
+            # lldb sometimes prints a stop again when it reaches the same stop.
             for (k = 1; k <= m && why == "" && family(client) != "lldb"; k++)
                 if (holds(i, keep[k]) == "") why = "holds without the line: " text[keep[k]]
             if (m == 0) why = "expects nothing"

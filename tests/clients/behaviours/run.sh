@@ -1,49 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs the rows of tests/clients/behaviours/*.rows in one client, the real program, and negative counterparts of
-# them: the same rows against a stub without what they show. Sourced by tests/clients/behaviours_*.sh, which
-# say which client.
+# Runs the rows of tests/clients/behaviours/*.rows in one debugger, and their negative counterparts: the same rows
+# against a stub without the feature that the row shows. The scripts tests/clients/behaviours_*.sh source this file
+# and select the client.
 #
-#   LW_LONG=1        every session and every negative counterpart; else a choice of them (behaviours and twins below)
-#   LW_TWINS=none    no counterpart
-#   LW_SESSIONS="a b" those sessions alone; LW_ROWS="a b": the counterparts of those rows alone
+#   LW_LONG=1        every session and every negative counterpart; else a selection (behaviours and twins below)
+#   LW_TWINS=none    no counterparts
+#   LW_SESSIONS="a b" only these sessions; LW_ROWS="a b": only the counterparts of these rows
 #   LLDB=PROGRAM     another lldb than lldb-19
-#   LW_JOBS=N        so many sessions at once (one more than processors: counterparts often wait)
-#   LW_KEEP=1        keeps the folder and says where; LW_VERBOSE=1 shows what the counterparts answer
+#   LW_JOBS=N        number of concurrent sessions (default: processors + 1, since counterparts often wait)
+#   LW_KEEP=1        does not remove the folder and prints its path; LW_VERBOSE=1 prints the output of counterparts
 #
-# A session is one debugger and one server, of `launch:`, a launch file and an option of the server; its rows run one after the other, in order,
-# and hand the machine on. `every-architecture` below its name: gdb-multiarch runs it without LW_LONG=1, too (a third
-# of them for each target architecture), since registers, calls, conditions or addresses may differ there. A row:
+# A session is one debugger and one server. `launch:` names the launch file and an option of the server. The rows of a
+# session run one after the other on the same machine. `every-architecture` below the session's name: gdb-multiarch
+# runs the session even without LW_LONG=1 (a third of these sessions for each target architecture), since registers,
+# calls, conditions or addresses may differ there. A row has the form
 #
 #   row NAME
-#   shows: what it shows: a row of the features of a stub, or a sentence on splits
-#   off: FEATURE          its counterpart: it fails against tests/clients/gdb_server --without FEATURE
-#   needs: FEATURE...     it also fails without these: the counterparts of rows behind it may find it so
-#   without: PATTERN      what the command whose answer is then wrong gives in place of it
-#   hangs                 or it never comes to an end: the debugger waits
-#   no-twin: WHY          there is no feature that could be taken away
-#   clients: NAME...      gdb gdb-x86-64 gdb-aarch64 lldb mi mi-x86-64 mi-aarch64; else those that it has commands for
-#   gdb> COMMAND          for gdb (`lldb>`: for lldb, `mi>`: for gdb's machine interface, as editors
-#     PATTERN             drive it), and below, indented by two blanks, what its output has:
-#                         extended regular expressions, in order; !PATTERN must not be there
+#   shows: WHAT           what the row shows: a row of the features of a stub, or a rule of splits
+#   off: FEATURE          the counterpart: the row fails against tests/clients/gdb_server --without FEATURE
+#   needs: FEATURE...     the row also fails without these; counterparts of later rows may then fail here
+#   without: PATTERN      the output that the command with the wrong output prints without the feature
+#   hangs                 the counterpart never ends: the debugger waits
+#   no-twin: WHY          the reason why no feature can be switched off
+#   clients: NAME...      gdb gdb-x86-64 gdb-aarch64 lldb mi mi-x86-64 mi-aarch64; default: clients with commands
+#   gdb> COMMAND          a command for gdb (`lldb>`: for lldb, `mi>`: for gdb's machine interface, as editors use
+#     PATTERN             it). The lines below, indented by two blanks, are extended regular expressions that must
+#                         match its output, in order. !PATTERN must not match
 #
-# @FILE:TEXT@ is the number of the line of FILE that has TEXT (not a comment line), @PORT@ the server's port.
+# @FILE:TEXT@ is the number of the line of FILE that contains TEXT (not a comment line), and @PORT@ the server's port.
 #
-# The session of a counterpart ends behind its row. It must fail there and for its own reason: the rows before
-# hold (but those that need the feature as well), the row is come to, its commands before the wrong
-# one give what they should, that one is carried out and comes to its end with the wrong answer,
-# `without:` if that is told; "The program is not being run" and the like must be told.
+# The session of a counterpart ends after its row. The row must fail for the expected reason. The rows before it must
+# hold, except those that need the feature as well. The row must be reached, and its commands before the wrong one
+# must give the expected output. The wrong command must be executed and must end with a wrong output, which matches
+# `without:` if that is given. Messages such as "The program is not being run" must be declared there.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 rows_dir=$src/tests/clients/behaviours
 kernels=$work/kernels
 lldb=${LLDB:-lldb-19}
 tab=$(printf '\t')
 client=
-# No process writes there: `read -t` from it waits without a process for each time.
+# No process writes to this pipe: `read -t` from it waits without starting a process.
 mkfifo "$work/never"
 exec 8<>"$work/never"
 
-# Nothing stays behind when this is ended.
+# Remove all files and end all processes when the script is ended.
 leave() {
     # shellcheck disable=SC2046 # numbers
     kill $(jobs -p) 2>/dev/null
@@ -60,7 +61,7 @@ table() {
     awk -v use="$table_use" -v dir="$kernels" "$@" -f "$rows_dir/check.awk" "$rows_dir"/*.rows
 }
 
-# prepare: what is debugged, in $kernels
+# prepare: puts the programs to debug into $kernels
 prepare() {
     mkdir "$kernels"
     for file in "$rows_dir"/*; do
@@ -69,7 +70,7 @@ prepare() {
     mv "$work"/*.yaml "$work"/*.s "$work/walk.expected" "$kernels/"
     cp "$src"/tests/clients/golden/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/ptx/corpus/debug_nvcc.ptx "$src"/tests/ptx/corpus/debug_inlined.ptx "$kernels/"
-    # Each source is compiled once, not by each server.
+    # Each source is compiled only once, not by each server.
     sed -n 's/^program: {source: \([a-z_]*\.c[lu]\)\(, options: \[\(.*\)\]\)\{0,1\}}$/\1 \3/p' "$kernels"/*.yaml | sort -u |
         while read -r source options; do
             # shellcheck disable=SC2046 # words
@@ -80,7 +81,8 @@ prepare() {
     sed -i 's/^program: {source: \([a-z_]*\.c[lu]\)[,}].*/program: {source: \1.lwo}/' "$kernels"/*.yaml
 }
 
-# ticks PID: adds the processor time of its threads to $ticks and to $used, their sum; $busy: one of them runs
+# usage: ticks PID. Adds the CPU time of its threads to $ticks and to $used, which is their sum. $busy is set if a
+# thread runs
 ticks() {
     for stat in "/proc/$1"/task/*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
@@ -92,7 +94,7 @@ ticks() {
     done
 }
 
-# has_child PID: another process works for it (gdb's `shell`)
+# usage: has_child PID. Tests whether a child process works for it (gdb's `shell`)
 has_child() {
     for stat in /proc/[0-9]*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
@@ -103,10 +105,10 @@ has_child() {
     return 1
 }
 
-# watch_client LIMIT HANGS: waits for $client, at most LIMIT tenths of a second. When it and the server both
-# sleep and use no processor time for two seconds, however loaded the machine is, each waits for the other
-# for ever: it is ended then. So it is where HANGS is "yes" and they use a second of processor time without
-# output. $client_status as of timeout(1).
+# usage: watch_client LIMIT HANGS. Waits for $client, at most LIMIT tenths of a second. If the client and the server
+# both sleep and use no CPU time for two seconds, however loaded the host is, each waits for the other for ever, and
+# the function ends the client. If HANGS is "yes" it also ends the client when they use a second of CPU time without
+# output. $client_status is that of timeout(1).
 watch_client() {
     waited=0 still=0 last='' printed='' used_then=0
     while kill -0 "$client" 2>/dev/null; do
@@ -134,8 +136,8 @@ watch_client() {
     client_status=$?
 }
 
-# launch_with CLIENT LIMIT HANGS: the debugger, with the commands of $work/commands; no core where it
-# aborts, and no endless output
+# usage: launch_with CLIENT LIMIT HANGS. Starts the debugger with the commands of $work/commands. It leaves no core
+# file if the debugger aborts, and limits the output
 launch_with() {
     case $1 in
     gdb | mi) debugger=gdb ;;
@@ -144,7 +146,7 @@ launch_with() {
     esac
     limit=$2 hangs=$3 input=/dev/null
     if [ "$1" = lldb ]; then
-        # Commands on its own line would end at the first that fails.
+        # Commands on gdb's own command line would end at the first one that fails.
         sed "s/^$(printf '\001')/# @@row /" "$work/commands" >"$work/commands.lldb"
         set -- --no-lldbinit --no-use-colors --batch \
             -O 'settings set symbols.enable-external-lookup false' \
@@ -184,8 +186,8 @@ launch_with() {
     sed -e "s#$work/##g" -e 's/^(lldb) # @@row/@@row/' -e 's/^~"\(@@[^"\\]*\)\(\\n\)\{0,1\}"$/\1/' "$work/raw" >"$work/transcript"
 }
 
-# run_session JOB CLIENT SESSION [FEATURE ROW HANGS]: in a folder of its own; with a feature
-# and a row it is the counterpart of that row
+# usage: run_session JOB CLIENT SESSION [FEATURE ROW HANGS]. Runs a session in a folder of its own. With a feature and
+# a row it runs the negative counterpart of that row
 run_session() {
     work=$work/$1
     cp -rl "$kernels" "$work"
@@ -203,7 +205,7 @@ run_session() {
     table commands -v session="$3" -v client="$2" -v port="$port" -v row="${5:-}" >"$work/commands" || exit 1
     launch_with "$2" "$((10 * ${LW_SESSION_SECONDS:-120}))" "${6:-}"
     stop_server
-    # Without a feature gdb may well wait for ever, or give up.
+    # Without the feature gdb may wait for ever, or give up.
     [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
     if [ -z "${4:-}" ]; then
         exception=$(grep -m 1 'Python Exception' "$work/transcript") && fail "$2: session $3: $exception"
@@ -213,7 +215,7 @@ run_session() {
     exit $((failures > 0))
 }
 
-# pool: runs the lines of standard input, the arguments of run_session behind JOB, some at once
+# pool: runs each line of standard input, the arguments of run_session after JOB, several at the same time
 pool() {
     jobs=${LW_JOBS:-$(($(nproc) + 1))} running=0 number=0
     while IFS=$tab read -r p_client p_session p_feature p_row p_hangs; do
@@ -231,7 +233,7 @@ pool() {
     wait
 }
 
-# report: what the jobs of a pool say, in order
+# report: prints the results of the jobs of a pool, in order
 report() {
     while read -r name; do
         cat "$work/$name.result"
@@ -240,7 +242,7 @@ report() {
     rm -f "$work/order" "$work/failed"
 }
 
-# own SESSION CLIENT: it has a row for that client alone
+# usage: own SESSION CLIENT. Tests whether the session has a row for only that client
 own() {
     while IFS=$tab read -r own_session _ own_client _; do
         [ "$own_session" != "$1" ] || [ "$own_client" != "$2" ] || return 0
@@ -282,9 +284,10 @@ behaviours() {
     finish
 }
 
-# twins CLIENT: which counterparts are run, as lines for pool: with LW_LONG=1 all. Else one of each feature, that with the fewest
-# rows before it, in gdb; in its machine interface and lldb the same for what gdb does not show, and a third of the others; on other
-# target architectures those of rows for that client alone.
+# usage: twins CLIENT. Prints the negative counterparts to run, as lines for pool. With LW_LONG=1 these are all.
+# Otherwise they are one for each feature, the one with the fewest rows before it, in gdb. In gdb's machine interface
+# and lldb they are the same for features that gdb does not show, and a third of the others. For other target
+# architectures they are those of rows for that client alone.
 twins() {
     [ "${LW_TWINS:-}" != none ] || return 0
     awk -F '\t' -v OFS='\t' -v client="$1" -v all="${LW_LONG:-}" -v sessions=" ${LW_SESSIONS:-} " -v rows=" ${LW_ROWS:-} " '

@@ -49,7 +49,7 @@ class Program:
                      [f"echo @A {{/x $v0}} {{{word}}}" for word in ("out", "sums", "counts", "key")])
         ours = [int(line) for line in re.findall(
             r"^breakpoint \d+ at .*\(" + re.escape(self.source) + r":(\d+)\)$", text, re.M)]
-        # gdb skips the prologue where a line opens a function: that is another place.
+        # gdb skips the prologue of a function whose first line is requested, so its location differs.
         words = [word for line in sorted(set(ours)) for word in
                  ("-ex", f"echo @L {line}\\n", "-ex", f"break {self.source}:{line}")]
         run = subprocess.run([args.lanewise, "gdb", self.path, "--", "-batch", *words,
@@ -241,7 +241,8 @@ class Session:
         self.last = (self.oracle.text, seen.text)
         self.learn_places()
         if self.shows_ended(seen):
-            # A warp that ended in the client's step is shown where kernels return to; the shell shows the next one.
+            # A warp that ended during the client's step is shown at the return address of kernels. The shell shows
+            # the next warp.
             number = self.oracle.warp()
             if self.oracle.place() is None:
                 return None
@@ -267,7 +268,7 @@ class Session:
             return wrong
         if step[0] in RUNS and here == seen.where:
             a, b = self.oracle.why(), client_kind(self.args.client, self.last[1])
-            # lldb calls a step that ends at a breakpoint a step.
+            # lldb reports a step that ends at a breakpoint as a step.
             said = self.args.client == "lldb" and b == "step"
             if not said and b not in a and b is not None and a - {"step", "waiting", "end", "ended", "error"}:
                 return f"the shell stopped by {' and '.join(sorted(a))}, the client by {b}"
@@ -296,8 +297,8 @@ class Session:
         several = "; as well point" in self.oracle.text or step[0] in BACK and self.oracle.kind() == "watchpoint"
         if step[0] in RUNS and several and a[3:] == b[3:]:
             self.oracle.do(f"lane {b[2]}")
-        # gdb goes back to where the line's code begins, the shell to the instruction with which the lane reached
-        # the line: in a loop that is the jump to its head.
+        # gdb goes back to the start of the line's code, the shell to the instruction with which the lane reached the
+        # line. In a loop that is the jump to its head.
         line = [line_shown(text) for text in self.last]
         if step[0] == "rnext" and int(b[5]) > int(a[5]) and line[0] == line[1]:
             for _ in range(int(b[5]) - int(a[5]) + 1):

@@ -202,8 +202,8 @@ class GdbOracle(Oracle):
         self.keep_temporary()
         self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
-        # Also where it stopped for another reason, or the condition is false; but not after the end of the warp that
-        # was stepped: that stop has no signal.
+        # The same holds if the run stopped for another reason, or the condition is false. It does not hold after the
+        # end of the stepped warp, whose stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
             self.reported[self.stopped[0]] = place[3]
@@ -245,8 +245,9 @@ class GdbOracle(Oracle):
                 shown += 16
             self.beside = warp, after[3], after[5], shown
         elif self.kind() == "waiting" and not back and after[3] in self.breakpoints():
-            # It waits, as at a CTA barrier, and its pc is at the next breakpoint: gdb takes the end of its own step for a
-            # hit, also one without a condition that the machine reports once the warp is released.
+            # The warp waits, for example at a CTA barrier, and its pc is at the next breakpoint. gdb reports the end
+            # of its own step as a hit, also for a breakpoint without condition that the machine reports when the warp
+            # is released.
             there = re.findall(rf"^\d+ +enabled(?:, once)? +{after[3]:#x} .*", self.shell.do("points").text, re.M)
             if all(" if " in point for point in there):
                 raise Unknown("a warp waits at a breakpoint whose condition gdb tests")
@@ -256,7 +257,7 @@ class GdbOracle(Oracle):
             return self.kind() not in ("step", "waiting")
         if self.kind() in ("step", "ended"):
             raise Unknown("a warp ended in the step over its breakpoint")
-        # Others ran as they did in the past, and one of them stopped: gdb is shown the warp that it steps.
+        # Other warps ran as they did in the past, and one of them stopped. gdb gets a stop of the warp that it steps.
         self.do(f"focus {warp}")
         self.override = "step"
         return True
@@ -334,7 +335,8 @@ class GdbOracle(Oracle):
             mine[int(found.group(1))] = depth
             pc = re.search(rf"^{found.group(1)} .*?(0x\w+)", self.shell.do("points").text, re.M).group(1)
             users = re.findall(rf"^\d+ +enabled(?:, once)? +{pc} .*", there, re.M)
-            # gdb 13 does not insert its own where all of the user's in the same place have conditions that it has sent.
+            # gdb 13 does not insert its own breakpoint if all breakpoints of the user at the same address have
+            # conditions that it has sent.
             if begun and users and all(" if " in point for point in users):
                 self.shell.do(f"disable {found.group(1)}")
         self.at_own = False
@@ -349,7 +351,8 @@ class GdbOracle(Oracle):
                 hits = {int(point): int(lanes, 0) for point, lanes in
                         re.findall(r"breakpoint (\d+), lanes (0x\w+)", self.answer.text)}
                 depths = [depth for point, depth in mine.items() if point in hits]
-                # With one of gdb's own it tests the conditions of the others itself, in the lane in focus.
+                # If gdb has a breakpoint of its own there, it tests the conditions of the others itself, in the focus
+                # lane.
                 if self.kind() != "breakpoint" or not depths or any(
                         lanes >> place[2] & 1 for point, lanes in hits.items() if point not in mine):
                     return
@@ -514,7 +517,8 @@ class LldbOracle(Oracle):
         lane, before = self.place()[2], self.place()
         waits = self.free.get(user) == before[3] in self.breakpoints() and not self.is_ready()
         self.free, self.own = {}, set()  # the next stop shows them next to it
-        # Where it waits and a breakpoint came, lldb's step over that runs nothing, and shows it next to that.
+        # If the warp waits and a breakpoint was set at its pc, lldb's step over the breakpoint executes nothing, and
+        # lldb shows the breakpoint next to it.
         self.do("step-alone" if self.at_breakpoint(user) else "echo" if waits else "stepi")
         if self.warp() == user:
             self.show()
@@ -542,8 +546,8 @@ class LldbOracle(Oracle):
             self.show()
             if self.kind() not in ("step", "waiting"):
                 return
-        # A breakpoint that was set where a warp had been shown: it goes by the pcs of the last stop, and sends
-        # `z0, vCont;s:T, Z0` for each of these warps, too.
+        # A breakpoint was set at the location at which a warp had been shown. lldb uses the pcs of the last stop, and
+        # sends `z0, vCont;s:T, Z0` for each of these warps, too.
         points = self.breakpoints()
         for warp, _, pc in self.warps():
             if self.free.get(warp) == pc and pc in points and warp not in stepped:

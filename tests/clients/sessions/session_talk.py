@@ -44,7 +44,8 @@ class Talk:
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.pipe = self.child.stdin
         if requests is not None:
-            # Opened for reading as well, this neither waits for the child nor ends with it.
+            # The pipe is also opened for reading, so that the open does not wait for the child, and reads do not end
+            # with the child.
             self.pipe = os.fdopen(os.open(requests, os.O_RDWR), "wb")
 
     def read(self, word=END):

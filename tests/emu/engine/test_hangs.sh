@@ -46,7 +46,8 @@ for launch in *.yaml; do
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
     diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
-    # lanes spin: the finding has the pc of the report's first line, wherever in the loop the lanes have stopped
+    # lanes spin: the finding has the pc of the report's first line, wherever in the loop the lanes were when the run
+    # stopped
     case $kind in value | livelock)
         spins=$(sed -n '/ spins* with /{s/.* at pc \(0x[0-9a-f]*\).*/\1/p;q;}' "$name.hang")
         if [ -n "$spins" ]; then
@@ -65,7 +66,7 @@ done
 [ $count -ge 16 ] || fail "only $count kernels"
 [ $spun -ge 6 ] || fail "only $spun kernels with a spin"
 
-# A kernel that computes for long without a store is no hang: it ends, however small the window is.
+# A kernel that computes for a long time without a store does not hang. It ends, however small the hang limit is.
 cat >"$work/long.cl" <<'END'
 kernel void lcg(global uint *out, uint n)
 {
@@ -135,7 +136,7 @@ exit
 END
 printf '%s\n' "machine: {hang_window: 2000}" "program: {source: red.s}" "buffers: {out: {type: u32, count: 64}}" \
     steps: "  - launch: {entry: red, grid: [2], block: [32], args: [out]}" >"$work/red.yaml"
-# launch NAME OPTIONS KERNEL ARGS [LINE...]: its launch file
+# usage: launch NAME OPTIONS KERNEL ARGS [LINE...]. Writes its launch file
 launch() {
     file=$work/$1.yaml
     printf '%s\n' "machine: {hang_window: 2000}" "program: {source: long.cl, options: [$2]}" \
@@ -144,7 +145,7 @@ launch() {
     shift 4
     for extra in "$@"; do printf '%s\n' "  $extra" >>"$file"; done
 }
-# ends NAME OPTION...: with status 0
+# usage: ends NAME OPTION... . Expects exit status 0
 ends() {
     name=$1
     shift
@@ -152,7 +153,7 @@ ends() {
         fail "$name $*: a long loop does not come to its end: $(head -n 2 "$work/out")"
     fi
 }
-# hangs KIND NAME OPTION...: with a report of that kind
+# usage: hangs KIND NAME OPTION... . Expects a hang report of that kind
 hangs() {
     kind=$1 name=$2
     shift 2
@@ -177,7 +178,7 @@ for level in -O2 -O0; do
     hangs livelock "never$level"
     hangs livelock "misses$level"
 done
-# The state repeats only after 2,048 rounds: with -O0 it is in local memory, with -O2 in a register.
+# The state repeats only after 2,048 iterations. It is in local memory with -O0, and in a register with -O2.
 for level in -O2 -O0; do
     launch "bytes$level" $level bytes out
     hangs livelock "bytes$level"

@@ -18,13 +18,14 @@ fail() {
     failures=$((failures + 1))
 }
 
-# one NAME THREADS OUT: runs a launch file and writes its output to OUT, without times and the number of threads
+# usage: one NAME THREADS OUT. Runs a launch file and writes its output to OUT, without times and the number of
+# threads
 one() {
     "$lanewise" run "$work/$1.yaml" --threads "$2" --quiet --hash --stats "$work/stats" \
         >"$3" 2>"$work/err"
     echo "status $?" >>"$3"
     grep -v 'in the fixed order on one thread' "$work/err" >>"$3"
-    # counts of blocks above one that stopped the run are not results
+    # the counts of blocks with higher numbers than the one that stopped the run are not deterministic
     case $4 in
     stops) sed -n '/"status"/p; /"exit_status"/p; /"fault"/p; /"hang"/p' "$work/stats" >>"$3" ;;
     *) grep -v 'second\|"threads"' "$work/stats" >>"$3" ;;
@@ -61,7 +62,7 @@ same() {
 }
 
 cp "$src"/tests/kernels/*.s "$src"/tests/kernels/*.yaml "$work"
-# The other kernels that hang, whatever their order.
+# The other kernels that hang, whatever order their blocks need.
 for report in "$src"/tests/kernels/*.hang; do
     name=$(basename "$report" .hang)
     one "$name" 1 "$work/want" stops

@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 bad=0
 fail() { echo "FAIL: $1"; sed 's/^/    /' "$work/out" | head -n 12; bad=$((bad + 1)); }
 
-# every row that is executed has host code; it ends in a jump or a return
+# every executed row has host code, which ends in a jump or a return
 for name in $(sed -n 's/^INSN([A-Z0-9_]*, *"\([^"]*\)".*/\1/p' "${srcdir:-.}/isa/insns.def"); do
     if ! "$lanewise" dis --host "$name" >"$work/out" 2>&1; then
         grep -q 'does not execute\|call to something' "$work/out" || fail "$name"

@@ -5,7 +5,7 @@
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 
-# same WHAT STATUS: compares the output of the last run with standard input
+# usage: same WHAT STATUS. Compares the output of the last run with standard input
 same() {
     cat >"$work/want"
     cmp -s "$work/want" "$work/out" || {
@@ -76,7 +76,8 @@ run bytes.yaml --quiet
 same "OpenCL's printf of two bytes" 0 <<'END'
 10,-11 1,2,200 7
 END
-# Each clang lays the arguments its own way; 16 without gaps, where only the format distinguishes floats from vectors.
+# Each clang lays out the arguments in its own way. clang 16 leaves no gaps, so that only the format distinguishes
+# floats from vectors.
 cat >"$work/gaps.cl" <<'END'
 __constant char shape[] = "%v2lf|%c|%5.1f\n";
 __kernel void k(int n)
@@ -115,7 +116,7 @@ if command -v clang-16 >/dev/null; then
     [ "$status" = 2 ] && grep -q 'gaps.cl:11: .*the format is no literal, .*another clang' "$work/err" ||
         fail "a format that is chosen at run time: $(cat "$work/err")"
 fi
-# A last line that the kernel leaves open does not run into the summary.
+# The last line of a kernel may lack a line end. The summary then begins on a new line.
 sed 's/110, 101, 10, 0/110, 101, 0, 0/' "$src/tests/kernels/print.ptx" >"$work/open.ptx"
 sed 's/print\.ptx/open.ptx/' "$work/print_cuda.yaml" >"$work/open.yaml"
 run open.yaml --quiet
@@ -133,7 +134,7 @@ END
 grep -q 'fault: assert: a.cu:77: a.cu: assertion .x < 4. failed; kernel cuda, block (0,0,0), warp 0, lanes 0x60' \
     "$work/err" || fail "the assertion is not named: $(cat "$work/err")"
 
-# The shell shows the same text, once.
+# The shell prints the same text once.
 run text.yaml --quiet
 (cd "$work" && "$lanewise" debug text.yaml --batch -c continue) >"$work/shell" 2>&1 ||
     fail "the shell ends with $?"

@@ -140,13 +140,13 @@ done
 if [ $have_nvcc = yes ]; then
     try ", compiler: nvcc"
     try ", compiler: nvcc, options: [-G]"
-    # its own header lay in a folder that is gone, of another name each time
+    # the folder of the compiler's own header does not exist any more, and had another name each time
     "$lanewise" compile --compiler nvcc types.cu -o types.lwo && "$lanewise" dis types.lwo >types.s
     grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: the header's name: $(grep '^\.file' types.s)"
 fi
 
-# __ldg goes the same way, as ld.global.nc. Bytes 0, 1, 2 ... 255, 0 ... at each pointer, so that
-# each sum is another: what it must be was worked out by hand.
+# __ldg is compiled in the same way, as ld.global.nc. The bytes at each pointer are 0, 1, 2 ... 255, 0 ..., so that
+# each sum differs. The expected sums were computed by hand.
 cat >ldg.cu <<'END'
 #define AT(T) (__ldg((const T *)b + 1))
 __global__ void k(double *o, const unsigned char *b)
@@ -180,7 +180,7 @@ for compiler in clang-14 clang-15 clang-16 clang-19; do
     [ "$(grep -c 'ld\.global\.nc' out)" -gt 15 ] || fail "__ldg is no ld.global.nc with $compiler"
 done
 
-# What a launch file says wrongly is one sentence with its line.
+# Each error in a launch file is one message with its line.
 cat >one.cu <<'END'
 __device__ int word;
 namespace deep { texture<float, 1> line; }
@@ -221,7 +221,7 @@ wrong 'rows of 32 bytes cannot be 16 bytes apart' 'line: {buffer: A, width: 8, h
 wrong '9 rows do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 8, height: 9}'
 wrong 'unknown key "count"' 'line: {buffer: A, count: 8}'
 wrong 'there is no "none" under textures:' 'line: {buffer: A}' '{texture: none}'
-# Names are as people write them; of two equally good ones the message asks.
+# Names are those of the source. If two names match equally well, the message asks which one is meant.
 cat >good.yaml <<'END'
 program: {source: one.cu}
 buffers: {A: {type: f32, count: 64, init: {ramp: {start: 1, step: 1}}}, out: {type: f32, count: 32}}
@@ -236,7 +236,7 @@ sed "s/, same: {buffer: A}//" good.yaml >unbound.yaml
 grep -q "^fault: bad-texture: texture 'same' at 0x.*: no memory is bound to it" out ||
     { fail "the unbound texture is not named"; cat out; }
 
-# A debugger shows what textures are bound to.
+# A debugger shows the buffers to which textures are bound.
 printf 'break colour\ncontinue\nallocations\nquit\n' >script
 cat >shown.cu <<'END'
 texture<short2, 2, cudaReadModeNormalizedFloat> image;

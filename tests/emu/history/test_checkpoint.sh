@@ -19,8 +19,8 @@ fail() {
     echo "FAIL: $*"
     failures=$((failures + 1))
 }
-# one NAME ARGUMENT...: output, report, status and counts, without times, in NAME.*; not what
-# tags say: a resumed run learns it anew
+# usage: one NAME ARGUMENT... . Writes output, report, status and counts, without times, to NAME.*. Counts of tags are
+# omitted, because a resumed run detects tags anew
 one() {
     name=$1
     shift
@@ -29,7 +29,8 @@ one() {
     sed '/^tags: /d; s/, [0-9.]* s$//' "$work/$name.raw" >"$work/$name.out"
     sed '/second/d; /"threads"/d; /"tags": {/,/}/d' "$work/stats" >"$work/$name.stats"
 }
-# goes_on LAUNCH OPTIONS: from two of the start, the middle and the end (LW_LONG=1: from all); with options from one place.
+# usage: goes_on LAUNCH OPTIONS. Resumes from two of the start, the middle and the end (LW_LONG=1: from all), and with
+# options from one position.
 # shellcheck disable=SC2086
 goes_on() {
     launch=$1
@@ -69,7 +70,7 @@ goes_on() {
         done
     done
 }
-# refused WORDS ARGUMENT...: status 2 and one sentence with these words
+# usage: refused WORDS ARGUMENT... . Expects status 2 and one message with these words
 refused() {
     words=$1
     shift
@@ -82,7 +83,7 @@ refused() {
 sh "$src/kernels/prepare" "$work/k" || exit 1
 cp "$src"/tests/kernels/* "$work/k"
 cd "$work/k" || exit 1
-# compiled once, not for every run
+# the source is compiled once, not for every run
 for source in *.cl *.cu; do
     launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
     [ -n "$launch" ] || continue
@@ -92,11 +93,11 @@ for source in *.cl *.cu; do
 done
 sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
 
-# The hang at the lock need not take its full time.
+# The hang at the lock is reported after a short time, because the hang limit is small.
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
-# in_turn LAUNCH OPTIONS: every fifth of these
+# usage: in_turn LAUNCH OPTIONS. Runs every fifth of these cases
 turn=0
 in_turn() {
     turn=$((turn + 1))
@@ -116,14 +117,14 @@ for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     in_turn "$launch" '--tags compact'
 done
 
-# On two threads, where that is the same.
+# On two threads, for kernels whose result is then the same.
 threads=2
 for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
     goes_on "$launch" ''
 done
 threads=1
 
-# No result depends on the tags: another mode may continue.
+# No result depends on tags, so another tag mode may resume the run.
 for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     one want bfs.yaml --threads 1
     one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000
@@ -131,8 +132,8 @@ for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     cmp -s "$work/want.out" "$work/got.out" || fail "from tags ${modes% *} to ${modes#* }"
 done
 
-# A file may be overwritten as the run continues; without a place it is written at the end, and a
-# fault can be looked at from there.
+# A file may be overwritten as the run continues. Without a position it is written at the end, so that a fault can be
+# inspected from the checkpoint.
 one want collatz.yaml
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
 cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructions change the run"

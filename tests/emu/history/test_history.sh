@@ -16,14 +16,14 @@ fail() {
     head -n 5 "$work/out" "$work/err" 2>/dev/null | sed 's/^/    /'
     failures=$((failures + 1))
 }
-# ok WHAT ARGUMENT...: status 0; the output without times is in $work/out
+# usage: ok WHAT ARGUMENT... . Expects status 0. $work/out has the output without times
 ok() {
     what=$1
     shift
     "$lanewise" "$@" >"$work/raw" 2>"$work/err" </dev/null || fail "$what"
     sed 's/, [0-9.]* s$//' "$work/raw" >"$work/out"
 }
-# refused WORDS ARGUMENT...: status 2 and one sentence with these words
+# usage: refused WORDS ARGUMENT... . Expects status 2 and one message with these words
 refused() {
     words=$1
     shift
@@ -43,7 +43,7 @@ for launch in *.yaml; do
     [ "$(wc -c <"$work/log")" -lt 100000 ] || fail "$launch: its log has $(wc -c <"$work/log") bytes"
 done
 
-# steps of single warps and an edit make another schedule, which clocks show: it is replayed, too
+# steps of single warps and an edit make another schedule, which clocks can observe. The replay has the same schedule
 cat >order.s <<'END'
 .kernel order
 .param ptr.global c
@@ -84,7 +84,7 @@ cmp -s c1 c2 && fail "the session has left no trace"
 ok "it replayed" run order.yaml --replay "$work/log2" --dump c=c3
 cmp -s c2 c3 || fail "the replay of a plain run differs"
 
-# A session that goes back, and on, leaves the log of one that never did.
+# A session that goes back and forward again leaves the same log as one that never went back.
 cat >"$work/back" <<'END'
 stepi 3
 reverse-stepi 2
@@ -112,7 +112,7 @@ ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue 
     -c 'reverse-stepi' -c continue
 refused 'add --gdb, or use debug' run order.yaml --history 16
 refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
-# A lane whose next instruction comes after what was recorded is stepped from the end of the record.
+# A lane whose next instruction comes after the recorded ones is stepped from the end of history.
 cat >"$work/steps" <<'END'
 stepi
 reverse-stepi
@@ -124,7 +124,7 @@ assert $retired == 1
 END
 ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
 grep -q 'others ran' "$work/out" && fail "others ran for a lane that waits for nobody"
-# A step in the past follows the record: a line says that others ran, and where they are now.
+# A step in the past follows the recorded schedule. A message says that other lanes ran, and shows their position.
 ok "a step of a warp that others went before" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
     -c stepi -c stepi
 [ "$(grep '^replayed: ' "$work/out")" = "replayed: others executed 11 instructions, as recorded; \

@@ -25,7 +25,7 @@ done
 readelf -SW "$work/plain.lwo" | grep '\.lanewise\.slices' >"$work/section"
 grep -q ' 000000 00 ' "$work/section" || fail "an object has slices that nobody asked for: $(cat "$work/section")"
 readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 ' && fail "--slices keeps none"
-# The code itself is the same with and without.
+# The code itself is the same with and without slices.
 "$lanewise" dis "$work/plain.lwo" >"$work/a"
 "$lanewise" dis "$work/kept.lwo" >"$work/b"
 cmp "$work/a" "$work/b" || fail "the text differs"
