@@ -36,8 +36,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
 /** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
-/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL) lists the
- *  kinds, each with what enables it. Errors: LW_ENOENT with the nearest name. */
+/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL) it lists the
+ *  kinds, each with the option that enables it. Errors: LW_ENOENT with the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
@@ -103,9 +103,9 @@ struct chk_options {
     const char *base;
     /** Folder, in the same form, that relative file names start from. Borrowed; NULL: base. */
     const char *here;
-    /** Called when a finding at a new location is recorded that is not suppressed: in the middle of an
-     *  instruction, or of a host step. It must change nothing. It is called only for kinds with stops enabled
-     *  (chk_stops_for). NULL: nothing stops at findings; the caller prints all of them at the end of the run
+    /** Called when a finding at a new location is recorded and not suppressed, in the middle of an instruction or of
+     *  a host step. The callback must not change the state. It is called only for kinds with stops enabled
+     *  (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
     /** Receives a message for people, without full stop. May be NULL. */
@@ -116,9 +116,9 @@ struct chk_options {
     bool by_options;      /* buffers come from --arg: messages say how to give one contents */
 };
 struct chk;
-/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, however
- *  many it may use. It is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE when it has run
- *  something and a kind is selected that observes instructions. */
+/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, however many it
+ *  may use. The machine is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE if the machine has
+ *  executed instructions and a selected kind observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);

@@ -136,8 +136,8 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
-/** Returns the finding of which @f is another occurrence; CHK_DROPPED: it belongs to one beyond the limit;
- *  else CHK_LOST. */
+/** Returns the finding of which @f is another occurrence. CHK_DROPPED: @f belongs to a finding above the limit.
+ *  CHK_LOST: @f is new. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];

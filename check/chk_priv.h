@@ -219,7 +219,7 @@ void chk_race_flush(const struct chk *chk);
 extern const char *const chk_access_names[];
 
 /* ---- barriers (chk_barrier.c) ---- */
-/** Reports threads of a hanging block that wait at a barrier for others that a branch has sent another way.
+/** Reports threads of a hanging block that wait at a barrier for threads that a branch has sent to another path.
  *  Returns true if there are any. */
 bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 
@@ -253,8 +253,8 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
                                                const struct isa_function *kernel, uint32_t offset);
 /** Returns the source's part of a compiler's name, kernel_$_s. */
 const char *chk_own_name(const char *name);
-/** Returns the debug entry of a variable of the object, or ISA_NO_DIE. Of several variables at one address
- *  the kernel's is chosen, or else one of the same name. */
+/** Returns the debug entry of a variable of the object, or ISA_NO_DIE. If several variables have this address, the
+ *  variable of the kernel is chosen, or else one of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel);
 /** Returns the source variable of the kernel that contains @offset of local memory while instruction @index
@@ -275,8 +275,8 @@ void chk_put_where(const struct emu_machine *machine, const struct isa_object *o
 void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, struct lw_sink *out);
 
 /* ---- accesses beyond the variable that they are of (chk_bounds.c) ---- */
-/** For an instruction: the instruction whose check suffices for it (chk_bounds_dominated.c); itself: its own
- *  check. */
+/** For each instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). An instruction
+ *  that needs its own check has its own index. */
 struct chk_bounds_lead {
     uint32_t lead, last;  /* last: last instruction that it leads */
     int32_t below, above; /* range of the led accesses, relative to its own bytes */

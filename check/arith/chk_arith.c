@@ -302,8 +302,8 @@ static bool predicate(const struct ahead *k, unsigned p, bool *value)
     return k->known >> p & 1;
 }
 
-/** Returns false for a select that takes its other source: it does not use registers [d, d + n), although it
- *  reads them. */
+/** Returns false for a select whose chosen source is another register. Such a select does not use registers [d, d +
+ *  n), although it reads them. */
 static bool takes(const struct ahead *k, unsigned d, unsigned n)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -355,7 +355,9 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             may |= init_set_has(&live[site->index + i], isa_reg_number(&one));
         }
         if (!may)
-            return chosen; /* nothing reads the value from here on: it was discarded only if a select has read it and taken its other source */
+            /* no instruction reads the value from here on. It was discarded only if a select has read it and chosen
+             * its other source */
+            return chosen;
         at.index = site->index + i;
         at.insn = chk_insn_at(site->program, at.index);
         if (isa_op_info((enum isa_op)at.insn->op)->flags & (ISA_F_CONTROL | ISA_F_BRANCH | ISA_F_CALL | ISA_F_BARRIER))

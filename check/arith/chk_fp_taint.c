@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arithmetic inside library functions. Their intermediate results are ignored: infinities that a division
- * turns to zero, shifts and conversions out of range that a select discards. Results that leave the library
- * are the kernel's: an infinity, a NaN or an integer that could not hold its float is reported as soon as
- * code outside the library uses it.
+ * Arithmetic inside library functions. The check ignores intermediate results of these functions: infinities that a
+ * division turns to zero, and shifts and conversions out of range that a select discards. Results that leave the
+ * library belong to the kernel. An infinity, a NaN, or an integer that could not hold its float is reported when code
+ * outside of the library uses the value.
  *
- * Until then the warp executes in single steps and such values are tracked by register and lane. They pass
- * through copies and selects. Inside the library an infinity or a NaN also passes through any operation whose
- * result is not finite either, even where a select takes such a result instead (NAN for the root of a
+ * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
+ * They pass through copies and selects. Inside the library an infinity or a NaN also passes through any operation
+ * whose result is not finite either. It does so even if a select chooses such a result (NAN for the root of a
  * negative number).
  */
 #include "check/arith/chk_fp_taint_priv.h"
@@ -73,8 +73,8 @@ static void put(struct values *to, struct value v)
             return;
         }
     }
-    if (to->count < MOST_VALUES) /* else the value is lost: no report is better than one of a value that may be
-                                  * discarded */
+    /* otherwise the value is lost: a missing report is better than a report of a value that may be discarded */
+    if (to->count < MOST_VALUES)
         to->at[to->count++] = v;
 }
 
@@ -166,8 +166,8 @@ static enum passing through(const struct isa_insn *insn, enum chk_kind kind, boo
     return kind == CHK_NAN || kind == CHK_INFINITY ? UNLESS_FINITE : ENDS;
 }
 
-/** Returns the lanes that read registers of @v; unless @any, a select that takes the other source does not
- *  read. */
+/** Returns the lanes that read registers of @v. Unless @any is set, a select that chooses its other source does not
+ *  count as a read. */
 static uint64_t readers(const struct emu_hook_site *site, const struct isa_reg_use *use, unsigned count,
                         const struct value *v, bool any)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classifies instructions: of a library function or of the kernel's own source.
+ * Classifies instructions as code of a library function or of the kernel's own source.
  *
- * A compiler links a library's bitcode, which has no lines, into its caller, and gives the resulting
- * instructions line and column of the call. Only these and the call's own instructions have that position: an
- * operator of the source has a column of its own, and a function of the source has its own lines. Hence code
- * at a name before a parenthesis belongs to a library. A macro that the file defines counts as its contents.
+ * A compiler links a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
+ * line and column of the call. Only these instructions and the call's own instructions have that position, since an
+ * operator of the source has a column of its own, and a function of the source has its own lines. Code at a name
+ * before a parenthesis therefore belongs to a library. A macro that the file defines counts as its contents.
  */
 #include "check/arith/chk_library_priv.h"
 

@@ -80,8 +80,8 @@ static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
     return weight;
 }
 
-/** Evaluates one line for one kind: those of its instructions [from, to) together that are in the same
- *  inlined calls. */
+/** Evaluates one line for one kind. The instructions [from, to) of the line that are in the same inlined calls count
+ *  together. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                  size_t to, const uint64_t *key, uint64_t calls)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that were never written, between the files that look for them:
+ * Uninitialised values: definitions that the files of this folder share.
  *
- *   chk_init.c         the hooks: warps on the fast path, and those in single steps
- *   chk_init_memory.c  which bits of memory were never written
- *   chk_init_rules.c   what of a result depends on undefined sources
- *   chk_init_args.c    what printf prints, and what launches pass on
- *   chk_init_report.c    origins and sentences
- *   chk_liveness.c         registers that may be read before they are written
+ *   chk_init.c         the hooks: warps on the fast path, and warps in single steps
+ *   chk_init_memory.c  shadow bits of memory: which bits were never written
+ *   chk_init_rules.c   propagation: which bits of a result depend on undefined sources
+ *   chk_init_args.c    output of printf, and parameters of launches
+ *   chk_init_report.c  origins and messages
+ *   chk_liveness.c     registers that may be read before they are written
  *
- * A warp whose live registers are all defined runs on the fast path: its loads are looked up, its
- * stores define memory. Where a load meets undefined bits, the warp goes in single steps with a
- * mask of undefined bits for each register, until none of those that may still be read has any.
+ * A warp whose live registers are all defined runs on the fast path: its loads look up the shadow bits, and its
+ * stores define memory. When a load reads undefined bits, the warp is single-stepped, with a mask of undefined bits
+ * for each register, until no live register has undefined bits.
  *
- * Findings are made where such bits are used, never at a plain load itself: addresses, and what atomics
- * read or combine (on_access of chk_init.c); guards, branches, barriers, exec (on_step); output
+ * A plain load of undefined bits is not a finding. Findings are reported where such bits are used: in addresses and
+ * in operands of atomics (on_access of chk_init.c); in guards, branches, barriers and exec (on_step); and in output
  * (chk_init_args.c for printf, init_found_output for what the host reads).
  */
 #ifndef CHK_INIT_PRIV_H
@@ -182,8 +182,8 @@ void init_rules_apply(struct chk_init *init, const struct init_warp *w, const st
                       const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);
 bool init_rules_is_shuffle(const struct isa_insn *insn);
-/** Returns true if a lane of a shuffle that is about to be executed, or to wait for others, reads a lane that
- *  does not participate. */
+/** Returns true if a lane of a shuffle that is about to execute, or to wait for other lanes, reads a lane that does
+ *  not participate. */
 bool init_rules_reads_absent(const struct init_plan *plan, const struct emu_hook_site *site);
 
 /* ---- origins and findings ------------------------------------------------------------------------ */

@@ -220,7 +220,8 @@ void init_rules_plan(const struct isa_insn *insn, struct init_plan *out)
         out->sp_written = 0x7f;
 }
 
-/** Returns the lanes in which any source has undefined bits; all of them if a scalar one has. */
+/** Returns the lanes in which any source has undefined bits. If a scalar source has undefined bits, these are all
+ *  lanes. */
 static uint64_t undefined_lanes(const struct init_warp *w, const struct init_plan *plan)
 {
     uint64_t lanes = 0;
@@ -440,7 +441,7 @@ static uint64_t ballot(const struct look *k, uint64_t lanes, uint32_t *from)
     return mask;
 }
 
-/** Returns the lanes that execute a shuffle together with the current one: those of its mask. */
+/** Returns the lanes that execute a shuffle together with the current lane: those of its mask. */
 static uint64_t partners(const struct look *k)
 {
     const unsigned member = isa_x_member(k->site->insn->x);

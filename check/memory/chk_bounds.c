@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses outside the variable from which their address is computed (struct isa_bound), to other valid
- * memory. Accesses to invalid memory are faults, and reported as such.
+ * Finds accesses outside of the variable from which their address is computed (struct isa_bound), to other valid
+ * memory. Accesses to invalid memory are faults, and are reported as faults.
  *
- * Most accesses need no check: the variable is all of the memory that they can reach, or another access's
- * check suffices. Where no other check observes accesses, these get no hook.
+ * Most accesses need no check: their variable is the only memory that they can reach, or the check of another access
+ * is sufficient. If no other check observes accesses, these accesses have no hook.
  */
 #include "check/chk_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that need no check of their own, because an earlier one's suffices: it is in the same
- * straight-line code, through the same registers, in the same variable, so that their addresses are its
- * address plus a constant. Every lane that reaches them has executed it.
+ * Finds accesses that need no check of their own, because the check of an earlier access is sufficient. The earlier
+ * access is in the same straight-line code and uses the same registers and the same variable, so that the two
+ * addresses differ by a constant. Every lane that reaches the later access has executed the earlier one.
  */
 #include "check/chk_priv.h"
 

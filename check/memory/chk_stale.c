@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that returned stale contents of a cache, where caches are not coherent (EMU_MACHINE_STALE). The store
- * that they missed is the last one to that word, which is recorded here. */
+/* Loads that returned stale contents of a cache, for models without cache coherence (EMU_MACHINE_STALE). The missed
+ * store is the last store to that word, which this check records. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>

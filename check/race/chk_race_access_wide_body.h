@@ -94,7 +94,7 @@ LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struc
         uint32_t lane = tid != mine, warps = ((tid ^ mine) & warp) != 0;
         uint32_t blocks = tid >> RACE_THREAD_BITS != block_id;
         uint32_t between = lane + warps + blocks, level = old > between ? old : between;
-        /* as race_ordered: everything in the record is covered, or both accesses that it names are */
+        /* as race_ordered: all accesses of the record are ordered, or both accesses that it names are */
         const uint32_t time2 = second[0], who2 = second[1];
         uint32_t last = (time <= base) | !lane | (!blocks & (time <= vc_block)) | (!warps & (time <= vc_warp));
         uint32_t before = (old == RACE_THREAD) | (time2 <= base) | (who2 == mine) |

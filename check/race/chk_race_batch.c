@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* The log is checked before anything else happens that matters to races (race_flush): all of it has one
- * clock, and its blocks are resident. In filtered pages a later access must be seen immediately, so an
+/* The log is processed before any other event that matters to races (race_flush). All of its accesses therefore have
+ * one clock, and their blocks are resident. In filtered pages the checker must see a later access immediately, so an
  * allocation has either filters or the log. */
 
 enum { LOG_CAPACITY = 1 << 13, BUDGET = 512, ENTRIES = 64 };

@@ -2,16 +2,16 @@
 /*
  * Race checker: deferred reads.
  *
- * FastTrack updates the read record of a location at every read. Here a plain read of memory that nothing has written
- * since the host's last launch is appended to a list instead, of its page or of its allocation: it cannot race yet,
- * and a read record takes ten times the memory of a word. The first access of another kind replays the list, in its
- * order and at the clocks of its reads; most lists are dropped at the next launch of the host. Without lists of pages
- * `reduce` needs 237 MiB instead of 62, without those of allocations `bfs` 177 instead of 130, and 1.6 times the time
- * (docs/explanation/race-detection.md).
+ * FastTrack updates the read record of a location at every read. Here a plain read of memory that has not been
+ * written since the host's last launch is appended to a list of its page or of its allocation. Such a read cannot
+ * race yet, and a read record takes ten times the memory of a word. The first access of another kind replays the
+ * list, in its order and with the clocks of its reads. Most lists are dropped at the next launch of the host. Without
+ * lists of pages `reduce` needs 237 MiB instead of 62. Without lists of allocations `bfs` needs 177 MiB instead of
+ * 130, and 1.6 times the time (docs/explanation/race-detection.md).
  *
- * An allocation has a list while no kernel has written it and none of its pages has a shadow: it takes reads of
- * scattered lanes. A page has one until its shadow is valid: it takes reads of whole warps, and what an
- * allocation's list gives back.
+ * An allocation has a list while no kernel has written it and none of its pages has a shadow. This list gets reads of
+ * scattered lanes. A page has a list until its shadow is valid. This list gets reads of whole warps, and reads that
+ * the list of the allocation returns.
  */
 #include "check/race/chk_race_priv.h"
 
@@ -183,7 +183,7 @@ static const uint32_t *record_end(const uint32_t *at)
     }
 }
 
-/** Checks a read as if at the time when it was made: @clock has its CLOCK. */
+/** Checks a read as at the time of the read: @clock has the CLOCK of the read. */
 static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
     struct race_block *b = ctx->race->defer.replay_block;
@@ -191,8 +191,8 @@ static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *
     const uint64_t lanes = at[2] | (uint64_t)at[3] << 32;
     const unsigned low = lw_lowest(lanes);
     struct race_warp *w = &b->warp[(at[1] & ((1 << RACE_THREAD_BITS) - 1)) / b->width];
-    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp; /* this replay may be inside one
-                                                                                          * of another list */
+    /* this replay may run during the replay of another list */
+    const uint32_t block_id = b->block_id, vc_block = b->vc_block, vc_warp = w->vc_warp;
     struct emu_hook_access access = {.kind = EMU_ACCESS_LOAD, .space = ISA_SPACE_GLOBAL,
                                     .bytes = 1u << ((*at >> SIZE_SHIFT) + WORD_SHIFT)};
     uint64_t address[EMU_MAX_LANES];

@@ -10,11 +10,11 @@
 
 #include <stdlib.h>
 
-/* A page is filtered for an instruction under these conditions: each of its cells was read in this launch of
- * the host, by weak loads of unordered blocks, last by that instruction (or by several, each its own cells,
- * as unrolled loops do), and not written. The record of each cell is then RACE_GRID. A later write finds two
- * readers, one of them in another block. Without fences the writer's clock cannot cover that reader, whenever
- * it read last: later reads would change nothing but the time. */
+/* A page is filtered for an instruction under these conditions. Each of its cells was read in this launch of the host
+ * by weak loads of unordered blocks, and was not written. The last read was by that instruction, or by several
+ * instructions with different cells, as in unrolled loops. The record of each cell is then RACE_GRID. A later write
+ * finds two readers, one of them in another block. Without fences the clock of the writer cannot cover that reader,
+ * whenever it read last: later reads would change only the time. */
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
@@ -71,8 +71,8 @@ static bool code_reach(const struct emu_program *program, uint32_t first, uint32
     return true;
 }
 
-/** Analyses what a kernel may do, from the code that it can reach; from all of the program if that is not
- *  known, or if it launches others. */
+/** Analyses what a kernel may do, from the code that it can reach. If this code is not known, or if the kernel
+ *  launches others, the whole program is analysed. */
 static void code_read(const struct emu_program *program, const struct isa_function *kernel, struct race_code *out)
 {
     const uint32_t count = (uint32_t)emu_program_object(program)->text_count;

@@ -103,7 +103,7 @@ static bool reach(struct flow *f, int64_t to, uint8_t mark)
     return true;
 }
 
-/** Gets the successors of @i in the same interval. Those of returns depend on the caller. */
+/** Gets the successors of @i in the same interval. The successors of a return depend on the caller. */
 static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 {
     const struct isa_insn *insn = insn_at(f, i);

@@ -310,7 +310,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
         race_join(race, &vclock, w->lane[lane].vclock);
     if (b->vc_warps == NULL && w->vc_lanes == NULL)
         return vclock;
-    /* as race_ordered_before for one lane: a warp has many, and each has a fence */
+    /* computes race_ordered_before() for one lane, because a warp has many lanes, each with its own fence */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;
@@ -477,9 +477,8 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
         return RACE_ORDERED;
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
-    /* After a barrier everything up to it is ordered. By atomics, accesses of others may be ordered up to an
-     * earlier time; for the two accesses in the record that is known exactly, and for more it is not
-     * evaluated. */
+    /* A barrier orders all accesses before it. Atomics may order accesses of other threads up to an earlier time. For
+     * the two accesses in the record the order is known exactly; for further accesses it is not evaluated. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
@@ -553,7 +552,7 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** Merges what a thread did before its fence into @set, or (@replace) sets it to that. */
+/** Merges the accesses that a thread made before its fence into @set, or (@replace) sets @set to them. */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {

@@ -22,8 +22,9 @@ struct sync_clock {
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks; more than those where not all lanes of a warp arrived */
-    uint32_t *row;            /* [warp][warp]: clocks of a warp that arrived as a whole, for each other warp; its
-                               * own is 0, as its lanes arrived one by one */
+    /* [warp][warp]: clocks of a warp that arrived as a whole, for each other warp. The warp's own clock is 0, since
+     * its lanes arrived one by one */
+    uint32_t *row;
     uint64_t arrived_lanes[]; /* [warp] */
 };
 
@@ -115,8 +116,8 @@ void race_barriers_free(struct race_block *b)
 
 /* ---- barriers ----------------------------------------------------------------------------------------- */
 
-/** Synchronises lanes of a warp that have arrived: each is ordered after the others up to now, and after what
- *  they are. */
+/** Synchronises lanes of a warp that have arrived: each lane is ordered after the other lanes up to now, and after
+ *  the accesses that they are ordered after. */
 static void lanes_arrived(struct chk_race *race, struct race_block *b, struct race_warp *w,
                        uint64_t lanes)
 {
@@ -183,8 +184,8 @@ static void fences_arrived(struct chk_race *race, struct race_block *b)
     }
 }
 
-/** Synchronises all live threads of a block: they are ordered after what all of them did, and what they were
- *  ordered after. */
+/** Synchronises all live threads of a block: each is ordered after all accesses of the others, and after the accesses
+ *  that they are ordered after. */
 static void all_arrived(struct chk_race *race, struct race_block *b)
 {
     b->vc_block = race->order.clock;

@@ -150,8 +150,8 @@ void race_converge(struct chk_race *race, struct race_warp *w, uint64_t lanes, u
 /* Part of race_found for a pair of sites in chk_race.pairs, which was reported before: counts its races
  * without chk_add(). */
 
-/** Handles an unordered pair (@order): the access of a lane and that of a record, which are not both strong
- *  in each other's scope; or they are, and one is volatile. @at: the lane's generic address. @written: the
+/** Handles an unordered pair (@order): the access of a lane and the access of a record. They are not both strong in
+ *  each other's scope; or they are, and one of them is volatile. @at: the lane's generic address. @written: the
  *  record is of writes. */
 void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t tid, uint32_t time,
                 uint32_t site, bool written, enum race_order order);

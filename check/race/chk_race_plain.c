@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: the plain path of an access. It is the reference; read it first. race_access_at() checks each
- * lane by itself against the records of its cells, and updates them. All other files find the same races,
- * faster. Only this path runs if struct chk_race.fast is not set. docs/explanation/race-detection.md
+ * Race checker: the plain path of an access. It is the reference for all other paths; read it first. race_access_at()
+ * checks each lane by itself against the records of its cells, and updates the records. All other files find the same
+ * races in less time. If struct chk_race.fast is not set, only this path runs. docs/explanation/race-detection.md
  */
 #include "check/race/chk_race_priv.h"
 
@@ -30,8 +30,8 @@ static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid,
            self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
 }
 
-/** Checks the weak write before an atomic one. It need not be ordered if the atomic write is not: a thread
- *  ordered after the atomic write is ordered after both. */
+/** Checks the weak write that precedes an atomic write. The weak write need not be ordered if the atomic write is
+ *  not: a thread ordered after the atomic write is ordered after both. */
 static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)
 {
@@ -70,8 +70,8 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
     return race_ordered_one(ctx, lane, reader, read_time) == RACE_ORDERED;
 }
 
-/** Returns true if two threads are in the same warp, or block, for which the record's level says that it has
- *  another one. */
+/** Returns true if two threads are in the same warp or block, according to the record's level, which says that the
+ *  record has another thread. */
 static bool is_near(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, enum race_level level)
 {
     const uint32_t thread = (uint32_t)lw_mask(RACE_THREAD_BITS);
@@ -111,7 +111,8 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
             site = (*race_at(cells, k + RACE_SITE_2, i) & (uint32_t)lw_mask(RACE_SITE_BITS)) |
                    (site & ~(uint32_t)lw_mask(RACE_SITE_BITS));
         }
-        if (is_near(ctx, self_tid, tid, race_level_of(site))) /* only this one: the other is ordered */
+        /* only this access is unordered; the other one is ordered */
+        if (is_near(ctx, self_tid, tid, race_level_of(site)))
             site &= (uint32_t)lw_mask(RACE_LEVEL_SHIFT);
     }
     if (is_reported)
@@ -204,7 +205,7 @@ static bool shared_cells(struct chk_race *race, struct race_block *b)
         race->chk->short_of_memory = true;
         return false;
     }
-    /* A block that started before the last one ended could mistake that one's records for its own. */
+    /* A block that started before the last one ended could mistake records of that block for its own. */
     if (race->shadow.spare_shared.hot != NULL && race->shadow.spare_shared.shift == 2 && race->shadow.spare_clock <= b->start &&
         race->shadow.spare_shared.count == (view.shared_bytes + 3) / 4) {
         b->shared = race->shadow.spare_shared;

@@ -4,29 +4,30 @@
  * docs/explanation/race-detection.md explains it. Files:
  *
  *   chk_race_plain.c             the check of a lane against the records of its cells: the reference, to read first
- *   chk_race_batch.c             accesses that the interpreter logs; they are checked in batches
- *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change nothing
- *   chk_race_filter_shared.c     the same: shared memory in barrier intervals without a write
- *   chk_race_defer.c             reads of what nothing has written yet: deferred
- *   chk_race_access.c            the way of an access; lanes together: one word, consecutive words, scattered words
+ *   chk_race_batch.c             the access log of the interpreter, which is checked in batches
+ *   chk_race_filter_reads.c      redundant-access filter: pages whose reads would change no record
+ *   chk_race_filter_shared.c     the same for shared memory in barrier intervals without a write
+ *   chk_race_defer.c             deferred reads of memory that has not been written yet
+ *   chk_race_access.c            the path of an access; lanes together: one word, consecutive words, scattered words
  *   chk_race_access_wide.c       the same for consecutive words together
  *   chk_race_state.c             the states of an allocation: deferred, shadowed, packed, filtered
  *   chk_race_shadow.c            shadow memory: the last write and the last reads of each word
  *   chk_race_shadow_packed.c     the same in 16 bytes a word
  *   chk_race_order.c             happens-before: blocks, fences, atomics, launches
- *   chk_race_order_barrier.c     the same of barriers
+ *   chk_race_order_barrier.c     happens-before by barriers
  *   chk_race_vclock.c            sparse vector clocks
  *   chk_race_uninit.c            uninitialised global memory, for benign races
  *   chk_race_spin_loop.c         loads that a loop waits for
  *   chk_race_report.c            kinds and messages
  *
- * The way of an access: race_on_access(). A shared load may end in the filter of write-free intervals, a
- * global one in the batch. Then race_access_check(): the packed shadow, a deferred allocation, or by lanes:
- * deferred pages, wide, scattered, one by one. Races go to race_found(). After the check of a global load
- * its page may be filtered.
+ * The path of an access begins at race_on_access(). A shared load may end in the filter of write-free intervals, and
+ * a global load in the batch. Other accesses reach race_access_check(): the packed shadow, a deferred allocation, or
+ * a check of the lanes by deferred pages, wide, scattered, or one by one. Races are passed to race_found(). After the
+ * check of a global load its page may be filtered.
  *
- * One logical clock advances at each synchronisation. A record has the clock of its access: an epoch, with the thread
- * id. It is ordered before an access of thread t if t's vector clock has that clock, or a later one, of its thread.
+ * One logical clock advances at each synchronisation. A record has the clock of its access and the thread id: an
+ * epoch. The access is ordered before an access of thread t if the vector clock of t has the same or a later clock
+ * for the thread of the record.
  */
 #ifndef CHK_RACE_PRIV_H
 #define CHK_RACE_PRIV_H

@@ -216,7 +216,7 @@ static uint64_t key_of(uint32_t site, uint32_t other, enum chk_kind kind)
            (unsigned)kind;
 }
 
-/** Returns the finding of a race of two weak accesses that was reported before this one; NULL: there is none. */
+/** Returns the finding of a race of two weak accesses that was reported before this race; NULL: there is none. */
 static struct chk_finding *reported_before(const struct race_access *ctx, uint32_t site)
 {
     struct chk_race *race = ctx->race;

@@ -12,18 +12,17 @@
 
 #include <stdlib.h>
 
-/* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program
- * without fences or launches: two such blocks are always unordered. So an access by another block is
- * recognised by its number, which is less than those since the own block began, and a site by its number in
- * the allocation. Where that does not suffice the cell is unpacked to a temporary one, checked as any other,
- * and packed again. If that is impossible, the allocation's cells become ordinary ones, permanently if it
- * happens often. */
+/* The packed shadow is for weak accesses of whole words, by blocks without vector clocks, in a program without fences
+ * or launches. Two such blocks are always unordered. The block number identifies an access by another block: it is
+ * less than the numbers since the own block began. The number of a site in the allocation identifies the site. If
+ * this is not sufficient, the cell is unpacked to a temporary cell, checked as any other, and packed again. If that
+ * is impossible, the cells of the allocation become ordinary cells, permanently if it happens often. */
 
 enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1 << 20, MOST_ACCESSES = 1 << 24,
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
-/* A cell: the last read, an earlier read by another thread (as its level says), the last write, and a word
- * that describes them: 5 bits for each site, 0: none; 2 bits for the level of reads; the rest is the tag for
- * which the cell is valid. */
+/* A cell: the last read, an earlier read by another thread (as its level says), the last write, and a word that
+ * describes them. The word has 5 bits for each site (0: none), 2 bits for the level of reads, and the tag for which
+ * the cell is valid. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
 enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
        SITE_MASK = MOST_SITES - 1 };
@@ -42,8 +41,8 @@ struct race_packed {
     uint8_t near[NEAR_SITES];             /* [site]: its number, or another site's */
     int finding_of[MOST_SITES][MOST_SITES];     /* [number][number]: finding that counts races of the pair, plus 1;
                                                  * 0: not known */
-    uint32_t known_sites[MOST_SITES];           /* [number]: bits of the other numbers for which it is known that
-                                                 * there is a finding, or no race */
+    /* [number]: bits of the other numbers for which a finding, or the absence of a race, is known */
+    uint32_t known_sites[MOST_SITES];
     uint32_t times[MOST_SITES];           /* temporary of reads_each(), else 0 */
 };
 /** An access of a warp: its clock, and the thread of lane 0. */
@@ -836,7 +835,7 @@ static void reads_each(struct pass *p, const struct emu_access_record *e, uint64
         const uint64_t reads_now = self_tid | (uint64_t)(good ? last : self_tid) << 32;
         const uint64_t rest_now = (good ? wrote : self_tid) |
                                   (uint64_t)(tag | number | (what & SITE_MASK << WRITE_SHIFT) | before) << 32;
-        /* where the record already includes this read, except for the time */
+        /* the record already includes this read, except for its time */
         uint32_t *to = (what & (others | SITE_MASK)) == steady ? nowhere : cell;
         memcpy(to, &reads_now, sizeof reads_now);
         memcpy(to + CELL_WRITE, &rest_now, sizeof rest_now);

@@ -27,13 +27,13 @@ enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 /* Thread id of a record: 22 bits of block id (a block of the running launches), 10 of the thread. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record, of writes or reads. Of several threads it has the last one, and the last one among those
- * in another lane, warp or block (by the level). */
+/* Rows of a record, of writes or of reads. A record of several threads has the last access, and the last access among
+ * those of another lane, warp or block (by the level). */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
-       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of one thread's weak write that precedes atomic ones */
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of a weak write by one thread that precedes atomic writes */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** List of deferred reads, in their order (chk_race_defer.c). */
 struct race_deferred {
@@ -202,7 +202,7 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
 /** Adds the number of a page's deferred reads to @count. Returns false if some are not of 4 bytes for each
  *  lane. */
 bool race_deferred_page_count(const struct race_shadow *shadow, uint64_t offset, uint64_t *count);
-/** Returns the words that an allocation's list takes, and the free ones of its last chunk. */
+/** Returns the number of words that the list of an allocation occupies, and of the free ones in its last chunk. */
 uint64_t race_deferred_words(const struct race_deferred *list);
 /** Replays them into the packed shadow of their allocation. */
 void race_deferred_page_move(struct chk_race *race, uint64_t offset);

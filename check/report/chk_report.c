@@ -31,7 +31,7 @@ static void put_xml(struct lw_sink *out, const char *text)
     }
 }
 
-/** Prints a location. @whole: of one warp; else of all warps that executed it. */
+/** Prints a location. @whole: the location of one warp; otherwise that of all warps that executed the instruction. */
 static void put_location(const struct chk_location *p, const char *other, bool whole, struct lw_sink *out)
 {
     char room[ISA_SYMBOL_BYTES];

@@ -74,8 +74,8 @@ const struct isa_variable *chk_shared_variable(const struct isa_object *object,
     return !several ? found : named;
 }
 
-/* Returns the entry of a variable. Of several at one address the kernel's is chosen, or else one of the same
- * name. */
+/* Returns the entry of a variable. If several variables have this address, the variable of the kernel is chosen, or
+ * else one of the same name. */
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel)
 {

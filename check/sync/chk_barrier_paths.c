@@ -301,10 +301,10 @@ static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 }
 
 /**
- * @a waits at a barrier. Returns true if the branch of a region, in which @b differs, has sent @b past the
- *    barrier. A thread that does not wait has bypassed it only if it reached the branch and, if @a waits in
- *    the region, has left the region once more than @a: else it has returned before, or is still on its way.
- *    One that exited in the region has returned, too.
+ * @a waits at a barrier. Returns true if the branch of a region, in which @b differs, has sent @b past the barrier. A
+ *         thread that does not wait has bypassed the barrier only if it reached the branch. If @a waits in the
+ *         region, it must also have left the region once more often than @a: otherwise it has returned before, or is
+ *         still on its way. A thread that exited in the region has returned, too.
  */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
@@ -318,8 +318,8 @@ static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, 
 }
 
 /**
- * Returns the outermost region in which two threads differ; -1: none, or @b has exited by an early return. A
- * region whose sides they took differently takes precedence over enclosing ones that @b has only left since.
+ * Returns the outermost region in which two threads differ; -1: there is none, or @b has exited by an early return. A
+ * region in which they took different sides takes precedence over an enclosing region that @b has only left since.
  */
 static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
 {
@@ -445,7 +445,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
     (void)chk_add_text(p->chk, &f, &text);
 }
 
-/** Findings reported at one barrier: further ones of the same kind are not added. */
+/** Findings reported at one barrier. Further findings of the same kind are not added. */
 struct reported {
     unsigned count;
     struct {

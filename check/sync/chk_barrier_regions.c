@@ -2,11 +2,11 @@
 /*
  * Branches that decide which threads reach a CTA barrier, in a loaded program.
  *
- * The region of a branch is the code between it and its immediate post-dominator, where its sides reconverge.
- * Branches without a barrier in their region are irrelevant to barriers, and are not observed. In a kernel,
- * paths to its end do not reconverge: a side that only ends the thread is an early return, and so is one that
- * stores something and ends, if no barrier can be reached on it. Such edges are removed before
- * post-dominators are computed; the other side is then the kernel's main path, and no region.
+ * The region of a branch is the code between the branch and its immediate post-dominator, where its sides reconverge.
+ * Branches without a barrier in their region are irrelevant to barriers, and are not observed. In a kernel, paths to
+ * its end do not reconverge. A side that only ends the thread is an early return. A side that stores and ends is an
+ * early return, too, if no barrier can be reached on it. Such edges are removed before post-dominators are computed.
+ * The other side is then the kernel's main path, and has no region.
  */
 #include "check/sync/chk_barrier_priv.h"
 
