@@ -36,8 +36,8 @@ struct emu_stop {
     struct emu_hang hang;
 };
 
-/** Observer of every event; while one is attached, runs take the watched path. @on_event returns true to stop
- *  after this instruction. It must not change state. */
+/** Observer of every event. While an observer is attached, runs execute the observed path. @on_event returns true to
+ *  stop after this instruction. It must not change state. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
     struct emu_observer *next; /* next observer in the list of observers */
@@ -115,9 +115,9 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 /** Fills @stop for a step whose event was a fault, and writes text that is due then. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** Spin observer: observes blocks that make no progress, for engines with an order of their own. It proves
- *  that warps repeat a cycle for ever as long as shared and global memory do not change. The engine destroys
- *  it when emu_core_progress() grows. It also records what these warps read repeatedly. */
+/** Spin observer: observes blocks that make no progress, for engines with an order of their own. It proves that warps
+ *  repeat a cycle for ever as long as shared and global memory do not change. It also records the locations that
+ *  these warps read repeatedly. The engine destroys the observer when emu_core_progress() grows. */
 struct emu_spin_observer;
 /**
  * Creates a spin observer.

@@ -63,10 +63,9 @@ struct emu_event_segment {
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
- * One access of a step, with all its lanes. What vprintf and assertfail read of guest memory (format,
- * arguments, names) is not listed, because the size of strings is unknown before they are read:
- * EMU_MACHINE_TEXT and _ASSERT have the text. What launches read is not listed either: EMU_MACHINE_LAUNCH
- * reports it.
+ * One access of a step, with all its lanes. Reads of vprintf and assertfail from guest memory (format, arguments,
+ * names) are not listed, because the size of strings is unknown before they are read; EMU_MACHINE_TEXT and _ASSERT
+ * have the text. Reads of launch instructions are not listed either; EMU_MACHINE_LAUNCH reports them.
  */
 struct emu_access {
     enum isa_space space;      /* space of the lowest lane, after generic resolution */

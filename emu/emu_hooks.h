@@ -110,16 +110,16 @@ struct emu_hooks {
     /** All member lanes of a warpsync or a .sync operation, lanes of one warp, have arrived. */
     void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
-    /** Replay, during which no callback is called, has ended. @unchanged: the machine is in the state in
-     *  which replay began, but no warp is in single steps. Else the past was edited: what the callbacks
-     *  recorded belongs to a run that no longer exists. */
+    /** A replay, during which no callback is called, has ended. @unchanged: the machine is in the state in which the
+     *  replay began, but no warp is in single steps. Otherwise the past was edited, and what the callbacks recorded
+     *  belongs to a run that no longer exists. */
     void (*on_replay_end)(struct emu_hooks *hooks, bool unchanged);
     /** A debugger, or the replayed log of a run with one, has set the pc of lanes. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** Sets the hooks, one for each machine; borrowed until replaced or the machine ends; NULL: none. Hooks alone
- *  do not keep the run on one thread: register a listener (emu_machine_add_listener) as well. Errors:
- *  LW_ESTATE when something has run. */
+/** Sets the hooks, one set for each machine. They are borrowed until they are replaced or the machine ends; NULL:
+ *  none. Hooks alone do not keep the run on one thread: register a listener (emu_machine_add_listener) as well.
+ *  Errors: LW_ESTATE if the machine has executed an instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Drops all filters that on_access set. */

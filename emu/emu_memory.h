@@ -41,9 +41,10 @@ unsigned emu_allocation_count(const struct emu_machine *machine);
 bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
-/** Returns the allocation that contains @address for direct access by the host, at the address that the device uses;
- *  its pages count as written from now on. No listener is notified of what the host does there. NULL: no live allocation
- *  contains it, or the memory of this machine has other addresses on the host (one machine of a process has the same). */
+/** Returns the allocation that contains @address for direct access by the host, at the address that the device uses.
+ *  Its pages count as written from now on, and no listener is notified of the host's accesses. Returns NULL if no
+ *  live allocation contains @address, or if the memory of this machine has other addresses on the host (only one
+ *  machine of a process has the same addresses). */
 void *emu_global_share(struct emu_machine *machine, uint64_t address);
 /** Copies inside global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE with address. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,

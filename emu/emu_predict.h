@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses before a kernel computes them: the slices of isa/isa_slice.h for one launch, for any block and thread; and
- * the rectangle of cache lines that a block accesses in each array. Nothing is read of guest memory.
- * Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University 2016, 3 and 5.
+ * Addresses before a kernel computes them: the slices of isa/isa_slice.h evaluated for one launch, for any block and
+ * thread, and the rectangle of cache lines that a block accesses in each array. The functions do not read guest
+ * memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University
+ * 2016, 3 and 5.
  */
 #ifndef EMU_PREDICT_H
 #define EMU_PREDICT_H

@@ -38,17 +38,17 @@ enum {
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** State of a convergence barrier register. While all lanes that hold a group number hold the same one, it is
- *  in `number` and the row w->breg[reg] is stale; number 0: the row is valid. Lanes outside `lanes` hold 0;
- *  values of dead lanes are undefined. */
+/** State of a convergence barrier register. While all lanes that hold a group number hold the same number, it is in
+ *  `number` and the vector register w->breg[reg] is stale. number 0: the vector register is valid. Lanes outside
+ *  `lanes` hold 0. Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
     uint64_t arrived;  /* lanes blocked at this register */
     uint64_t splits;   /* ids of the splits blocked at this register */
 };
 
-/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above
- *  has), its pc is that of their split; so for the top. */
+/** Entry of a SIMT stack (emu_simt_stack.c). If an entry has lanes of its own (lanes that no entry above has), its pc
+ *  is that of their split. The same holds for the top entry. */
 struct emu_simt_entry {
     uint32_t rpc;          /* pc at which the entry is popped, at call depth rdepth; EMU_NO_RPC: never */
     uint32_t pc;           /* pc at which it continues */

@@ -17,8 +17,8 @@
 
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
-/** Returns true if cores share decoded code. Cores of an engine outside emu/ are all driven by one thread:
- *  they share what one of them decoded, and the last core that uses it frees it. Other cores have their own,
+/** Returns true if cores share decoded code. One thread drives all cores of an engine outside emu/. These cores share
+ *  the code that one of them decoded, and the last core that uses it frees it. Other cores have their own code,
  *  because steps patch handlers. */
 static bool shares_code(const struct emu_core *core)
 {
@@ -123,9 +123,9 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 #endif
 }
 
-/** Runs from @di on with the handlers @first, for at most w->budget instructions. Where the straight-line run
- *  is longer than that, the instruction after the budget gets a handler that stops: this is exact, and costs
- *  nothing elsewhere. */
+/** Runs from @di on with the handlers @first, for at most w->budget instructions. If the straight-line run is longer
+ *  than that, the instruction after the budget gets a handler that stops. The stop is exact, and costs nothing
+ *  elsewhere. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
     const uint32_t stop = di->index + (uint32_t)w->budget;
@@ -701,7 +701,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     if (w->leave == EMU_LEAVE_BUDGET)
         emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop here */
     w->flow = NULL;
-    if (ev->grid_started && w->retired != before) /* of several steps one is the first */
+    if (ev->grid_started && w->retired != before) /* if several steps are in flight, one of them is the first */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);

@@ -26,9 +26,9 @@ enum emu_slice_end {
     EMU_SLICE_FAULT,
     EMU_SLICE_WARP_ENDED
 };
-/** Runs a warp on the fast path for up to @limit instructions. *count is set to the number retired. Where
- *  core->hand allows direct switches the next warps follow: then *@w is the warp that ran last, the result
- *  and *count are of its slice, and core->retired includes those of all. */
+/** Runs a warp on the fast path for up to @limit instructions, and sets *count to the number retired. If core->hand
+ *  permits direct switches, the next warps follow. Then *@w is the warp that ran last, the result and *count are of
+ *  its slice, and core->retired includes the instructions of all these warps. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Executes exactly the next instruction of the running split, even one with a breakpoint. */
 void emu_run_one(struct emu_warp *w);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watched step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES).
- * The variant executes the same instruction with the same handler, but its event has only the accessed
- * addresses, in closed form where they have one. A step of gemm takes 963 host instructions, 1,811 with all
- * values, which --timing-reference reads (callgrind). Without the variant the cycles are the same.
+ * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The
+ * variant executes the same instruction with the same handler, but its event has only the accessed addresses, in
+ * closed form if they have one. A step of gemm takes 963 host instructions. With all values, which --timing-reference
+ * reads, it takes 1,811 (callgrind). Both variants give the same cycles.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"

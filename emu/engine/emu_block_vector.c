@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is
- * one, load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the
- * slices and ends of its warps, and for each instruction a jump and a classification of addresses. Here each
- * instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide
- * as the block. Values that grow by a constant with the thread's number are not computed for lanes at all:
- * they are affine values, and addresses, bounds and guards are checked at their two ends.
+ * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one,
+ * load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the slices and ends
+ * of its warps, and for each instruction a jump and a classification of addresses. Here each instruction of the block
+ * is executed once for all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by
+ * a constant with the thread's number are affine values and are not computed for each lane. Addresses, bounds and
+ * guards of affine values are checked at the first and the last lane.
  *
- * Block-wide execution has no effect until it is known that the block reaches its end: stores are deferred
- * until then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not
- * affine or not all valid, and when an access touches a byte that another one writes, unless each lane has
- * its own. So the result does not depend on the order of warps, and is that of the fixed order (MACHINE 4). A
+ * Block-wide execution has no effect until it is certain that the block reaches its end: stores are deferred until
+ * then. It is abandoned, and the block runs as any other, when lanes diverge, when an address is not affine or not
+ * all addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own
+ * bytes. The result therefore does not depend on the order of warps, and is that of the fixed order (MACHINE 4). A
  * stop, a fault or an observer never sees block-wide execution in progress.
  *
- * In the field's words: whole-block vectorisation with affine values. A block of 256 threads of vecadd takes
- * 3,190 host instructions, 400 for each warp instead of 1,071. Without it such a block runs warp by warp.
+ * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host
+ * instructions, which are 400 for each warp instead of 1,071.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
@@ -412,8 +412,8 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Returns true if both accesses may be executed for all threads together: no byte that one writes is
- *  accessed by another thread in the other. */
+/** Returns true if both accesses may be executed for all threads together. This requires that no byte that one access
+ *  writes is accessed by another thread in the other access. */
 static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))

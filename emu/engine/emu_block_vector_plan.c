@@ -12,7 +12,7 @@ enum {
     MAX_ROW_BYTES = 1 << 20 /* limit of all rows of a block, so that they fit an L2 cache */
 };
 
-/* ---- what a row is to a sweep, from the table ----------------------------------------------- */
+/* ---- kind of each operand row in block-wide execution, from the table --------------------------- */
 
 /* not the rare HALVES, LANER and others: their bodies have capacity for the lanes of a warp, or are not loops
  * over rows */

@@ -136,11 +136,10 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     return moved;
 }
 
-/** Returns true when no block has made progress for a hang window, so that the running warps are to be
- *  observed (MACHINE 4). The check is due when the core's count passes watch_at, at the same instruction in
- *  every run. After a hang that could not be proved, the window is twice as long. Blocks of a
- *  block-order-free grid run one by one, on any number of threads: their window is that of @current alone,
- *  counted in its own instructions. */
+/** Returns true if no block has made progress for a hang window, so that the running warps must be observed (MACHINE
+ *  4). The check is due when the core's count passes watch_at, which is the same instruction in every run. After a
+ *  hang that could not be proved, the window is twice as long. Blocks of a block-order-free grid run one by one, on
+ *  any number of threads: their window is that of @current alone, counted in its own instructions. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -214,7 +213,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
-            all = false; /* a block that has not begun may write what the others wait for */
+            all = false; /* a block that has not begun may write the values that the others wait for */
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
@@ -223,8 +222,8 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
 }
 
-/** Returns true if all blocks hang, in the fixed order. In a replay always false: the log says that the run
- *  continued. */
+/** Returns true if all blocks hang, in the fixed order. In a replay the result is always false: the log says that the
+ *  run continued. */
 static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)

@@ -89,7 +89,7 @@ void emu_resident_remove(struct emu_functional *f, unsigned at)
         to_front(f);
 }
 
-/* ---- who comes in, who leaves ---------------------------------------------------------------- */
+/* ---- blocks that become resident, and blocks that leave ------------------------------------------ */
 
 /** Claims the next block that no thread has claimed, if that block must run. */
 static void claim_block(struct emu_functional *f)

@@ -225,7 +225,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
-/** Returns true if blocks that have not run could let this one continue. */
+/** Returns true if blocks that have not run could release this block. */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
     return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||

@@ -257,8 +257,7 @@ struct emu_grid *emu_grid_current(const struct emu_machine *machine)
 
 /* ---- launches of the device --------------------------------------------------------------- */
 
-/* No function here may iterate over all launches for each that is queued or completes: there may be
- * thousands. */
+/* No function here may iterate over all launches for each launch that is queued or completes: there may be thousands. */
 
 /** Inserts @grid, a device launch that has blocks to place and waits for none in its stream, into the list of
  *  launches that may start, in launch order. */
@@ -431,8 +430,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** Removes a device launch when it is complete and no slot has a block of it: then only holders of the last
- *  event refer to it. */
+/** Removes a device launch when it is complete and no slot has a block of it. Then only holders of the last event
+ *  refer to it. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))

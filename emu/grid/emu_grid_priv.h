@@ -36,8 +36,8 @@ void emu_grids_index(struct emu_machine *machine);
 /** Drops all device launches; their memory is kept for reuse. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);
-/** Handles the end of @grid's last block: if nothing that it launched is open it is complete, and so may be
- *  others. */
+/** Handles the end of @grid's last block. If all launches of @grid are complete, @grid is complete, and so may be its
+ *  launchers. */
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 /** Releases a slot that held a block of @grid, a device launch. */
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: a ring of snapshots and a schedule log. A snapshot has the machine's state (emu_state.c) and the
- * pages of global memory that were stored to since the snapshot before it. So the contents of a page at a
- * snapshot are in that snapshot or in the nearest earlier one that has the page. To move to an instruction,
- * the nearest snapshot at or before it is restored and the log is replayed.
+ * History: a ring of snapshots and a schedule log. A snapshot has the machine's state (emu_state.c) and the pages of
+ * global memory that were stored to since the preceding snapshot. The contents of a page at a snapshot are therefore
+ * in that snapshot or in the nearest earlier one that has the page. To move to an instruction, the engine restores
+ * the nearest snapshot at or before it and replays the log.
  */
 #include "emu/history/emu_history_priv.h"
 
@@ -122,7 +122,7 @@ static bool drop_first(struct emu_history *h)
     snprintf(h->why, sizeof h->why,
              "what was earlier did not fit into the %llu MiB that history may take",
              (unsigned long long)(h->options.budget_bytes >> 20));
-    /* of the earlier marks the last one is still the host's state there */
+    /* the last of the earlier marks has the host's state at this position */
     for (size_t i = 0; i < h->mark_count; i++) {
         bool hidden = i + 1 < h->mark_count &&
                       !emu_log_is_before(&h->mark[i + 1].cursor, &h->snap[0].cursor);
@@ -259,9 +259,9 @@ static bool forget_visit(struct emu_history *h)
     return visits < MOST_VISITS || (far != 0 && merge_snapshot(h, far));
 }
 
-/** Takes a snapshot in the past, @far instructions after the one before: a user who inspects a position
- *  returns there often. Its pages, those that changed since an earlier snapshot, may be more than needed,
- *  which is harmless. Without memory none is taken. */
+/** Takes a snapshot in the past, @far instructions after the preceding one, since a user who inspects a position
+ *  returns there often. Its pages are those that changed since an earlier snapshot, which may be more than needed,
+ *  but is harmless. Without memory no snapshot is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
@@ -411,9 +411,9 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     return status;
 }
 
-/** Replays to count @to by halves. A user who moves back usually moves back further, in small steps, and each
- *  of them would replay everything since the snapshot before. Where replaying a half takes much longer than a
- *  snapshot, a snapshot is taken after it. All steps back to that snapshot then replay as much as one step
+/** Replays to count @to by halves. A user who moves back usually moves back further, in small steps, and each step
+ *  would replay all instructions since the preceding snapshot. If the replay of a half takes much longer than a
+ *  snapshot, a snapshot is taken after the half. All steps back to that snapshot then replay as much as one step
  *  would have, times the logarithm of their number. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {

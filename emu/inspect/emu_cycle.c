@@ -221,7 +221,7 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Returns true if all of @r is as at the start of T. Else, if @note, records some positions that differ. */
+/** Returns true if all of @r is as at the start of T. Otherwise, if @note is set, records some positions that differ. */
 static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;

@@ -63,7 +63,7 @@ static uint8_t *local_map(const struct emu_slice *k, const struct emu_cycle_step
     return k->now.local + (size_t)noted(k, t, t->local, lane) * k->w->width + lane;
 }
 
-/** Returns the bits that matter of what a step stores to local memory or loads from it. */
+/** Returns the relevant bits of the value that a step stores to local memory or loads from it. */
 static uint64_t local_bits(const struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
 {
     const uint8_t *map = local_map(k, t, lane);

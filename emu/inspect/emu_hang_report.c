@@ -308,7 +308,7 @@ static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
-/** Returns true if running @lanes may wait for others. They do not if they were observed and none of them
+/** Returns true if running @lanes may wait for other lanes. They do not wait if they were observed and none of them
  *  reads a location that stays the same: then they compute. */
 static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
 {
@@ -403,8 +403,9 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            if (is_culprit) { /* not wherever the lanes are in their loop now, but where the first line says they
-                               * wait */
+            /* the location at which the first line says that the lanes wait, not the one at which they are in their
+             * loop now */
+            if (is_culprit) {
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;
                 is_culprit = false;
@@ -636,7 +637,7 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
     flush(r);
 }
 
-/** Returns true if @b's lines belong in a report on @mine: it is of the same launch, or one of both is of a
+/** Returns true if @b's lines belong in a report on @mine: both are of the same launch, or one of them belongs to a
  *  launch by the device. */
 static bool is_related(const struct emu_block *mine, const struct emu_block *b)
 {

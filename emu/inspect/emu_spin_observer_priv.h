@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spin observer: observes blocks that have made no progress for long. The engine attaches it for a while. It
- * proves of each warp that runs that it loops for ever (emu_cycle_priv.h), or gives up. After a proof it
- * records which locations the block's warps read repeatedly, for the hang report. It costs nothing while it
- * is not attached.
+ * Spin observer: observes blocks that have made no progress for a long time. The engine attaches the observer for a
+ * while. For each warp that runs, the observer proves that the warp loops for ever (emu_cycle_priv.h), or gives up.
+ * After a proof it records which locations the block's warps read repeatedly, for the hang report. An observer that
+ * is not attached costs nothing.
  */
 #ifndef EMU_SPIN_OBSERVER_PRIV_H
 #define EMU_SPIN_OBSERVER_PRIV_H
@@ -53,8 +53,8 @@ struct emu_spin_observer {
 struct emu_spin_observer *emu_spin_observer_begin(struct emu_machine *machine, unsigned tries);
 /** Returns true if the proofs show that no warp of @block can make progress. */
 bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct emu_block *block);
-/** Returns true if @w, which runs next, is to be observed. One warp of a block at a time is, as long as it
- *  can run. */
+/** Returns true if @w, which runs next, must be observed. At any time one warp of a block is observed, as long as
+ *  this warp can run. */
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w);
 /** Returns true if the reads of @block have been observed for long enough. Adds a new block, if there is
  *  capacity. */

@@ -181,7 +181,8 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
         return false;
-    if (sr == ISA_SR_ACTIVEMASK) { /* what an instruction of this lane would read: the running lanes may be others */
+    /* the value that an instruction of this lane would read: other lanes may be running */
+    if (sr == ISA_SR_ACTIVEMASK) {
         *value = 0;
         for (LW_EACH_BIT(id, w->split_ids))
             if (w->split[id].lanes >> lane & 1)

@@ -259,8 +259,8 @@ MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn 
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Selects which of its full base handlers an instruction tries first: the one that served it last. Layers
- *  remain. */
+/** Selects which of its full base handlers an instruction tries first: the handler that executed it last. Layers do
+ *  not change. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
@@ -291,8 +291,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Loads that share an address check, _O: the first; _S: the form of the row is known; _L: and so are the host
- * addresses. */
+/* Suffixes of loads that share an address check. _O: the first load; _S: the form of the row is known; _L: the host
+ * addresses are known as well. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \
@@ -408,7 +408,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         const uint64_t m = w->e & emu_guard(w, di);                                           \
         if (m == 0) /* frequent: should not pay for a frame */                                \
             EMU_NEXT(w, di);                                                                  \
-        if (m == w->all) /* so the chain is the full one */                                   \
+        if (m == w->all) /* so the chain is that for full warps */                                   \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \
@@ -438,7 +438,7 @@ enum {
     MEM_MODE_SU32X = ISA_AMODE_SU32 | MEM_SCALED,
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
-/* Forms that have fast handlers; others use the general ones. */
+/* Forms with fast handlers. All others use the general handlers. */
 #define MEM_PROVED_FORMS(FORM)                                                                \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                 \
     FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32)

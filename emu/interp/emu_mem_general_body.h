@@ -297,7 +297,8 @@ MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, un
     uint32_t changed = 0;
 
     if (kind == ISA_SIZE_B32) {
-        /* Lanes store one after the other: the last value remains, and any that differs changed a byte. */
+        /* Lanes store one after the other: the value of the last lane remains, and any value that differs changed a
+         * byte. */
         unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
         changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
         lw_put32(p, b[last]);
@@ -410,8 +411,9 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
-/** Prefetches what the lanes of @m will access with the words that they load in the loop's next iteration.
- *  Most of these words are next to this iteration's, and there is time until then (struct emu_chain). */
+/** Prefetches the memory that the lanes of @m will access with the words that they load in the loop's next iteration.
+ *  Most of these words are adjacent to those of this iteration, so the prefetch has time to complete (struct
+ *  emu_chain). */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
