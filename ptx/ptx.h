@@ -15,7 +15,7 @@ struct ptx_options {
                            * .target, which the compiler chose */
     bool keep_values;     /* registers that hold variables of optimised code are live as long as the variables have
                            * their values */
-    bool no_values;       /* neither a debugger nor a check reads variables; used by launch/ when it compiles */
+    bool no_values;       /* neither a debugger nor a check reads variables; launch/ uses this when it compiles */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
     unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
                                  * limit of .maxnreg, else all registers */
@@ -78,9 +78,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option for clang: neither a debugger nor a check reads variables of optimised code, so their values are
- *  omitted. To find them takes clang some per cent more time on large kernels. nvcc does not get this
- *  option. */
+/** Option for clang: neither a debugger nor a check reads variables of optimised code, so clang omits their values.
+ *  The search for these values takes clang some per cent more time on large kernels. nvcc does not get this option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);

@@ -99,7 +99,7 @@ const char *ptx_op_name(enum ptx_op op);
 /** How an instruction interacts with other lanes (MACHINE 2). */
 enum ptx_effect {
     PTX_EFFECT_NONE,
-    PTX_EFFECT_ORDERED, /* as WAITS if it is volatile, relaxed or an acquire, else NONE */
+    PTX_EFFECT_ORDERED, /* the kind WAITS if the access is volatile, relaxed or an acquire, else NONE */
     PTX_EFFECT_WAITS,   /* may poll until another lane acts, so loops that contain it yield */
     PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
 };
@@ -161,7 +161,7 @@ struct ptx_symbol {
     /* Parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
     uint32_t reg;               /* 1 + register that contains it in the body, 0: none */
     uint8_t home;               /* enum ptx_spill_home */
-    bool odd;                   /* it is also accessed at an offset, in part, or by address */
+    bool odd;                   /* the variable is also accessed at an offset, in part, or by address */
     uint8_t narrow, wide;       /* bytes of the smallest store (0: none) and of the largest load */
     uint32_t home_vreg;         /* REGISTER: register with the value; POINTER: register with its offset in local
                                  * memory */
@@ -238,7 +238,7 @@ struct ptx_reg {
     uint32_t vreg; /* 1 + virtual register; 0: none yet */
     /* Its only definition is the address of a local variable (ptx_param.c): */
     uint32_t local;        /* 1 + symbol of that variable; 0: no such register */
-    bool local_generic;    /* it is a generic address */
+    bool local_generic;    /* the operand is a generic address */
     int64_t local_offset;
 };
 struct ptx_loc {
@@ -283,10 +283,10 @@ struct ptx_tree {
 struct ptx_calls {
     PTX_LIST(uint32_t) callees;  /* functions with a body that it calls directly */
     PTX_LIST(uint32_t) names;    /* further functions whose address it takes */
-    bool any;                    /* it has calls of such functions, or through a register */
+    bool any;                    /* the function has calls of such functions, or through a register */
     bool indirect, address_taken, reachable;
-    bool recursive;              /* it may call itself, directly or not */
-    bool soft;                   /* it is called by a kernel whose barriers are soft */
+    bool recursive;              /* the function may call itself, directly or through others */
+    bool soft;                   /* a kernel whose barriers are soft calls the function */
     uint32_t scc;                /* number of its SCC (mutually recursive functions); those of callees are lower */
     uint32_t index;              /* index in the object */
     struct ptx_tree tree;
@@ -311,7 +311,7 @@ struct ptx_function {
     const char *refusal; /* message, with its location, that says why it is not translated; NULL: it is */
     uint16_t source;
     uint32_t symbol, line;
-    uint32_t opening; /* its first .loc, which compilers give the line of the opening brace; 0: none */
+    uint32_t opening; /* its first .loc, to which compilers give the line of the opening brace; 0: none */
     PTX_LIST(uint32_t) params;  /* symbols of the parameters */
     PTX_LIST(uint32_t) results; /* result symbols of a .func */
     PTX_LIST(struct ptx_reg) regs;
@@ -479,7 +479,7 @@ const uint32_t *ptx_find_declared(struct ptx_parser *parser, struct ptx_scope *s
 /** Shares the name with the other modules if it is visible or external. */
 void ptx_share_name(struct ptx_parser *parser, const struct ptx_scope *scope,
                     struct ptx_name name, uint32_t index);
-/** Reports two definitions of a name; @old, if known, is the other one. */
+/** Reports two definitions of a name. @old is the earlier one, if it is known. */
 _Noreturn void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
                                   const char *name);
 void ptx_parse_body(struct ptx_parser *parser);
@@ -631,8 +631,8 @@ struct ptx_block {
     /* ptx_barrier */
     uint8_t branch_barrier;     /* barrier that its branch names, or PTX_NO_BARRIER */
     PTX_LIST(uint8_t) syncs;    /* barriers of the bsyncs at its start, in order */
-    PTX_LIST(uint32_t) sync_gives; /* for each bsync: 1 + register pair from which the barrier is restored after it, or
-                                    * 0 */
+    /* for each bsync: 1 + the register pair from which the barrier is restored after the bsync, or 0 */
+    PTX_LIST(uint32_t) sync_gives;
     PTX_LIST(uint32_t) joins;   /* regions whose bssy is at its end */
     PTX_LIST(uint8_t) breaks[2]; /* barriers of the bbreaks on the edge to succ[i] */
     PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak as sync_gives; with PTX_GIVE_UP the saved number is
@@ -650,7 +650,7 @@ struct ptx_region {
     uint32_t start, join; /* blocks of its bssy and its bsync */
     uint32_t scope;       /* loop that lanes leave with bbreak, PTX_NONE: the function */
     uint8_t barrier;      /* barrier register; PTX_NO_BARRIER: none was free */
-    bool given_up;        /* it gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
+    bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
     uint32_t saved;       /* register pair that saves the outer region's barrier, PTX_NONE: none */
     uint32_t size;
     PTX_LIST(uint32_t) inside;
@@ -802,8 +802,8 @@ const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t 
 /** Computes the properties of a function's callees before its translation, and its own for its callers afterwards. */
 void ptx_calls_begin(struct ptx_unit *unit);
 void ptx_calls_end(struct ptx_unit *unit);
-/** Records the barrier properties that callers need: the registers that they leave to the function and its SCC, and
- *  whether it keeps lanes together. */
+/** Records the barrier properties of a function that its callers need: the registers that the callers leave to the
+ *  function and its SCC, and whether the function keeps lanes together. */
 void ptx_calls_barriers(struct ptx_unit *unit);
 /** After all functions are translated: resolves call targets, stacks, soft barriers and the totals of kernels. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);

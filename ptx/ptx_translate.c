@@ -81,7 +81,8 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
     }
 }
 
-/* Marks shared variables that two kernels use, because they need the same offset in both; the first user decides. */
+/* Marks shared variables that two kernels use, because they need the same offset in both. The first user determines
+ * the offset. */
 static void find_common_shared(struct ptx_module *module)
 {
     uint32_t *user = ptx_new(module->job, module->symbols.count + 1, sizeof *user);
@@ -378,8 +379,8 @@ static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
     }
 }
 
-/* Describes a translated function in the object. What its callees add to the numbers is computed after all are
- * translated. */
+/* Describes a translated function in the object. The shares of its callees are added to the numbers after all
+ * functions are translated. */
 static void put_function(struct ptx_unit *unit, struct isa_function *out)
 {
     struct ptx_function *fn = unit->function;

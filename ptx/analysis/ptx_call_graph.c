@@ -12,8 +12,8 @@
 
 enum {
     RECURSION_BYTES = 8192, /* bytes of stack for recursive functions */
-    BARRIERS_PRESERVED = 8       /* a function that uses more barrier registers than this saves all of them, so that its
-                                  * callers have enough */
+    /* a function that uses more barrier registers than this saves all of them, so that enough remain for its callers */
+    BARRIERS_PRESERVED = 8
 };
 
 static const struct ptx_clobber anything = {
@@ -63,7 +63,7 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
-    if (fn->kernel) /* it is reached without; to launch it is no call */
+    if (fn->kernel) /* the function is reached without it; a launch of a function is no call */
         return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
@@ -313,8 +313,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
         unit->breg_base = unit->module->sccs.at[callee->scc].barriers;
 }
 
-/* Returns the number of barrier registers that callees outside the SCC need. All functions of the SCC leave them free:
- * otherwise a region around a call of another function of the SCC would lose its barrier there. */
+/* Returns the number of barrier registers that callees outside the SCC need. No function of the SCC uses these
+ * registers: otherwise a region around a call of another function of the SCC would lose its barrier there. */
 static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
     struct ptx_tree *recursion = &module->sccs.at[scc];

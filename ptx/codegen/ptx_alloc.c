@@ -36,7 +36,7 @@ struct alloc {
     uint32_t *rep;       /* by vreg: its parent in the union-find structure of coalesced registers */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
     struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* scalar unit: never spilled */
-    uint8_t *spilled; /* by representative vreg: it is spilled */
+    uint8_t *spilled; /* by representative vreg: the range is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
     bool join_scalars; /* coalesce copies between scalars; not coalesced, scalars always get registers (ptx_scalar) */
@@ -66,8 +66,8 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 {
     struct range *r = &al->range[v];
 
-    /* A segment that begins with a write (odd) is not merged with the segment that ends there, nor with that of a
-     * source that is live for one more step because its instruction must not overwrite it. */
+    /* A segment that begins with a write (odd) is not merged with the segment that ends there, nor with the segment
+     * of a source that is live for one more step because its instruction must not overwrite it. */
     if (r->s.count != 0 && r->s.at[r->s.count - 1].start % 2 == 1 &&
         end == r->s.at[r->s.count - 1].start + 1 && start < end - 1)
         end--;
@@ -187,8 +187,8 @@ static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
            unit->vregs.at[ptx_ref_vreg(x)].rows == mi->rows[PTX_S_D];
 }
 
-/* Returns true if the instruction at @position copies one range to the other. From there on both may overlap: they have
- * the same value until one is written, which starts a new segment. */
+/* Returns true if the instruction at @position copies one range to the other. From there on both ranges may overlap:
+ * they have the same value until one of them is written, which starts a new segment. */
 static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t b)
 {
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];

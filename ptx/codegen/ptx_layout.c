@@ -153,8 +153,8 @@ static void lay_block(struct layout *lay, uint32_t old)
     bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
                   drop_mark(lay, lay->lines.at[line].first);
 
-    /* Its instructions get the line of the preceding statement if that falls through to here, because processors have
-     * no instruction for such a jump. So a breakpoint on a `while` is at the loop's head. */
+    /* The jump's instructions get the line of the preceding statement if that statement falls through to here,
+     * because processors have no instruction for such a jump. A breakpoint on a `while` is then at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -168,7 +168,7 @@ static void lay_block(struct layout *lay, uint32_t old)
         lay->code.at[lay->code.count - 1].target = g->join;
     }
     for (uint32_t i = lay->lines.at[line].first; b->synthetic && i < lay->code.count; i++)
-        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* no statement begins in a block that the text does not have */
+        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* no statement begins in a block that the PTX text does not have */
     if (b->loc != 0) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -310,7 +310,7 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
             }
         } else if (b->succ[0] == next ||
                    (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
-            /* if neither successor follows, the edge that stays in the loop takes one jump, the other two */
+            /* if neither successor follows, the edge that stays in the loop costs one jump, and the other edge two */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
             if (b->succ[0] != next)
                 (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);

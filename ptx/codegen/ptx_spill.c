@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spilling of values that got no register. Each gets a spill slot in local memory (a predicate gets a vector
- * register), which every definition writes. Uses read a piece of the value, a register of its own:
+ * Spilling of values that got no register. Each value gets a spill slot in local memory (a predicate gets a vector
+ * register), which every definition writes. Uses read a piece of the value, which has a register of its own:
  *
  *   - A loop that uses the value has one piece, loaded before the loop.
  *   - Elsewhere, uses that follow each other closely in straight-line code, without a call between them,
  *     share a piece from the first load or write on.
  *
- * A piece that gets no register either is split again: a loop's piece into pieces of inner loops and of
- * straight-line code, these into one for each instruction, which are never spilled. A value that is a
+ * A piece that gets no register either is split again. The piece of a loop is split into pieces of inner loops and of
+ * straight-line code. These are split into one piece for each instruction, which are never spilled. A value that is a
  * literal or a parameter is rematerialised instead of stored and loaded.
  */
 #include "ptx/ptx_priv.h"
@@ -29,8 +29,8 @@ struct load {      /* load at the end of a block */
 };
 struct split {
     struct ptx_unit *unit;
-    const uint32_t *rep;    /* by vreg: the one that it was coalesced with */
-    const uint8_t *spilled; /* by vreg: it is spilled */
+    const uint32_t *rep;    /* by vreg: the vreg with which it was coalesced */
+    const uint8_t *spilled; /* by vreg: the value is spilled */
     PTX_LIST(struct ptx_mi) code;
     uint32_t *remat;        /* by vreg: 1 + its only definition, if it can be rematerialised */
     uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */

@@ -249,7 +249,7 @@ static unsigned end_line_of(const struct ptx_assigned *source, const struct ptx_
 }
 
 /* Returns the block that is the scope of a declaration at @i, or NULL if it is not found. For a parameter, or a
- * declaration in the head of a loop, it is the block after the closing parenthesis, else the block around @i. */
+ * declaration in the head of a loop, this is the block after the closing parenthesis, else the block around @i. */
 static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_t i)
 {
     unsigned round = 0;
@@ -490,7 +490,7 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
     source->passes_variables = passes_variables(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
     if (!find_blocks(source) || !find_loops(source))
-        source->line_count = 0; /* so nothing is known about lines */
+        source->line_count = 0; /* so the lines of assignments are unknown */
 }
 
 void ptx_assigned_forget(struct ptx_assigned *source)

@@ -37,9 +37,10 @@ struct ptx_brace {
 struct ptx_assigned {
     char *text;
     size_t size, scanned;
-    bool passes_variables; /* it passes variables to code that may assign to them: macros, asm, functions of headers */
-    bool has_references;   /* it is C++: functions may assign through references */
-    bool jumps;            /* it may contain a goto */
+    /* the source passes variables to code that may assign to them: macros, asm, functions of headers */
+    bool passes_variables;
+    bool has_references;   /* the source is C++: functions may assign through references */
+    bool jumps;            /* the source may contain a goto */
     size_t *lines, line_count; /* indices at which lines end */
     struct ptx_brace *braces;
     struct ptx_source_loop {

@@ -417,10 +417,10 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
     posix_spawn_file_actions_adddup2(&actions, fds[1], 1);
     posix_spawn_file_actions_adddup2(&actions, fds[1], 2);
     if (words >= 0)
-        posix_spawn_file_actions_adddup2(&actions, words, words); /* it stays open in the child */
+        posix_spawn_file_actions_adddup2(&actions, words, words); /* the descriptor remains open in the child */
     ending_signals(&ends);
     pthread_sigmask(SIG_BLOCK, &ends, &before);
-    /* Its own process group, so that processes which the compiler starts are killed with it. */
+    /* The compiler has its own process group, so that processes which it starts are killed with it. */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -464,7 +464,7 @@ cleanup:
 
 /* ---- what the compiler said ------------------------------------------------------------ */
 
-/** Writes the compiler's output. It quotes the source, so control characters become \\xNN, as in messages. */
+/** Writes the compiler's output. The output quotes the source, so control characters become \\xNN, as in messages. */
 static void put_words(const struct lw_buffer *output, struct lw_sink *words)
 {
     for (size_t i = 0; i < output->size;) {
@@ -610,12 +610,13 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
     return false;
 }
 
-/** As run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name usually
- *  identifies clang 14. An unknown spelling is refused immediately, and the next one is tried. */
+/** Works as run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name
+ *  usually identifies clang 14. An unknown spelling is refused immediately, and the next spelling is tried. */
 static enum lw_status run_spelled(const char **argv, const char *scratch, bool dumps, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {
-    /* for clang 15 and later; for clang 14; older versions never assume that arguments are initialised */
+    /* the first spelling is for clang 15 and later, the second for clang 14; older versions never assume that
+     * arguments are initialised */
     static const char *const spellings[] = {PTX_CLANG_MAYBE_UNWRITTEN, "-disable-noundef-analysis",
                                             "-w"};
     const char *slash = strrchr(argv[0], '/');

@@ -23,12 +23,13 @@ struct group {
 };
 /* Group that the source reaches from an earlier group of its block through an assigning line. */
 struct passed {
-    uint32_t group, after; /* after: statements before it are of the other one, or in front of it */
+    uint32_t group, after; /* after: statements before this position belong to the other block, or precede it */
 };
 struct line_range {
     uint32_t least, greatest;
 };
-/* Notes of a variable in a block: 1 + the index of the last one; those that say something new: how many, and where. */
+/* Notes of a variable in a block: 1 + the index of the last note; the number and positions of the notes that change
+ * the known value. */
 struct block_notes {
     uint32_t generation, last, news, first_at, last_at;
 };
@@ -129,7 +130,8 @@ static bool in_scope(const struct ptx_noted_lines *lines, uint32_t line)
     return line >= lines->declared && (lines->end == 0 || line <= lines->end);
 }
 
-/* The innermost loop of the source around both lines; NULL: none. The last one that begins before them is it, or one around it. */
+/* Returns the innermost loop of the source around both lines; NULL: there is none. It is the last loop that begins
+ * before the lines, or a loop around that one. */
 static const struct ptx_noted_line *loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     size_t low = 0;
@@ -204,8 +206,8 @@ static bool has_left(const struct ptx_noted_lines *lines, uint32_t line)
            line <= lines->function_end;
 }
 
-/* Returns true if a path of the source from line @from to line @to may bypass @at, which is between them: it is in one
- * side of a branch. */
+/* Returns true if a path of the source from line @from to line @to may bypass line @at, which is between them,
+ * because @at is in one side of a branch. */
 static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
     const struct ptx_noted_line *loop = from >= to ? loop_around(lines, from, to) : NULL;
@@ -239,7 +241,7 @@ static bool ends_in_branch(const struct doubting *d, const struct group *group)
     return last->op == PTX_BRA && last->guard != PTX_NONE;
 }
 
-/* Where the assignments of these lines can be seen to be without notes. */
+/* Finds where the assignments of these lines visibly have no notes. */
 static void find_doubtful(struct doubting *d, struct ptx_noted_lines *lines)
 {
     const struct group *last = NULL;
@@ -340,7 +342,7 @@ static bool is_after(const struct group *group, const struct ptx_noted_variable 
     return group->first >= v->to;
 }
 
-/* Code of a line that assigns to the variable, and no note of it there: clang has lost it. */
+/* Code of a line that assigns to the variable, without a note of the variable there: clang has lost the note. */
 static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
 {
     for (size_t k = 0; k < d->assigning.count && ptx_spend(d->pl, 1); k++) {
@@ -375,8 +377,8 @@ static bool is_confirmed(const struct doubting *d, const struct ptx_noted_event 
     return false;
 }
 
-/* Of several assignments in a row some have no note, and what the note before says was computed elsewhere: it may be of the one
- * without. */
+/* Some of several consecutive assignments have no note, and the value of the note before them was computed elsewhere.
+ * That value may belong to the assignment without a note. */
 static void doubt_before(struct doubting *d, struct ptx_noted_variable *v, const struct block_notes *notes, uint32_t at)
 {
     for (uint32_t i = notes != NULL ? notes->last : 0; i != 0 && ptx_spend(d->pl, 1); i = d->before.at[i - 1]) {
@@ -474,8 +476,9 @@ static void find_before(struct doubting *d, bool with_notes, struct before *out)
     }
 }
 
-/* Finds the lines before a note. Code of a later line than @to, which is after it, may be of the round before. Where a block begins with it,
- * it may have been moved up: then the lines in front of it count, too. */
+/* Finds the lines before a note. Code of a line later than @to that follows the note may belong to the preceding
+ * iteration. If a block begins with the note, clang may have moved the note up: then the lines before the block
+ * count, too. */
 static struct before before_note(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note, uint32_t to)
 {
     struct before before = {.count = 0};
@@ -526,8 +529,8 @@ static uint32_t line_after(struct doubting *d, const struct ptx_noted_lines *lin
     return PTX_NONE;
 }
 
-/* The first code of a block follows an assignment on each path to it, and no path has a note of it: the value is
- * unknown. */
+/* The first code of a block follows an assignment on each path to it, and no path has a note of the assignment: the
+ * value is unknown. */
 static void doubt_entered(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     for (size_t e = 0; e < d->entered.count && ptx_spend(d->pl, 1); e++) {
@@ -587,7 +590,8 @@ static void find_restated(struct doubting *d, struct ptx_noted_variable *v, cons
         note->restates = !all || before.more || (optional && !ptx_note_is_plain(&d->noting->values.at[note->value]));
         note->crosses = all && crossed && before.count != 0;
     }
-    for (size_t i = 0; i + 1 < v->notes.count; i++) { /* the code of the assignment is of the line after it: what is said first is what it was */
+    /* the code of the assignment has the line after it, so the first note has the old value */
+    for (size_t i = 0; i + 1 < v->notes.count; i++) {
         struct ptx_noted_event *note = &v->notes.at[i];
         const struct ptx_noted_event *next = note + 1;
 
@@ -614,8 +618,9 @@ static uint32_t line_beside(struct doubting *d, const struct ptx_noted_lines *li
     return 0;
 }
 
-/* A note before code of lines before the declaration, and not after code of the scope, is of an assignment that clang has
- * moved up. Of which one, where its block has several, and where the others before it are, is not known. */
+/* A note before code of lines before the declaration, and not after code of the scope, belongs to an assignment that
+ * clang has moved up. If the block has several assignments, it is unknown which one, and the values of the other
+ * assignments before the note are unknown. */
 static void doubt_moved(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     for (size_t i = 0; i < v->notes.count && lines->function != 0 && lines->count > 1 && ptx_spend(d->pl, 1); i++) {

@@ -113,7 +113,7 @@ struct following {
     PTX_LIST(struct ptx_noted_event) events;
     uint32_t param;
     const struct ptx_noted_variable *variable;
-    uint32_t bytes; /* of the variable, 0: not known */
+    uint32_t bytes; /* block of the variable; 0: unknown */
 };
 
 enum { UNSEEN = PTX_NONE - 1 };
@@ -322,7 +322,8 @@ static uint32_t *state_of(const struct following *f, uint32_t block)
     return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
 }
 
-/* What is known before any event: at the entry @launch, where a way comes from a block that is not reached nothing. */
+/* Returns the values that are known before any event: at the entry those of @launch; none on a path from a block that
+ * is not reached. */
 static void begin_states(struct following *f, uint32_t launch)
 {
     const struct ptx_note_search *search = &f->noting->search;
@@ -378,8 +379,9 @@ static bool solve(struct following *f)
     return f->pl->debug->budget != 0;
 }
 
-/* Whether a note says that the variable is in a register which a block ends with as a literal, and the state there that
- * it has another value: clang has changed what it needs some bits of only. */
+/* Returns whether a note says that the variable is in a register which a block ends with as a literal, while the
+ * state there says that the variable has another value. clang has then replaced a value of which it needs only some
+ * bits. */
 static bool is_contradicted(const struct following *f, const struct ptx_noted_event *event, uint32_t block, const uint32_t *state)
 {
     const struct ptx_noting *noting = f->noting;
@@ -407,8 +409,8 @@ static bool is_contradicted(const struct following *f, const struct ptx_noted_ev
     return false;
 }
 
-/* A note after an assignment that says what one of the ways to its block knows already is wrong: it becomes one of
- * nothing. Returns whether there is one. */
+/* A note after an assignment is wrong if it repeats a value that is already known on one of the paths to its block.
+ * It is replaced by a note without a value. Returns whether there is such a note. */
 static bool drop_contradicted(struct following *f)
 {
     const struct ptx_noting *noting = f->noting;

@@ -46,9 +46,9 @@ struct ptx_noted_line {
  *  function; 0: unknown. */
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end;
-    bool once; /* in a call of its function it is assigned once */
-    PTX_LIST(struct ptx_noted_line) loops; /* of its scope, an outer one first: first and last line */
-    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost one around its first line, 0: none */
+    bool once; /* a call of the function assigns to the variable once */
+    PTX_LIST(struct ptx_noted_line) loops; /* first and last line of the scopes, outer ones first */
+    PTX_LIST(uint32_t) outer; /* by loop: 1 + the innermost loop around its first line, 0: none */
     PTX_LIST(struct isa_span) early; /* statements, ascending: an assignment of an arm comes before them, and after them in the source */
     struct ptx_noted_line *at;
     size_t count, capacity;
@@ -76,12 +76,13 @@ struct ptx_noted_block {
     PTX_LIST(uint32_t) succ;
     PTX_LIST(uint32_t) pred;
 };
-/** Where the values of one variable are followed (ptx_debug_noteflow.c). */
+/** The analysis of the values of one variable (ptx_debug_noteflow.c). */
 struct ptx_note_search {
-    PTX_LIST(uint32_t) blocks;       /* where something may be known, ascending */
-    uint32_t *reached, generation;   /* by block: the generation in which it is among these */
+    PTX_LIST(uint32_t) blocks;       /* blocks in which a value may be known, ascending */
+    uint32_t *reached, generation;   /* by block: the generation in which the block is among these */
     uint32_t *from, *to;             /* by such a block: its events */
-    uint32_t *in, room;              /* by such a block, and up to @room pieces: what is known where it begins */
+    /* by such a block, and up to @room pieces: the values that are known at its start */
+    uint32_t *in, room;
 };
 /** Notes of a function. */
 struct ptx_noting {
@@ -95,11 +96,12 @@ struct ptx_noting {
     uint32_t *block_of;      /* by statement */
     uint32_t *first_write, *writes; /* of register r: writes[first_write[r]] up to writes[first_write[r + 1]], statements */
     uint32_t *seen, generation;     /* by block: where a search has been */
-    uint8_t *entries;               /* by variable: entries of the sections that it may be, at most 2 are counted */
+    uint8_t *entries;               /* by variable: the entries of the sections that it may be; at most 2 are counted */
     struct ptx_note_search search;
     /* ptx_debug_notevalues.c */
     uint32_t *first_word, *words;   /* words of each statement, in the same form */
-    uint32_t *others;               /* by word: 1 + statement at which other lanes that execute the word are, 0: none */
+    /* by word: 1 + the statement at which other lanes that execute the word are, 0: none */
+    uint32_t *others;
     uint32_t **holder;              /* for each register of a variable, by word: 1 + the holder with its value */
 };
 
@@ -129,22 +131,21 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
-/** The same, or whether it has been assigned early there: it is not shown. */
+/** The same test, or whether the variable has been assigned early there. If so, debuggers do not show it. */
 bool ptx_debug_note_is_outside(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                const struct ptx_noted_variable *variable, uint32_t statement);
-/** Find the entries below @root that variables of the notes are: of two with one name, line and calls it is not known which
- *  is meant. With their scopes, what notes say wrongly is found. */
+/** Finds the entries below @root to which variables of the notes correspond. If two entries have one name, line and
+ *  calls, it is unknown which of them is meant. With the scopes of the entries, wrong notes are found. */
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
 /** The variable that entry @die describes, below the function's entry @root; NULL: no note names it. */
 const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root,
                                                  uint32_t die);
-/** Known values of a variable: none; ranges with values; or everywhere the value that the parameter had at the
- *  launch. */
+/** Known values of a variable: none; ranges with values; or, everywhere, the value of the parameter at the launch. */
 enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
 /** Which value holds where. @die: entry of the variable. @param: symbol of the kernel's parameter that it is, PTX_NONE: none. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                                       uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
-/** All registers that notes name become wanted. */
+/** Marks all registers that notes name as wanted. */
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting);
 /** Appends a variable's locations to pl->locations; @bytes: its size, 0: unknown. */
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,

@@ -601,7 +601,7 @@ static bool locate_whole(struct making *m, const struct ptx_noted_value *v, uint
     return false;
 }
 
-/* Creates the location for words with the same values in the same registers; returns false if nothing is known
+/* Creates the location for words with the same values in the same registers. Returns false if no value is known
  * there. */
 static bool make_location(struct making *m, const struct ptx_noted_pieces *pieces, const uint32_t *value, uint64_t bytes,
                           struct isa_var_location *location)

@@ -518,9 +518,9 @@ static uint32_t prologue_end(const struct ptx_placing *pl)
     return pl->base;
 }
 
-/* Locates kernel parameters in the constant bank if the compiler gives no location; also those that the prologue copies
- * to local memory, until it has done so, and those that are loaded into registers, until they are. If the notes could
- * not be followed, a parameter may have been assigned to, so it gets no location. */
+/* Locates kernel parameters in the constant bank if the compiler gives no location. A parameter that the prologue
+ * copies to local memory is in the constant bank until the copy, and one that is loaded into registers until the
+ * load. If the analysis of the notes failed, a parameter may have been assigned to, so it gets no location. */
 static void locate_params(struct ptx_placing *pl, uint32_t root)
 {
     const struct ptx_debug *debug = pl->debug;

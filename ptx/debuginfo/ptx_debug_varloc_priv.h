@@ -61,7 +61,7 @@ struct ptx_list_entry {
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* so that cheaper steps do not continue with incomplete results */
+        pl->debug->budget = 0; /* the flag prevents that cheaper steps continue with incomplete results */
         return false;
     }
     pl->debug->budget -= steps;

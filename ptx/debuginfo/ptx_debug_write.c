@@ -119,8 +119,8 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return location;
 }
 
-/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables: one location if that
- * offset is the same in all kernels, else one for the code of each. */
+/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables. It has one location
+ * if that offset is the same in all kernels, else one location for the code of each kernel. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];

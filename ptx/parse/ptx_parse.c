@@ -251,8 +251,8 @@ static void give_line_at_end(struct ptx_parser *parser)
     give_line_to_next(parser, parser->loc);
 }
 
-/** Whether a function of OpenCL C is what clang makes of a block that enqueue_kernel launches: a kernel for it, which it
- *  writes as a function. */
+/** Returns whether a function of OpenCL C is one that clang generates for a block that enqueue_kernel launches. Such
+ *  a function is a kernel, although clang writes it as a function. */
 static bool is_block_kernel(struct ptx_name name)
 {
     static const char block[] = "_block_invoke", end[] = "_kernel";
@@ -565,8 +565,9 @@ static void defined_twice(struct ptx_job *job, const struct ptx_symbol *use,
 }
 
 /* Links OpenCL C functions between modules. clang marks no .func of OpenCL C as .extern or .visible, although every
- * non-static one is. So a declaration without a body, which PTX does not allow to be called, refers to the function of
- * this name in another OpenCL C module. Two definitions may both be static. */
+ * non-static function is visible. A declaration without a body, which PTX does not permit to be called, therefore
+ * refers to the function of this name in another OpenCL C module. If two modules define the name, both functions may
+ * be static. */
 static void link_opencl(struct ptx_parser *parser, const bool *opencl)
 {
     struct ptx_module *module = parser->module;

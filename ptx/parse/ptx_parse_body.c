@@ -847,8 +847,8 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
     }
 }
 
-/* Skips the rest of a body with an unsupported construct. Its statements may depend on that construct, so only what
- * other functions need is parsed: files, and labels, to which debug information refers. */
+/* Skips the rest of a body with an unsupported construct. Statements of the body may depend on that construct, so
+ * only the parts that other functions need are parsed: files, and labels, to which debug information refers. */
 static void pass_body(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;

@@ -169,8 +169,8 @@ static bool in_one_run(const struct ptx_symbol *s)
     return s->first_run == s->last_run;
 }
 
-/* Assigns a location to a .param variable. One that is used in several straight-line stretches gets an offset of its
- * own, below the shared ones. */
+/* Assigns a location to a .param variable. A variable that is used in several straight-line stretches gets an offset
+ * of its own, below the shared offsets. */
 static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)
@@ -269,7 +269,8 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target)
         }
         if (s->first_use == 0)
             continue;
-        s->last_run = s->first_run + 1; /* it is live from the entry, or to the end, so it has no single stretch */
+        /* the variable is live from the entry, or to the end, so it has no single stretch */
+        s->last_run = s->first_run + 1;
         if (!ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);
     }

@@ -143,8 +143,8 @@ static uint32_t new_block(struct ptx_sel *sel)
     return (uint32_t)(ptx_block_new(sel->unit) - sel->unit->blocks.at);
 }
 
-/* Applies the guard. Instructions that only write temporaries may execute for all lanes; the others are guarded, and a
- * guarded write keeps the old value in the other lanes. */
+/* Applies the guard. Instructions that only write temporaries may execute for all lanes. All others are guarded, and
+ * a guarded write keeps the old value in the other lanes. */
 static void apply_guard(struct ptx_sel *sel, size_t first)
 {
     struct ptx_unit *unit = sel->unit;

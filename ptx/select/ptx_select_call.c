@@ -41,8 +41,8 @@ static bool is_variadic(const struct ptx_module *module, const struct ptx_call_p
             module->symbols.at[function->params.at[1]].size_bytes == 0);
 }
 
-/* Returns "convert_half_rtz" for "_Z16convert_half_rtzf"; a name that is not mangled, or has a scope, is returned as it
- * is. */
+/* Returns "convert_half_rtz" for "_Z16convert_half_rtzf". A name that is not mangled, or has a scope, is returned
+ * unchanged. */
 static const char *in_source(const char *name, char *room, size_t size)
 {
     char *end;

@@ -71,7 +71,7 @@ void ptx_verify_version(struct ptx_sel *sel);
 bool ptx_is_hint(enum ptx_word word);
 /** Returns the predicate register of an operand. */
 ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *operand);
-/** Returns the predicate that an operand writes (PTX_NO_REF for _); sets the one that it reads. */
+/** Returns the predicate that an operand writes (PTX_NO_REF for _), and sets the predicate that it reads. */
 ptx_ref ptx_sel_pred_dest(struct ptx_sel *sel, const struct ptx_operand *operand);
 void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slot,
                        const struct ptx_operand *operand);
@@ -134,7 +134,8 @@ bool ptx_sel_call_wraps(const struct ptx_sel *sel, const struct ptx_insn *in);
 void ptx_sel_enter(struct ptx_sel *sel);
 void ptx_sel_leave(struct ptx_sel *sel);
 
-/** The .param variable that an operand of a call is; a scalar's value in its rows; and what it is set to. */
+/** Functions on the .param variable of a call's operand: the variable, a scalar's value in its registers, and the
+ *  value that the variable is set to. */
 const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o);
 ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s);
 void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from);

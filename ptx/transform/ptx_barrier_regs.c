@@ -162,8 +162,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     g->barrier = (uint8_t)best;
     g->saved = new_pair(unit);
     unit->lossy = true;
-    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register; inside @g that would
-     * be the one of @g. */
+    /* The loader for SIMT stacks requires that one bssy reaches each branch that names a register. Inside @g that
+     * bssy would be the one of @g. */
     for (; around != 0; around = n->sets.at[around].below) {
         struct ptx_region *h = n->sorted[n->sets.at[around].region];
         size_t retained = 0;

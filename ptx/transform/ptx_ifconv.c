@@ -29,7 +29,7 @@ struct ifconv {
     struct ptx_unit *unit;
     uint32_t *uses;   /* by vreg: reads in the whole function */
     uint32_t *inside; /* by vreg: reads in the current side */
-    uint32_t *into;   /* by block: 1 + the block that it was merged into */
+    uint32_t *into;   /* by block: 1 + the block into which it was merged */
     bool *taken;      /* by block: sides were merged into it */
 };
 
@@ -174,7 +174,7 @@ static void move_code(struct ifconv *ic, const uint8_t *arms)
         uint32_t first = (uint32_t)unit->code.count;
 
         if (ic->into[bi] != 0)
-            continue; /* it was merged into another block */
+            continue; /* the block was merged into another block */
         unit->order.at[retained++] = bi;
         put_block(unit, old, b);
         if (arms[bi] != 0) {
@@ -249,7 +249,7 @@ static void straighten(struct ptx_unit *unit)
         if (b->rpo == PTX_NONE)
             continue;
         if (bi != unit->entry && b->pred_count == 1 && unit->blocks.at[b->pred[0]].succ_count == 1)
-            continue; /* it was placed after its predecessor */
+            continue; /* the block was placed after its predecessor */
         for (order[n++] = bi;; order[n++] = bi) {
             b = &unit->blocks.at[bi];
             if (b->succ_count != 1 || unit->blocks.at[b->succ[0]].pred_count != 1 ||

@@ -34,9 +34,10 @@ struct scalar {
     uint16_t *scalar_op;      /* by operation: its scalar row, NOT_KNOWN or NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction, PTX_NONE: unreachable */
     uint32_t *cut;       /* by block: index from which on lanes may not execute together */
-    bool *after_divergence;        /* by block: it is reachable from a place where lanes do not execute together */
-    bool *can;           /* by vreg: it is a candidate */
-    float *own;          /* by vreg: gain of making it scalar */
+    /* by block: the block is reachable from a point where lanes do not execute together */
+    bool *after_divergence;
+    bool *can;           /* by vreg: the vreg is a candidate */
+    float *own;          /* by vreg: gain of making the vreg scalar */
     bool *at_def;        /* by vreg: its vector copy is made at the definition, not at the use */
     bool *fixed;         /* by vreg: already scalar (base of an address) */
     uint32_t *web;       /* by vreg: its web, as union-find structure */
