@@ -830,7 +830,7 @@ static inline unsigned tim_bars_seen(const struct tim_core *core, const struct t
     return bars;
 }
 /** Returns the dependence barriers for which the control field makes the instruction wait: those of its wait mask,
- *  those that it would take and that are at their maximum, and the one by which depbar.le holds the warp. */
+ *  those at their maximum that the instruction would increment, and the one by which depbar.le holds the warp. */
 static inline unsigned tim_bars_waited(const struct tim_core *core, const struct tim_warp *w,
                                        const struct tim_static *what, uint64_t now)
 {

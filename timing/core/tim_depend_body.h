@@ -38,7 +38,8 @@ static bool waits_for(const struct tim_core *core, const struct tim_warp *w, uns
     return tim_splits_lanes(core) ? (w->lanes[reg] & w->split_lanes) != 0 : w->lanes[reg] != 0;
 }
 
-/** Are pending writes of registers recorded? They are not if only the control field determines dependences. */
+/** Returns whether pending writes of registers are recorded. They are not if only the control field determines
+ *  dependences. */
 static bool keeps_registers(const struct tim_core *core)
 {
     return tim_keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
@@ -468,8 +469,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     op->read_bar = 7;
 }
 
-/** Does the end of @op, after its dependence barrier was counted down, leave its warp's stall reason unchanged? This
- *  is the case for most results. */
+/** Returns whether the end of @op, after its dependence barrier was counted down, leaves its warp's stall reason
+ *  unchanged. This holds for most results. */
 static inline bool ends_nothing(const struct tim_core *core, const struct tim_warp *w,
                                 const struct tim_op *op)
 {

@@ -250,8 +250,8 @@ static bool any(const uint64_t *words, unsigned count)
     return all != 0;
 }
 
-/** With lsu.replay buffer: does the selected instruction find no collector? Then it has taken the slots, and remains
- *  in the buffer of its warp. */
+/** With lsu.replay buffer: returns whether the selected instruction finds no collector. The instruction has then
+ *  taken the slots, and remains in the buffer of its warp. */
 static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now)
 {
     if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)

@@ -105,8 +105,8 @@ static unsigned first_byte(const uint64_t mask[4])
     return w * 64 + lw_lowest(mask[w]);
 }
 
-/** Removes from @line [*count], the accesses of a packet's member, those that earlier members make already: the
- *  instruction shares these. Adds the sectors that are new in the shared lines to *sectors. Returns false without
+/** Removes from @line [*count], the accesses of a packet's member, the accesses that earlier members already make:
+ *  the instruction shares these. Adds the sectors that are new in the shared lines to *sectors. Returns false without
  *  memory. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
@@ -790,7 +790,7 @@ static void pass_banks(struct tim_core *core, struct tim_op *op, uint64_t now)
         riders_passed(core, op, now);
 }
 
-/** Makes one access of the queue of shared memory, or of that of scalar loads. */
+/** Makes one access of the queue of shared memory, or of the queue of scalar loads. */
 static void tim_side_tick(struct tim_core *core, struct tim_side *side, uint64_t now)
 {
     struct tim_op *op;

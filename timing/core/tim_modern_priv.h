@@ -88,8 +88,8 @@ void tim_replay_tick(struct tim_core *core, uint64_t now);
 
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
 
-/** Is the memory for suspended blocks of @grid's level of nesting used up? It holds the state of core.blocks blocks
- *  per level, resident blocks included. */
+/** Returns whether the memory for suspended blocks of @grid's nesting level is used up. It holds the state of
+ *  core.blocks blocks per level, resident blocks included. */
 bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *grid);
 /** Would two blocks of @grid fit now, or (@empty) on this core without any other? */
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);

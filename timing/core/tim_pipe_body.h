@@ -107,7 +107,8 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** Is @op a later member of a packet without accesses of its own? Then it does not enter the queue. */
+/** Returns whether @op is a later member of a packet without accesses of its own. Such an instruction does not enter
+ *  the queue. */
 static inline bool only_rides(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->follower && op->line_count == 0 && op->passes == 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block pairs: blocks 2k and 2k + 1 of a launch go to one core together, which must have room for both. The last one of
- * an odd number goes alone, as do all of a kernel of which a core never has room for two, and those of device launches:
- * their launchers may hold the room that they wait for. Source: specification of address pre-computation 6.3.
+ * Block pairs: blocks 2k and 2k + 1 of a launch go to one core together, which must have capacity for both. These
+ * blocks go alone: the last block of an odd number, all blocks of a kernel of which a core never has capacity for
+ * two, and blocks of device launches, whose launchers may occupy the capacity that a pair needs. Source:
+ * specification of address pre-computation 6.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of block schedulers, and the first of them: round robin. Blocks leave in the order of the distributor's
- * entries, each for the next core in rotation on which it fits: a kernel whose next block fits nowhere holds up the
- * later ones, unless kernels.bypass lets them pass. Source: specs of the dynamic parallelism thesis 3.3.
+ * The table of block schedulers, and the first block scheduler: round robin. Kernels send their blocks in the order
+ * of the distributor's entries. Each block goes to the next core in rotation on which it fits. If the next block of a
+ * kernel fits nowhere, later kernels wait, unless kernels.bypass lets them send blocks. Source: specs of the dynamic
+ * parallelism thesis 3.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -25,7 +26,7 @@ static void destroy(struct tim_blocks *blocks)
     free(blocks);
 }
 
-/** Returns the first entry after @after that has blocks to send; NULL: none. */
+/** Returns the first entry after @after that has blocks to send; NULL: no entry has. */
 static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
 {
     struct tim_launch *found = NULL;
@@ -53,8 +54,8 @@ static int next_core(const struct tim_blocks_rotating *rr, const struct tim_laun
     return -1;
 }
 
-/** Selects as `picks`, without a change of state. *record is set to a group whose record is not read yet, for which
- *  all blocks wait; NULL: none. */
+/** Selects as `picks` does, without a change of state. *record is set to a group whose record has not been read yet,
+ *  for which all blocks wait; NULL: there is no such group. */
 static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;

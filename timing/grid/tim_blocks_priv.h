@@ -1,68 +1,71 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block schedulers: which core gets which block next. A block scheduler is a row of tim_blocks_policies[] in a file of
- * its own: its state and the hooks that it wants. The kernel management (tim_grid.c) calls a hook at its event; nothing
- * of a block scheduler is in it, in the engine or in a core.
+ * Block schedulers: they select which core gets which block next. A block scheduler is a row of tim_blocks_policies[]
+ * in a file of its own. The row has its state and its hooks. The kernel management (tim_grid.c) calls a hook at the
+ * hook's event. The kernel management, the engine and the cores contain no code of a single block scheduler.
  *
  *   launches --> dispatcher --> distributor --> picks --> core
  *      `priority` orders          `arrives`      `begins`, `ends`
  *
- * The event-driven model does not call `picks` in cycles in which nothing has happened, before `next`. Both models must
- * get the same answers in the same cycles.
+ * The event-driven model does not call `picks` in cycles before `next` in which nothing has happened. Both models
+ * must get the same answers in the same cycles.
  */
 #ifndef TIM_BLOCKS_PRIV_H
 #define TIM_BLOCKS_PRIV_H
 
 #include "timing/grid/tim_grid_priv.h"
 
-/** Selected for a core: a block of a launch, or a suspended block that resumes. */
+/** The block that a block scheduler has selected for a core: a block of a launch, or a suspended block that resumes. */
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
     size_t resume;  /* index in grid->resume[]; SIZE_MAX: a block that has not been on a core */
-    uint64_t block; /* number of the block; UINT64_MAX: the launch's next block, of those that are placed in order */
+    uint64_t block; /* number of the block; UINT64_MAX: the next block of a launch whose blocks are placed in order */
 };
-/** State of a block scheduler, which a policy extends. */
+/** State of a block scheduler. A policy extends this struct. */
 struct tim_blocks {
     const struct tim_blocks_policy *row;
     struct tim_grid *grid;
 };
 struct tim_blocks_policy {
-    const char *name, *summary; /* of kernels.policy; a line for lists */
-    bool own_queues; /* the policy finds groups in queues of its own: the group table of dtbl is not used */
-    /** Creates its state; the caller sets `row` and `grid`. Returns NULL without memory. */
+    const char *name, *summary; /* name of kernels.policy; one-line description for lists */
+    bool own_queues; /* the policy finds groups in its own queues, so the group table of dtbl is not used */
+    /** Creates the state of the block scheduler. The caller sets `row` and `grid`. Returns NULL without memory. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);
-    /** Selects what reaches a core in cycle @now and fits there. Returns false if nothing does. Called again in the cycle
-     *  after each selection, up to config->kernels_blocks_a_cycle times. */
+    /** Selects a block and the core that it reaches in cycle @now. The block must fit on that core. Returns false if
+     *  no block reaches a core. The kernel management calls the hook again after each selection of a cycle, up to
+     *  config->kernels_blocks_a_cycle times. */
     bool (*picks)(struct tim_blocks *blocks, uint64_t now, struct tim_block_choice *out);
     /** Returns true if a block waits to be placed. */
     bool (*waits)(const struct tim_blocks *blocks);
-    /** Returns true if `picks` would select something at some time, even if nothing else happened. */
+    /** Returns true if `picks` would select a block at some time, even if no other event happened. */
     bool (*can)(const struct tim_blocks *blocks);
     /* Hooks; NULL: not wanted. */
-    /** Returns the first cycle, @now or later, in which `picks` may select something although nothing has happened; a
-     *  cycle too early is allowed. NULL: there is none. */
+    /** Returns the first cycle, @now or later, in which `picks` may select a block although nothing has happened. A
+     *  cycle that is too early is permitted. NULL: there is no such cycle. */
     uint64_t (*next)(const struct tim_blocks *blocks, uint64_t now);
     /** Returns true if a block of @launch may ever be placed on @core. NULL: on any core. */
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
     /** Called when a launch is added. */
     void (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
-    /** Called when a launch enters the distributor, also again, or as a group joins a kernel in the distributor. */
+    /** Called when a launch enters the distributor, also when it enters again, and when a group joins a kernel in the
+     *  distributor. */
     void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
     /** Called when block @linear of @launch has been placed on @core, or has ended there. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
     void (*ends)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear);
-    /** Returns the priority of a waiting launch for the dispatcher; the highest goes first. NULL: all are equal. */
+    /** Returns the priority of a waiting launch for the dispatcher. The highest priority goes first. NULL: all
+     *  priorities are equal. */
     unsigned (*priority)(const struct tim_blocks *blocks, const struct tim_launch *launch);
-    /** Returns the number of additional cycles of its dispatch. */
+    /** Returns the number of additional cycles that the dispatch of the launch takes. */
     unsigned (*costs)(const struct tim_blocks *blocks, const struct tim_launch *launch);
     /** Prints the state of a launch: "priority 2, bound to core 3". No newline. */
     void (*why)(const struct tim_blocks *blocks, const struct tim_launch *launch, struct lw_sink *out);
     /** Prints why block @linear of @launch is on @core, after a newline. */
     void (*why_block)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core, uint64_t linear,
                       struct lw_sink *out);
-    /** Prints its tables in lines. */
+    /** Prints the tables of the block scheduler, one line each. */
     void (*show)(const struct tim_blocks *blocks, struct lw_sink *out);
 };
 /** Block schedulers by config->kernels_policy; in the order of keys.def. */
@@ -71,12 +74,12 @@ extern const size_t tim_blocks_policy_count;
 extern const struct tim_blocks_policy tim_blocks_rr, tim_blocks_tb_pri, tim_blocks_smx_bind, tim_blocks_adaptive, tim_blocks_bcs,
     tim_blocks_la_b;
 
-/* ---- round robin, which others extend (tim_blocks.c) ------------------------------------------------ */
+/* ---- round robin, which other block schedulers extend (tim_blocks.c) ----------------------------------- */
 
 struct tim_blocks_rotating {
     struct tim_blocks blocks;
     unsigned next; /* core */
-    /** Returns true if the next block of @launch may go to @core now. NULL: where it fits. */
+    /** Returns true if the next block of @launch may go to @core now. NULL: a block may go wherever it fits. */
     bool (*fits)(const struct tim_blocks_rotating *rotating, const struct tim_launch *launch, unsigned core);
 };
 /* The hooks of round robin. */
@@ -85,23 +88,23 @@ bool tim_rotating_waits(const struct tim_blocks *blocks);
 bool tim_rotating_can(const struct tim_blocks *blocks);
 uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now);
 
-/* ---- what a block scheduler may ask of the kernel management ------------------------------------ */
+/* ---- queries of the kernel management for block schedulers --------------------------------------------- */
 
 /** Returns true if some core that the block scheduler allows has capacity for a block at its nesting level. */
 bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *launch);
-/** Returns true if it has blocks that have never been on a core, and may be. */
+/** Returns true if the launch has blocks that have never been on a core and may be placed. */
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *launch);
-/** Returns the first dispatched suspended block of entry @launch or its groups; @fits: for which its core has capacity.
- *  SIZE_MAX: none. */
+/** Returns the first dispatched suspended block of entry @launch or its groups. @fits: the first for which its core
+ *  has capacity. SIZE_MAX: there is none. */
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *launch, bool fits);
 
-/** Returns the launch whose entry in the distributor it uses: its kernel, or itself. */
+/** Returns the launch whose entry in the distributor @launch uses: its kernel, or itself. */
 static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
 {
     return launch->kernel != NULL ? launch->kernel : (struct tim_launch *)launch;
 }
-/** Returns the launch with the next block of kernel @entry: itself, then its groups in order, if there is capacity at
- *  its nesting level. NULL: none. */
+/** Returns the launch with the next block of kernel @entry: the kernel itself, then its groups in order, if there is
+ *  capacity at the launch's nesting level. NULL: there is none. */
 struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
 
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
@@ -110,13 +113,13 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
 /** Lets launches that have arrived search for a kernel. Returns true if there were such launches. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
-/** Returns the first cycle in which tim_dtbl_tick() does something. */
+/** Returns the first cycle in which tim_dtbl_tick() has work. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);
-/** Handles that the last block of @launch has been placed: the next group of its kernel follows. */
+/** Called when the last block of @launch has been placed. The next group of its kernel follows. */
 void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
 /** Handles the end of the last block of group @launch. */
 void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);
-/** Computes its cost in hardware, in bytes. */
+/** Returns the cost of dynamic thread block launch in hardware, in bytes. */
 void tim_dtbl_bytes(const struct tim_config *config, uint64_t *registers, uint64_t *table);
 void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic thread block launch. A group that the device launches looks for a kernel of the distributor with its entry,
- * block shape and shared memory, and joins it: its blocks come after the kernel's own and those of groups before it,
- * with no dispatch and no entry. Its descriptor is in the group table, at the launching thread's number modulo the
- * table's size, or, where that entry is taken, in memory. A group without a kernel is launched as one.
+ * Dynamic thread block launch. A group that the device launches searches for a kernel of the distributor with the
+ * same entry point, block shape and shared memory, and joins this kernel. The blocks of the group come after those of
+ * the kernel and of earlier groups, without a dispatch and without an entry in the distributor. The group table has
+ * the group's descriptor at the launching thread's number modulo the table size. If that table entry is in use, the
+ * descriptor is in memory. A group that finds no kernel is launched as a kernel.
  *
  *   kernel:  next_group --> group --next_group--> group <-- last_group      with blocks to place
  *
@@ -39,7 +40,7 @@ static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_
     return found;
 }
 
-/** Takes the entry of its thread in the group table if it is free. */
+/** Occupies the entry of the launching thread in the group table if the entry is free. */
 static void fill_table(struct tim_grid *g, struct tim_launch *l)
 {
     struct tim_launch **entry = &g->table[l->from_thread & (g->config->dtbl_entries - 1)];
@@ -60,7 +61,7 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         fill_table(g, l);
     g->gpu[TIM_GPU_dtbl_joined]++;
     g->gpu[marked ? TIM_GPU_dtbl_extends : TIM_GPU_dtbl_remarks]++;
-    if (!marked && k->distributed) /* the kernel goes to the end of the distributor's order again */
+    if (!marked && k->distributed) /* the kernel moves to the end of the distributor's order again */
         k->entered = ++g->entered;
     if (k->next_group == NULL)
         k->next_group = l;
@@ -73,8 +74,8 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         g->blocks->row->enters(g->blocks, l, now);
 }
 
-/** Searches kernels for the groups of one instruction, from @first on. Those without one become kernels, at a cost that
- *  depends on their number. */
+/** Searches kernels for the groups of one instruction, from @first on. Groups without a kernel become kernels, at a
+ *  cost that depends on their number. */
 static void coalesce(struct tim_grid *g, size_t first, uint64_t now)
 {
     const struct tim_config *c = g->config;

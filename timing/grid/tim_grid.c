@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernel management and block dispatch. Source: specs of the dynamic parallelism thesis 3.2, 3.3; of the book
- * 17.1. The dispatcher processes one launch at a time: the one that arrived first, unless the block scheduler has
- * priorities; of equals the device's before the host's, then the lower sequence number. The block scheduler selects
- * the block and its core.
+ * Kernel management and block dispatch. The dispatcher processes one launch at a time: the launch with the highest
+ * priority of the block scheduler, if it has priorities, else the launch that arrived first. Among equal launches
+ * those of the device precede those of the host, and lower sequence numbers precede higher ones. The block scheduler
+ * selects the block and its core. Source: specs of the dynamic parallelism thesis 3.2, 3.3; of the book 17.1.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -40,7 +40,7 @@ void tim_grid_fini(struct tim_grid *g)
         g->blocks->row->destroy(g->blocks);
 }
 
-/** Notes a change after which a search that found nothing may find something. */
+/** Records a change after which a search that found nothing may find a block. */
 static void changed(struct tim_grid *g)
 {
     g->still_until = 0;
@@ -88,7 +88,7 @@ bool tim_grid_note(struct tim_grid *g, const struct emu_grid *grid, uint64_t now
     return true;
 }
 
-/** Sets the origin of a device launch: as noted before, or (@from) of the current instruction. */
+/** Sets the origin of a device launch: the recorded one, or (@from) that of the current instruction. */
 static void set_origin(struct tim_grid *g, struct tim_launch *l, uint64_t now, const struct tim_launcher *from)
 {
     const struct emu_grid *grid = l->grid;
@@ -306,7 +306,7 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
     g->entries--;
 }
 
-/** Removes the entries of kernels that can do nothing. */
+/** Removes the entries of kernels that have no blocks left to place. */
 static void give_back(struct tim_grid *g)
 {
     for (size_t i = 0; i < g->count; i++) {
@@ -319,7 +319,7 @@ static void give_back(struct tim_grid *g)
     }
 }
 
-/** Removes kernels that have ended, and all of whose groups have ended. */
+/** Removes kernels that have ended, if all of their groups have ended. */
 static void release(struct tim_grid *g)
 {
     for (size_t i = g->count; i-- > 0;) {
@@ -332,7 +332,7 @@ static void release(struct tim_grid *g)
     }
 }
 
-/** Brings the current item to the distributor, and takes the next item. */
+/** Moves the current item to the distributor, and starts the next item. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;
@@ -382,7 +382,7 @@ static void begins(struct tim_grid *g, struct tim_launch *l, uint64_t now)
     g->gpu[TIM_GPU_device_bytes] += (now - l->launched) * l->bytes;
 }
 
-/** Sends what the block scheduler has selected to its core. */
+/** Sends the selected block to its core. */
 static enum lw_status place(struct tim_grid *g, const struct tim_block_choice *choice, uint64_t now,
                             struct lw_error *err)
 {
@@ -465,7 +465,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
-    } else if (!g->config->dtbl_on) { /* else at the end of the cycle, until which groups may join */
+    } else if (!g->config->dtbl_on) { /* otherwise at the end of the cycle, since groups may join until then */
         free_entry(g, l);
         forget(g, l);
     }

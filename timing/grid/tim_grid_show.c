@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel management in words: launches, who launched them, where they wait; the tables of the block scheduler. */
+/* Prints the kernel management: launches, their launchers, the place at which they wait, and the tables of the block
+ * scheduler. */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-/** Prints who launched it, and from where; nothing for a host launch. */
+/** Prints the launcher and the position of the launch; prints nothing for a host launch. */
 static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink *out)
 {
     const struct emu_grid *grid = l->grid;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware block scheduling. Launches and cores take turns as of round robin; which of the launch's blocks goes to
- * the core is decided by the lines that it will access, its rectangle in each array:
+ * Locality-aware block scheduling. Launches and cores are selected as in round robin. The block of the launch that
+ * goes to the core is selected by the cache lines that the block will access, a rectangle in each array:
  *
- *   1. the one that shares most lines with the blocks of the launch that run on the core;
- *   2. if none shares any, the one that shares least with those on other cores: it is left to them.
+ *   1. the block that shares most lines with the blocks of the launch that run on the core;
+ *   2. if no block shares any, the block that shares fewest lines with the blocks on other cores.
  *
- * Of equals the lowest. For each block that waits the sums are kept by core, and changed as a block begins or ends.
- * Launches without slices, and suspended blocks, go as of round robin. Source: specification of address pre-computation 6.
+ * Among equal blocks the lowest number is selected. For each waiting block the scheduler stores the sums of shared
+ * lines by core, and updates them when a block begins or ends. Launches without slices, and suspended blocks, are
+ * placed as in round robin. Source: specification of address pre-computation 6.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** A block that waits, or runs. */
+/** A block of a launch that waits or runs. */
 struct candidate {
     uint64_t linear;
-    uint64_t total; /* lines that it shares with those that run, on all cores */
+    uint64_t total; /* lines that the block shares with running blocks, on all cores */
     struct emu_rect range[TIM_REACH_ARRAYS];
 };
 struct running {
@@ -35,7 +36,7 @@ struct table {
     const struct tim_launch *launch;
     const struct tim_reach_launch *reach;
     unsigned arrays;
-    uint64_t taken;          /* blocks before it were candidates, or are */
+    uint64_t taken;          /* all blocks before this one are or were candidates */
     uint64_t ended;
     struct candidate *block; /* [capacity] by slot */
     uint64_t *shared;        /* [capacity][cores] lines that a candidate shares with blocks running on a core */
@@ -47,7 +48,7 @@ struct table {
 struct la_b {
     struct tim_blocks_rotating rotating; /* first */
     struct table *tables;
-    bool decided;            /* a decision is made, and reaches its core later: */
+    bool decided;            /* a decision has been made, and its block reaches the core later: */
     uint64_t ready_at;
     struct tim_block_choice choice;
 };
@@ -80,9 +81,9 @@ static void destroy(struct tim_blocks *blocks)
     free(b);
 }
 
-/* ---- blocks that wait ---------------------------------------------------------------------------- */
+/* ---- waiting blocks ---------------------------------------------------------------------------------- */
 
-/** Counts lines that candidates share with block @r, which begins (@begins) or ends on its core. */
+/** Updates the counts of lines that candidates share with block @r, when @r begins (@begins) or ends on its core. */
 static void count_shared(const struct la_b *b, struct table *t, const struct running *r, bool begins)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -120,8 +121,8 @@ static void take_candidates(const struct la_b *b, struct table *t)
     }
 }
 
-/** Returns the table of a launch. NULL: it has no slices, or the host has no memory for the table: then the blocks of this
- *  and of later launches go in rotation, and ap_no_memory counts this one. */
+/** Returns the table of a launch. NULL: the launch has no slices, or the host has no memory for the table. In the
+ *  second case the blocks of this and of later launches are placed in rotation, and ap_no_memory counts the launch. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 {
     const struct tim_grid *g = b->rotating.blocks.grid;
@@ -165,7 +166,7 @@ static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 
 /* ---- decisions ------------------------------------------------------------------------------------- */
 
-/** Chooses one of the blocks that wait for @core: its place in the order. */
+/** Selects one of the blocks that wait for @core. Returns its position in the order. */
 static uint32_t choose(const struct la_b *b, const struct table *t, unsigned core, uint64_t *ops)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -236,7 +237,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
     return tim_rotating_next(blocks, now);
 }
 
-/** Notes why a block comes: with which of those that run on its core it shares most. */
+/** Records why a block was placed: the block on its core with which it shares most lines. */
 static void note_why(const struct table *t, struct running *r, uint64_t *gpu)
 {
     r->with = UINT64_MAX;

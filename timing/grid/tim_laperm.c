@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LaPerm: three block schedulers that let blocks of device launches go first (tb_pri), and only to the core of their
- * launcher (smx_bind), or there first (adaptive_bind). A launch has one priority more than its launcher's. One core is
- * looked at in a cycle, in rotation, while blocks wait:
+ * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind places them only on the
+ * core of their launcher. adaptive_bind places them on that core first. The priority of a launch is one higher than
+ * that of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a
+ * block from
  *
- *   1. the core's own queues (tb_pri: those of all cores), the highest priority first, in each the first that came;
+ *   1. its own queues (tb_pri: those of all cores): the highest priority first, the oldest launch first;
  *   2. if they are empty, the launches of the host;
- *   3. adaptive_bind, if these are, too: the queues of a backup core, until they are empty; then of another one.
+ *   3. with adaptive_bind, if these are empty, too, the queues of a backup core, until they are empty; then
+ *      another core becomes the backup.
  *
- * What is found and does not fit stays; the next core is looked at in the next cycle. A launch whose level of nesting
- * has no room on the core for suspended blocks is passed over: what it waits for may be after it. Entries that find no
- * room on chip are read from memory before their first block. Source: the dynamic parallelism thesis 5; its specification 8.
+ * A block that does not fit remains in its queue, and the next core is examined in the next cycle. If the nesting
+ * level of a launch has no capacity on the core for suspended blocks, the launch is skipped, since a launch after it
+ * may be the one that it waits for. Queue entries that found no space on chip are read from memory before their first
+ * block. Source: the dynamic parallelism thesis 5; its specification 8.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -18,17 +21,18 @@
 #include <stdlib.h>
 
 enum stage { OWN = 1, HOST, BACKUP };
-/** Entries on chip: of the queues of a core, or (the last) of the host's queue. tb_pri: the first is of all cores. */
+/** On-chip entries: of the queues of each core, and (the last) of the host's queue. With tb_pri the first is for all
+ *  cores. */
 struct laperm {
     struct tim_blocks blocks;
-    unsigned next;      /* core that is looked at next */
-    unsigned tries;     /* number of cores that were looked at in vain, in a row, from cycle `from` on */
+    unsigned next;      /* the core that is examined next */
+    unsigned tries;     /* number of consecutive cores, from cycle `from` on, for which no block was found */
     uint64_t from;      /* first cycle of the tries counted in `tries` */
-    uint64_t seen;      /* grid->changes at the last look */
-    uint64_t last;      /* cycle of the last look */
+    uint64_t seen;      /* grid->changes when a core was last examined */
+    uint64_t last;      /* cycle in which a core was last examined */
     bool waiting;       /* blocks waited after the cycle `last` */
     uint64_t orders;    /* order given to the launch that was queued last */
-    enum stage stage;   /* stage of the last choice */
+    enum stage stage;   /* stage of the last selection */
     int *backup;        /* [core] core whose queue is the backup; -1: none */
     unsigned *on_chip;  /* [core + 1] entries */
 };
@@ -68,7 +72,7 @@ static bool binds(const struct tim_blocks *blocks)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/** Returns the index of its queues in on_chip[]. */
+/** Returns the index in on_chip[] of the launch's queues. */
 static unsigned store_of(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return l->mark.priority == 0 ? blocks->grid->config->core_count : binds(blocks) ? l->mark.core : 0;
@@ -104,7 +108,7 @@ static void enters(struct tim_blocks *blocks, struct tim_launch *l, uint64_t now
     blocks->grid->gpu[TIM_GPU_laperm_overflows] += !l->mark.on_chip;
 }
 
-/** Returns true if it is in a queue and its entry is in the distributor. */
+/** Returns true if the launch is in a queue and its entry is in the distributor. */
 static bool is_queued(const struct tim_launch *l)
 {
     return l->mark.queued && tim_grid_owner(l)->distributed;
@@ -115,8 +119,8 @@ static bool goes_before(const struct tim_launch *a, const struct tim_launch *b)
     return a->mark.priority != b->mark.priority ? a->mark.priority > b->mark.priority : a->mark.order < b->mark.order;
 }
 
-/** Returns the first launch in the queues of @core, or (@host) of the host, at whose nesting level core @on has capacity;
- *  NULL: none. *empty is set if nothing is in the queues. */
+/** Returns the first launch in the queues of @core, or (@host) of the host, for which core @on has capacity at the
+ *  launch's nesting level. NULL: there is none. *empty is set if the queues contain no launch. */
 static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool host, unsigned on, bool *empty)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -213,7 +217,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     *out = (struct tim_block_choice){.resume = ready_resume(g), .block = UINT64_MAX};
     if (out->resume != SIZE_MAX)
         return true;
-    if (p->waiting && now > p->last + 1) /* cycles without a look: they would have been in vain */
+    /* cycles in which no core was examined, because no block would have been found */
+    if (p->waiting && now > p->last + 1)
         p->next = (unsigned)((p->next + (now - p->last - 1)) % count);
     p->last = now;
     p->waiting = any_queued(blocks);
@@ -261,7 +266,7 @@ static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
         return;
     }
     read_entry(p->blocks.grid, found, now);
-    found->mark.on_chip = true; /* from the end of that on */
+    found->mark.on_chip = true; /* from the end of that read on */
 }
 
 static void begins(struct tim_blocks *blocks, struct tim_launch *l, unsigned core, uint64_t linear, uint64_t now)
@@ -315,7 +320,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
         return UINT64_MAX;
     if (p->seen != g->changes || p->tries < g->config->core_count)
         return now;
-    for (size_t i = 0; i < g->count; i++) { /* an entry is there: cores are looked at again */
+    for (size_t i = 0; i < g->count; i++) { /* an entry has been read: cores are examined again */
         const struct tim_launch *l = g->launch[i];
         if (is_queued(l) && l->mark.read_at > p->from && l->mark.read_at < at)
             at = l->mark.read_at;
@@ -334,7 +339,7 @@ static unsigned priority(const struct tim_blocks *blocks, const struct tim_launc
     return l->mark.priority;
 }
 
-/** Returns a cycle for each level above it. */
+/** Returns one cycle for each priority level above that of the launch. */
 static unsigned costs(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return blocks->grid->config->laperm_levels - l->mark.priority;

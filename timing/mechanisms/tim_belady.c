@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replay with Belady's algorithm. The mechanism records the loads that reach L1, and replays them to three caches:
- * L1 with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds no
- * warp back. It only counts misses: a line is present right after its miss. Source: the warp scheduling thesis 3.5.
+ * Replay with Belady's algorithm. The mechanism records the loads that reach L1, and replays them to three caches: L1
+ * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. The mechanism
+ * throttles no warp. It only counts misses: a line is present immediately after its miss. Source: the warp scheduling
+ * thesis 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -124,8 +125,8 @@ static bool find_next(const struct belady *b, uint64_t *next)
     return fine;
 }
 
-/** Returns the way of the set that has the line, or the one to be replaced: an empty one, or that with the smallest
- *  `used` (if @furthest, the largest). *hit: the set has the line. */
+/** Returns the way of the set that has the line, or the way to replace: an empty way, or the way with the smallest
+ *  `used` (if @furthest, the largest). *hit is set if the set has the line. */
 static struct line *find_way(struct line *set, unsigned ways, uint64_t line, bool furthest, bool *hit)
 {
     struct line *victim = set;

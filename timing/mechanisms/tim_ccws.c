@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling (CCWS): warps that lost locality get space in L1, others load less. If a warp
- * misses on a line that its victim tags show it had, its score rises above the base score, and then falls by one per
- * cycle. Warps in the order of their scores may load, as long as the sum of scores does not exceed the sum of all
- * base scores. Source: the warp scheduling thesis 4. Where it leaves choices open (11: A1 to A4, A17), keys select
- * one.
+ * Cache-conscious warp scheduling (CCWS): warps that lost locality get space in L1, and other warps load less. If a
+ * warp misses on a line that was once in L1 according to its victim tags, its score rises above the base score, and
+ * then falls by one per cycle. The warps are ordered by their scores. A warp may load if the sum of scores up to its
+ * own does not exceed the sum of all base scores. Source: the warp scheduling thesis 4. The thesis leaves choices
+ * open (11: A1 to A4, A17); keys select one.
  *
- * A score is stored as the cycle in which it has fallen to the base score: no work is needed in other cycles.
+ * A score is stored as the cycle in which it will have fallen to the base score, so that no work is needed in other
+ * cycles.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
 #include "timing/tables/tim_vta_priv.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divergence-aware warp scheduling: tracks the loop of each warp, and determines which warps may load. A warp in a
- * loop with locality is charged the lines that its active lanes are predicted to need. The prediction is made anew
- * in each iteration. The oldest warps get space in L1 first. Loads of warps that get no space are held back. Source:
- * the warp scheduling thesis 5.4, 5.5. Where it leaves choices open (11: A5, A8, A25, A26, A30), keys select one.
+ * Divergence-aware warp scheduling. The mechanism tracks the loop of each warp, and determines which warps may load.
+ * A warp in a loop with locality is charged the lines that its active lanes are predicted to need. The prediction is
+ * renewed in each iteration. The oldest warps get space in L1 first. The mechanism throttles the loads of warps that
+ * get no space. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves choices open (11: A5, A8, A25, A26,
+ * A30); keys select one.
  *
  * Entry of a warp in the footprint prediction table:
  *
@@ -11,8 +12,9 @@
  *    ^                                    |   |  +------------------------------------------------------------+
  *    +--no lane is in the outermost loop--+   +--barrier--> {loop, 0} --released--> {loop, lines}
  *
- * A loop of a function that is called in a loop is inside that one. Open loops have a level for each function, the
- * kernel's first; a level has the innermost loop of its function, whose table has those around it.
+ * If a loop calls a function, the loops of the function are inside this loop. Open loops have a level for each
+ * function, the kernel's first. A level has the innermost loop of its function. The loop's table has the surrounding
+ * loops of this function.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -183,7 +185,8 @@ static const struct tim_loop *open_loop(const struct entry *e, unsigned level)
     return &e->code->loop[e->level[level].open - 1];
 }
 
-/** The level of the loop's function: a new one above the others if it has none, e->levels. */
+/** Returns the level of the loop's function. If the function has none, a new level above the others is added to
+ *  e->levels. */
 static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
 {
     unsigned level = 0;
@@ -201,7 +204,7 @@ static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
     return inner != 0;
 }
 
-/** Is no lane of the warp in the loop, nor in what it calls? */
+/** Returns whether no lane of the warp is in the loop or in a function that the loop calls. */
 static bool is_left(const struct daws *daws, unsigned warp, struct level *level, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
@@ -210,7 +213,7 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
         level->calls = false;
         return false;
     }
-    if (loop->called) /* whose callers have other addresses, as what it calls has */
+    if (loop->called) /* callers and callees of the function have other addresses */
         return !level->calls;
     return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
@@ -234,8 +237,8 @@ static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
     return true;
 }
 
-/** Loops in which no lane is any more, after an instruction that may leave them. With a level go those above it. True: the
- *  outermost is one. */
+/** Removes the loops that no lane is in, after an instruction that may leave loops. With a level the levels above it
+ *  are removed. Returns true if the outermost loop is removed. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prediction of the L1 lines that loops need. One warp is sampled in each loop. Do its loads hit lines that it
- * brought or lost? If so, are the loads diverged, and which of them touch the same lines in an iteration? With a
- * profile, the profile answers the first two questions (5.6), and loads with the same base address are assumed to
- * touch the same lines.
+ * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling determines whether the
+ * loads of the warp hit lines that it brought or lost, whether these loads are diverged, and which of them touch the
+ * same lines in an iteration. With a profile, the profile answers the first two questions (5.6), and loads with the
+ * same base address are assumed to touch the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector from the
- * slices of its kernel; a table has the locality of each pair. Warps of the active group issue, the others are pending:
+ * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector
+ * from the slices of its kernel. A table has the locality of each pair of warps. Warps of the active group issue; the
+ * other warps are pending:
  *
- *   waits for memory, one a cycle --> pending --> the one that shares most with the active warps joins, when there is room
- *   waits at a barrier, ends -------> leaves
+ *   waits for memory, one warp a cycle --> pending --> joins when a place is free: the pending warp that shares most
+ *                                                      with the active warps
+ *   waits at a barrier, ends ------------> leaves
  *
- *   of the active ones: the last one while it can issue; then the one that shares most with it; then the oldest
+ *   issues: the active warp that issued last while it can issue; then the one that shares most with it; then the oldest
  *
  * Source: specification of address pre-computation 7.
  */
@@ -23,7 +25,7 @@ struct la_w {
     uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* age of the warp; number of the warp's block among the core's blocks */
     unsigned actives;     /* active warps */
     uint64_t blocks;      /* number of blocks that have begun on the core */
-    int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp has left for a barrier or ended */
+    int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp waits at a barrier or has ended */
     enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* rule of the last choice, which was warp `chosen` */
     int chosen[TIM_MAX_SCHEDS];
     bool short_of_memory; /* some warps have no vector: their locality is 0 */
@@ -39,7 +41,7 @@ static bool is_older(const struct la_w *la, unsigned a, unsigned b)
     return la->age[a] < la->age[b];
 }
 
-/* ---- what happens to warps ----------------------------------------------------------------------- */
+/* ---- events of warps ---------------------------------------------------------------------------------- */
 
 static void deactivate(struct la_w *la, unsigned warp)
 {
@@ -47,7 +49,7 @@ static void deactivate(struct la_w *la, unsigned warp)
     la->active[warp] = false;
 }
 
-/** Makes @warp inactive: its locality with other warps counts no more. */
+/** Makes @warp inactive: its locality with other warps does not count any more. */
 static void leave(struct la_w *la, unsigned warp)
 {
     deactivate(la, warp);
@@ -155,8 +157,8 @@ static enum state state_of(const struct la_w *la, unsigned warp)
     }
 }
 
-/** Makes all warps inactive that wait for other warps, a launch or a time, and one that waits for memory: the warp that
- *  issued last if it waits so, else the oldest. */
+/** Makes all warps inactive that wait for other warps, for a launch or for a time. Also makes one warp inactive that
+ *  waits for memory: the warp that issued last if it waits for memory, else the oldest one. */
 static bool demote(struct la_w *la)
 {
     int miss = -1;
@@ -196,7 +198,8 @@ static unsigned nearness(const struct la_w *la, unsigned warp)
     return all;
 }
 
-/** The pending one that joins next: of a starved block, the oldest block first; else that shares most with the active ones. */
+/** Returns the pending warp that joins next: a warp of the oldest starved block, else the warp that shares most with
+ *  the active warps. */
 static int nearest_pending(const struct la_w *la, unsigned *near)
 {
     int found = -1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Behaviour of each load in L1: how its lanes spread over lines, which warp brought the lines that it hits, and in
- * which iteration of the enclosing loop the warp last touched the line. The mechanism holds no warp back. Its report
+ * which iteration of the enclosing loop the warp last touched the line. The mechanism throttles no warp. Its report
  * is a profile for mechanism daws. Source: the warp scheduling thesis 5.1, 5.6, 10.
  *
- *   issues ---> a loop iteration begins: the warp's iteration gets a new number
- *   access ---> (line, warp) -> number of the iteration that last touched the line: this one, the one before, another
+ *   issues ---> a loop iteration begins: the iteration of the warp gets a new number
+ *   access ---> (line, warp) -> number of the iteration that last touched the line: this one, the preceding one, another
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_profile_priv.h"

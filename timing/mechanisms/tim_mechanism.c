@@ -29,7 +29,7 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
-/** Do schedulers share pipes that they take as they issue? */
+/** Returns whether schedulers share pipes and occupy them at issue. */
 static bool shares_pipes(const struct tim_config *c)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)

@@ -161,8 +161,8 @@ struct tim_mechanism {
      *  state. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
     /** All memory instructions of a cycle form one packet, so `follows` has the same answer for all warps. A packet
-     *  passes over shared memory, and reads constants, as one access of all its lanes. If false, each member does
-     *  that alone. */
+     *  passes over shared memory, and reads constants, as one access of all its lanes. If the flag is false, each
+     *  member makes these accesses alone. */
     bool packets_are_wide;
     /** Brings the counters of the mechanism up to date. */
     void (*account)(struct tim_mech *mech);
@@ -171,7 +171,7 @@ struct tim_mechanism {
     /** Called once per cycle, before any scheduler selects a warp. @ready: for each scheduler the warps that could
      *  issue, as for `picks`. Returns true if the state of the mechanism has changed. */
     bool (*cycle)(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
-    /** Does the fetches of a cycle, instead of fetch.policy. At most one mechanism has this hook. */
+    /** Executes the fetches of a cycle, instead of fetch.policy. At most one mechanism has this hook. */
     void (*fetches)(struct tim_mech *mech, const struct tim_mech_fetch *phase);
     /** Called once per cycle, before scheduler @sched selects a warp. @ready: set of its warps that could issue; a
      *  bit is the warp slot divided by the number of schedulers. Returns true if the state of the mechanism has
@@ -180,11 +180,12 @@ struct tim_mechanism {
     bool every_cycle; /* `picks` is also called if no warp is ready */
     /** Must a ready warp, whose next instruction is @next, not issue? Must not change state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
-    /** `holds` for all ready warps of scheduler @sched together: takes those that it holds out of @ready, which is as for
-     *  `picks`. True: there were some. NULL: `holds` is called for each. */
+    /** Does the work of `holds` for all ready warps of scheduler @sched together: removes the warps that the
+     *  mechanism throttles from @ready, which is as for `picks`. Returns true if there were any. NULL: `holds` is
+     *  called for each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
-    /** Which of the ready warps of scheduler @sched issues, in place of issue.policy: by their place, as for `picks`; -1: none.
-     *  Changes no answer. At most one mechanism has it. */
+    /** Selects which of the ready warps of scheduler @sched issues, in place of issue.policy. Returns its position,
+     *  as for `picks`; -1: no warp issues. The hook must not change later answers. At most one mechanism has it. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** Returns the first cycle after @since in which an answer of `holds` may change without an event. @since is the
      *  current cycle, or an earlier one after which no event happened. NULL: there is no such cycle. The result may

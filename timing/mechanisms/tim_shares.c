@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which lines blocks share that are on a core at the same time: as slices predict it, and as their accesses show. It
- * holds nothing back. Lines are of 128 bytes, of global memory; a pair of blocks is counted when both are over.
+ * Counts the lines that blocks on the same core share: as slices predict them, and as the accesses of the blocks
+ * show. The mechanism throttles no warp. Lines are 128 bytes of global memory. A pair of blocks is counted when both
+ * blocks have ended.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** A block on the core, or a block that is over while blocks that were on the core with it are not over. */
+/** A block on the core, or a block that has ended while blocks that were on the core with it have not. */
 struct record {
     bool used, over;
-    const struct emu_grid *grid; /* grid of the block, while the block is not over */
+    const struct emu_grid *grid; /* grid of the block, until the block ends */
     uint32_t launch, size[3];    /* number and size of the block's grid */
     uint64_t linear;
     unsigned arrays;
@@ -112,7 +113,7 @@ static void count_pair(struct shares *s, const struct pair *p)
     count[TIM_CORE_shares_only_observed] += expected == 0 && seen != 0;
 }
 
-/** Frees the record of a block that is over, unless a pair needs it. */
+/** Frees the record of a block that has ended, unless a pair needs it. */
 static void drop(struct shares *s, uint32_t record)
 {
     if (!s->record[record].over)

@@ -4,12 +4,11 @@
  * same pc, and separately when they do not. A group of slots, one of each slice, is an original gang, and has a set
  * of the gang table. Source: the warp scheduling thesis's specification 7.
  *
- * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs
- * whose warps are at different pcs. Then it merges units of one set, and chooses gangs. A chosen gang reserves its
+ * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
+ * warps are at different pcs. Then it merges units of one set, and selects gangs. A selected gang reserves its
  * slices: no other warp of these slices may issue. A member may fail to issue with the others, because a debugger
- * holds it or capacity is missing. Such late members take precedence over all other warps until the whole gang has
- * issued the instruction. A late member that a debugger holds leaves the gang, as the gang could not continue
- * otherwise.
+ * holds it or capacity is missing. Such late members have priority over all other warps until the whole gang has
+ * issued the instruction. A late member that a debugger holds leaves the gang; otherwise the gang could not continue.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 

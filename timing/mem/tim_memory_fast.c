@@ -139,8 +139,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Does @fresh, the youngest request, leave the target of its bank unchanged? It does if the target's row is open,
- *  or if the row of @fresh is not open either. */
+/** Returns whether @fresh, the youngest request, leaves the target of its bank unchanged. This holds if the target's
+ *  row is open, or if the row of @fresh is not open either. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
 {

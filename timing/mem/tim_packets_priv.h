@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets: memory instructions of several warps that pass the load/store unit as one. The members of a packet issue
- * while the packet is open. If a later member accesses a line that an earlier member accesses, it does not make that
- * access: it shares ("rides on") the earlier one.
+ * Packets: memory instructions of several warps that pass the load/store unit as one instruction. The members of a
+ * packet issue while the packet is open. If a later member accesses a line that an earlier member accesses, it does
+ * not make that access: it shares ("rides on") the earlier access.
  *
  *      member 0   line A   line B            accesses 0, 1 of its own
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
  *
- * This module records the access for each line, and its riders; instructions are numbers. timing/core/tim_lsu_body.h
- * determines when riders complete, and gives a packet one place in the queue.
+ * This module records the access for each line, and its riders. It identifies instructions by number.
+ * timing/core/tim_lsu_body.h determines when riders complete, and gives a packet one place in the queue.
  */
 #ifndef TIM_PACKETS_PRIV_H
 #define TIM_PACKETS_PRIV_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of L2. It looks up requests in order, one per edge; a blocked one blocks those after it. Answers pass a
- * pipe of l2.latency edges after a hit, a write or a fill. The slice always accepts data from DRAM, so answers
- * always drain.
+ * A slice of L2. It looks up requests in order, one per edge. A blocked request blocks later requests. Answers pass
+ * through a pipe of l2.latency edges after a hit, a write or a fill. The slice always accepts data from DRAM, so that
+ * answers can always leave.
  */
 #include "timing/mem/tim_mem_priv.h"
 

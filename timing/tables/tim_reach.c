@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Access ranges of blocks and access vectors of warps. An array has the columns and rows of its allocation, from its
- * pointer on; of one that is in no allocation, those that the blocks at the corners of the grid access.
+ * pointer on. If the pointer is in no allocation, the array has the columns and rows that the blocks at the corners
+ * of the grid access.
  */
 #include "timing/tables/tim_reach_priv.h"
 
@@ -9,7 +10,7 @@
 
 enum { ROW_MASK = 0xfffffff };
 
-/* ---- regions and parts: arithmetic alone -------------------------------------------------------- */
+/* ---- regions and parts: only arithmetic ---------------------------------------------------------------- */
 
 static uint32_t divide_up(uint32_t x, uint32_t by)
 {
@@ -42,7 +43,7 @@ void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t he
 {
     shape->width = width;
     shape->height = height;
-    for (unsigned b = 0; b <= bits; b++) { /* the fewest by which a part is a line */
+    for (unsigned b = 0; b <= bits; b++) { /* the smallest number of regions for which a part is one line */
         divide_by(shape, b, parts);
         if (shape->part_w == 1 && shape->part_h == 1)
             return;
@@ -188,7 +189,7 @@ static void count_sites(struct tim_reach *reach, const struct emu_predict_sites 
     reach->gpu[sites->accepted != 0 ? TIM_GPU_ap_launches : TIM_GPU_ap_fallback]++;
 }
 
-/** Counts the evaluations since @before. */
+/** Adds the evaluations since @before to the counter. */
 static void count_evaluations(const struct tim_reach_launch *l, uint64_t before)
 {
     l->reach->gpu[TIM_GPU_ap_slice_evals] += emu_predict_evaluations(l->predict) - before;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What blocks and warps of launches will access, from the slices of their kernels: a block's rectangle of cache lines in
- * each array, a warp's access vector. Kept for each launch of an engine, while it runs. Source: specification of
- * address pre-computation 5 and 7.1.
+ * Predicted accesses of blocks and warps, from the slices of their kernels: a block's rectangle of cache lines in
+ * each array, and a warp's access vector. They are stored for each launch of an engine, while the launch runs.
+ * Source: specification of address pre-computation 5 and 7.1.
  *
  *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 is 1011, its parts, the first bit upper left:
  *     0   1   2   3                                          +--+--+
@@ -17,7 +17,7 @@
 
 enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
 
-/** An array's lines, and how they are divided into regions and these into parts. */
+/** An array's lines, their division into regions, and the division of regions into parts. */
 struct tim_reach_shape {
     uint32_t width, height;         /* lines a row; rows */
     uint32_t columns;               /* regions side by side */
@@ -26,11 +26,11 @@ struct tim_reach_shape {
     unsigned bits;                  /* bits of the number of a region */
     unsigned parts;                 /* number of parts of a region */
 };
-/** Divides an array into regions. @bits: of the number of a region at most; @parts: 1, 4, 16 or 64. */
+/** Divides an array into regions. @bits: maximum number of bits of the region number; @parts: 1, 4, 16 or 64. */
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
 /** Returns the region of line (@x, @y). */
 uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
-/** Returns the bit of the part of region @region that has line (@x, @y); 0: the line is not in the region. */
+/** Returns the bit of the part of region @region that contains line (@x, @y); 0: the line is not in the region. */
 uint64_t tim_reach_part(const struct tim_reach_shape *shape, uint32_t region, uint32_t x, uint32_t y);
 
 /** A warp's access vector: for each array the region of its block, and the parts of it that the warp accesses. */
@@ -39,12 +39,12 @@ struct tim_reach_vector {
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
-    /* The accessed lines, ascending, by array, row and column; no more than TIM_REACH_LINES of them. */
+    /* The accessed lines in ascending order, by array, row and column. There are at most TIM_REACH_LINES of them. */
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];
 };
-/** Returns the locality of two warps: parts, or (@exact) lines, that both access; of different
- *  launches 0. */
+/** Returns the locality of two warps: the number of parts, or (@exact) of lines, that both access. It is 0 for warps
+ *  of different launches. */
 unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_reach_vector *b, bool exact);
 
 struct tim_reach;
@@ -52,7 +52,8 @@ struct tim_reach_launch;
 /** Creates the records of an engine's launches. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
 struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
 void tim_reach_destroy(struct tim_reach *reach);
-/** Does the model use the accesses of blocks and warps: by block scheduler la_b, mechanism la_w or shares? */
+/** Returns whether the model uses the accesses of blocks and warps: by block scheduler la_b, mechanism la_w or
+ *  shares. */
 static inline bool tim_reach_is_used(const struct tim_config *config)
 {
     return config->kernels_policy == TIM_BLOCKS_LA_B || config->la_w_on || config->shares_on;
@@ -65,9 +66,9 @@ void tim_reach_forget(struct tim_reach *reach, const struct emu_grid *grid);
 const struct tim_reach_launch *tim_reach_of(const struct tim_reach *reach, const struct emu_grid *grid);
 /** Returns its number of arrays. */
 unsigned tim_reach_arrays(const struct tim_reach_launch *launch);
-/** Gets what block @linear accesses of each array: @out, of TIM_REACH_ARRAYS. */
+/** Stores the range that block @linear accesses in each array to @out, which has TIM_REACH_ARRAYS elements. */
 void tim_reach_block(const struct tim_reach_launch *launch, uint64_t linear, struct emu_rect *out);
-/** Returns the lines that both blocks access, over @arrays arrays. */
+/** Returns the number of lines that both blocks access, over @arrays arrays. */
 static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct emu_rect *b, unsigned arrays)
 {
     uint64_t sum = 0;
@@ -82,7 +83,7 @@ void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsi
 /** Prints why a launch of @grid has no slices: "3 of 3 accesses have no slice: data-dependent", or how many accesses
  *  have one. */
 void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
-/** Prints what the source counts as its cost in hardware. */
+/** Prints the cost in hardware by the source's count. */
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);
 
 #endif
