@@ -27,7 +27,7 @@ static inline const char *prop_given(void)
 }
 
 /** Return the seed: LW_SEED, or a value of the clock if LW_SEED is "random", else a constant. The test prints the
- * seed. */
+ *  seed. */
 static inline uint64_t prop_seed(void)
 {
     const char *text = prop_given();

@@ -110,7 +110,7 @@ static bool find_next(const char *self, char *out)
 }
 
 /** Write the file @entry/@name to @fd. The output contains the scratch folder @before; it is replaced by @scratch,
- * which has the same length. */
+ *  which has the same length. */
 static bool repeat(const char *entry, const char *name, int fd, const char *before, const char *scratch)
 {
     char path[PATH_BYTES + 16];
@@ -230,7 +230,7 @@ static bool copy_file(const char *from, const char *to)
 }
 
 /** Compute the folder of the command's result, @out, and the cache key of the command, @key. Return false if the
- * command cannot be cached. */
+ *  command cannot be cached. */
 static bool describe(int argc, char **argv, const char *program, char *out, const char **result, uint64_t *key)
 {
     char cwd[PATH_BYTES];

@@ -23,7 +23,7 @@ static inline unsigned each_divisor(void)
 }
 
 /** Test every @step-th number (@step is odd, and LW_RANDOM_DIVISOR enlarges it), or all numbers. Fail the test with
- * the first message of any process. */
+ *  the first message of any process. */
 static inline void all_values(exhaustive_fn *holds, const void *context, const char *what,
                              uint32_t step)
 {

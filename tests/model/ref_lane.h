@@ -36,23 +36,23 @@ enum ref_step {
     REF_ARRIVES     /* the lane waits at lane->pc - 1, a bar.sync, bar.arrive or warpsync whose guard is true */
 };
 /** Execute one instruction of a lane, which may be control flow or a call. The code starts at ISA_CODE_BASE. The
- * reference has no barrier registers: a read of one gives 0. */
+ *  reference has no barrier registers: a read of one gives 0. */
 enum ref_step ref_step(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
                        const char **why);
 
 /** How the execution of a block ended. */
 enum ref_end { REF_ENDS, REF_STUCK, REF_LIMIT, REF_FAULT };
 /** Execute all lanes of a block (thread t is lane[t]) one by one in a random fair order, as a MIMD machine executes a
- * program with barriers, locks and calls. */
+ *  program with barriers, locks and calls. */
 enum ref_end ref_block(struct ref_lane *lane, unsigned threads, const struct isa_insn *code,
                        uint32_t count, uint64_t seed, unsigned long limit, const char **why);
 
 /** Execute from lane->pc until the lane exits. Return false with the reason in *why if an instruction is unknown to
- * the reference or the lane needs more than @limit steps. */
+ *  the reference or the lane needs more than @limit steps. */
 bool ref_run(struct ref_lane *lane, const struct isa_insn *code, uint32_t count,
              unsigned long limit, const char **why);
 /** Execute one instruction of the scalar unit (ref_scalar.c). Return false if the reference does not implement it.
- * With NULL for the lane the function only answers this question. */
+ *  With NULL for the lane the function only answers this question. */
 bool ref_scalar(struct ref_lane *lane, const struct isa_insn *insn);
 /** Return whether the reference implements the row. */
 bool ref_knows(const struct isa_insn *insn);

@@ -91,7 +91,7 @@ static inline bool ref_compare_i(unsigned cmp, s64 a, s64 b, bool is_signed)
     }
 }
 /** Extract a bit field from @a, a value of @width bits. Bits 7:0 of @b are the position of the field, and bits 15:8
- * its length. */
+ *  its length. */
 static inline u64 ref_field(u64 a, u32 b, int width, bool sign)
 {
     unsigned pos = b & 255, length = b >> 8 & 255, last = pos + length - 1;
@@ -124,11 +124,11 @@ bool ref_compare_d(unsigned cmp, double a, double b);
 /** Execute v_cvt. */
 u64 ref_convert(const struct isa_insn *i, u64 bits);
 /** Determine the operation, the format and the packing of a 16-bit row from its name: v_fma_bf16x2 is "fma", bf16,
- * packed. */
+ *  packed. */
 bool ref_half_row(const struct isa_op_info *info, char op[8], bool *bf, bool *x2);
 double ref_half_in(u32 h, bool bf, bool ftz);
 /** Compute one half of a packed 16-bit result. Return false for an approximate function, which has bounds instead of
- * one result. */
+ *  one result. */
 bool ref_half_lane(const struct isa_insn *i, const char *op, bool bf, const u32 h[3], u32 *out);
 
 #endif

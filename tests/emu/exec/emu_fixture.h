@@ -54,7 +54,7 @@ static inline struct fix *fix_new(unsigned width)
 }
 
 /** Load @text and queue its first kernel with @blocks blocks of @threads threads. All parameters after the first are
- * 0. */
+ *  0. */
 static inline void fix_load_grid(struct fix *f, const char *text, unsigned blocks,
                                  unsigned threads)
 {

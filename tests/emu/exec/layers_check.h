@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 /** Check that each instruction has the handlers of its layers and that no slice ends before the instruction. If the
- * check fails and @why is empty, @why gets the location. */
+ *  check fails and @why is empty, @why gets the location. */
 static inline void layers_check(const struct emu_core *core, char *why, size_t why_size)
 {
     for (unsigned k = 0; k < core->code_count && why[0] == '\0'; k++) {

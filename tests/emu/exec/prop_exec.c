@@ -471,7 +471,7 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
 }
 
 /** Run the program on the emulator with one configuration and compare the results. *stops is set if the reference
- * stops. */
+ *  stops. */
 static bool agrees(struct trial *t, const struct setup *setup, const char **stops)
 {
     uint64_t base;

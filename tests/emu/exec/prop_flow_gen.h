@@ -37,7 +37,7 @@ struct gen {
 };
 
 /** Write a program to @g. At entry g->r is set and all other members are 0. The kernel is function 0. Return false if
- * the program is too long. */
+ *  the program is too long. */
 bool flow_generate(struct gen *g);
 
 #endif

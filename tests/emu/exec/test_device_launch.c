@@ -178,7 +178,7 @@ static void a_stream_keeps_its_order(void **state)
 }
 
 /** A lane in another stream launches the second child, which waits for nothing. The first child spins until the second
- * has written. */
+ *  has written. */
 static void different_streams_run_at_the_same_time(void **state)
 {
     static const uint32_t want[] = {0, 2, 1};

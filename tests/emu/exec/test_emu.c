@@ -628,7 +628,7 @@ static void a_single_lane_can_be_stepped_ahead_of_its_split(void **state)
 }
 
 /** A step gives the same state whether the event has only addresses or full detail. A breakpoint at the instruction
- * does not stop the step. */
+ *  does not stop the step. */
 static void a_warp_is_stepped_by_its_state(void **state)
 {
     struct emu_config config;

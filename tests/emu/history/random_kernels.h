@@ -15,13 +15,13 @@ static inline unsigned rnd_below(struct rnd *r, unsigned n)
 }
 
 /** Create options and a program with nested divergent ifs and loops, barriers of all kinds, atomics, shared and local
- * memory, clocks, sleeps, member masks and launches. The program always ends. The caller frees it with
- * lw_buffer_fini. */
+ *  memory, clocks, sleeps, member masks and launches. The program always ends. The caller frees it with
+ *  lw_buffer_fini. */
 void random_kernel(struct rnd *r, struct lw_buffer *text);
 void random_config(struct rnd *r, struct emu_config *config);
 
 /** Execute the next step of the host: a launch, sometimes with an allocation, a write or a release before it. Equal @r
- * give equal steps. Return false when the host has made @launches launches. */
+ *  give equal steps. Return false when the host has made @launches launches. */
 bool random_host(struct fix *fix, struct rnd *r, unsigned *launch, unsigned launches);
 
 /** Return a live split of any resident warp. Return false if no warp is resident. */
@@ -29,7 +29,7 @@ bool random_location(struct fix *fix, struct rnd *r, struct emu_thread_ref *plac
                   struct emu_core **core, unsigned *slot);
 
 /** Execute one action of a debugger: a run of some instructions, a step of a warp, of a split or of a part of it, a
- * rotation of the other warps, a selection, or an edit. */
+ *  rotation of the other warps, a selection, or an edit. */
 struct emu_stop random_operation(struct fix *fix, struct rnd *r, bool edits);
 
 #endif

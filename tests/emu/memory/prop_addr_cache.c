@@ -69,7 +69,7 @@ static int32_t displacement(struct gen *g)
 }
 
 /** Emit an access. @r is a register of offsets, OFFSETS the pair of global addresses, and OFFSETS + 1 the pair of
- * shared addresses. */
+ *  shared addresses. */
 static void load_by(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;
@@ -415,7 +415,7 @@ static void run_emulator(struct isa_object *object, const struct setup *setup, c
 }
 
 /** Run single lanes from the point at which shared memory is initialised. No lane sees the final store of another
- * lane. Return false if a lane faults. */
+ *  lane. Return false if a lane faults. */
 static bool run_reference(const struct made *t, const uint32_t block[3], uint64_t base,
                           const uint8_t *before, uint8_t *want, size_t bytes)
 {

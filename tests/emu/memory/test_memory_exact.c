@@ -192,7 +192,7 @@ static void run_and_compare(struct fix *f, struct oracle *o, const uint64_t *add
 }
 
 /** Write addresses to the registers of an addressing mode. Inactive lanes get invalid addresses. @start is the start
- * of the space. */
+ *  of the space. */
 static void set_addresses(struct fix *f, enum isa_op op, unsigned mode, unsigned scale,
                           const uint64_t *address, uint64_t lanes, uint64_t *seed)
 {

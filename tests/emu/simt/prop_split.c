@@ -150,7 +150,7 @@ static struct sm_options random_options(struct rng *r)
 }
 
 /** After every step the invariants hold: no releasable lane remains blocked, and sets and counts agree. A run in whole
- * time slices, each as long as the instruction limit permits, gives the same trace as a run in single steps. */
+ *  time slices, each as long as the instruction limit permits, gives the same trace as a run in single steps. */
 static void slices_give_the_trace_of_single_steps(void **state)
 {
     uint64_t seed = environment("LW_SEED", 0), count = environment("LW_RANDOM_COUNT", 1500);

@@ -140,7 +140,7 @@ static bool is_called(const struct sm_program *p, uint32_t pc)
 }
 
 /** Compute the program data that the stack engine reads: the barrier that a branch names, and the instructions that
- * can reach that barrier. */
+ *  can reach that barrier. */
 static void make_guest(struct sm *m)
 {
     static const enum isa_op ops[] = {[BRA] = ISA_BRA,     [CALL] = ISA_CALL,   [RET] = ISA_RET,
@@ -483,7 +483,7 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
 }
 
 /** Whether a warp continues its slice in the rotation: it does until it has no ready split or has executed 64
- * instructions. */
+ *  instructions. */
 static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {
     int64_t left = 64;
@@ -536,7 +536,7 @@ const char *sm_mnemonic(const struct sm *m, uint32_t pc)
 }
 
 /** Print "(rpc,pc,lanes)" of each entry, bottom first. An entry that waits at its rpc for another barrier is printed
- * as popped, because the model pops before it waits. */
+ *  as popped, because the model pops before it waits. */
 static void show_stack(const struct emu_warp *w, struct lw_sink *out)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
