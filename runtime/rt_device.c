@@ -30,7 +30,7 @@ static struct {
     unsigned mhz;           /* of the GPU model; 0: nothing is timed */
     unsigned warp_width;    /* as an option or the GPU model has it; 0: the usual one */
     unsigned printed;       /* findings printed so far */
-    pid_t owner;            /* process that writes the reports: not its forks */
+    pid_t owner;            /* the process that writes the reports; its forks do not */
     char *reports[REPORT_COUNT];
 } device;
 
@@ -59,8 +59,9 @@ static void print_findings(void)
     }
 }
 
-/** Opens the file that is to become @path: @path itself if that is a device, pipe or link, which must not be replaced;
- *  else one beside it, whose name is stored, to be freed. NULL: a message was printed. */
+/** Opens the file that is to become @path. If @path is a device, pipe or link, which must not be replaced, this is
+ *  @path itself, else a temporary file in the same folder, whose name is stored and must be freed. Returns NULL after
+ *  a message was printed. */
 static FILE *open_report(const char *path, char **temporary)
 {
     struct stat st;
@@ -99,7 +100,7 @@ static bool try_report(const char *path)
     return true;
 }
 
-/** Writes @text to @path, whole or not at all. */
+/** Writes @text to @path, completely or not at all. */
 static void write_report(const char *path, const char *text)
 {
     char *temporary;
@@ -142,7 +143,7 @@ static bool ends_with(const char *text, const char *end)
     return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
 }
 
-/** Writes the reports that were asked for, at the end of the process that created the machine. */
+/** Writes the requested reports at the end of the process that created the machine. */
 static void finish(void)
 {
     if (device.machine == NULL || getpid() != device.owner)
@@ -264,13 +265,13 @@ lanewise_machine *rt_machine(void)
         return NULL;
     }
     if (read_options(&checks)) {
-        if (!checks && !device.strict) /* overruns are reported, and the program continues */
+        if (!checks && !device.strict) /* the machine reports overruns, and the program continues */
             lanewise_set(device.machine, "check", "memory");
         good = lanewise_begin(device.machine) == LANEWISE_OK;
         if (!good)
             rt_complain("LANEWISE_OPTIONS");
     }
-    if (!good) { /* a program that runs otherwise than its options say is of no use */
+    if (!good) { /* a program must not run with other options than the user requested */
         lanewise_destroy(device.machine);
         device.machine = NULL;
         return NULL;
@@ -290,7 +291,7 @@ bool rt_run(void)
     if (device.machine == NULL || device.stopped)
         return false;
     result = lanewise_wait(device.machine);
-    fflush(stdout); /* what kernels printed comes before what the program prints by other means */
+    fflush(stdout); /* output of kernels precedes later output of the program */
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;

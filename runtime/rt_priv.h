@@ -17,16 +17,18 @@
 
 /* ---- device -------------------------------------------------------------------------------------------------- */
 
-/** Takes and releases the lock. It is recursive: functions of users that end with an object call the interface. */
+/** Takes and releases the lock. The lock is recursive, because destructors of objects call functions of the user, and
+ *  these call the interface. */
 void rt_lock(void);
 /** Takes the lock if no other thread has it. */
 bool rt_try_lock(void);
 void rt_unlock(void);
-/** Returns the machine of the process, created at the first call by the options of the environment
- *  (LANEWISE_OPTIONS); locked. NULL: it could not be created, and the reason was printed to the standard error. */
+/** Returns the machine of the process. The first call creates it with the options of the environment variable
+ *  LANEWISE_OPTIONS. Returns NULL if the machine could not be created; the reason was printed to standard error.
+ *  Locked. */
 lanewise_machine *rt_machine(void);
-/** Runs what was launched to its end; prints new findings, faults and hangs to the standard error; locked.
- *  Returns false if the machine stopped: nothing can be launched on it any more. */
+/** Runs the launched kernels to their end, and prints new findings, faults and hangs to standard error. Returns false
+ *  if the machine stopped; then it accepts no further launch. Locked. */
 bool rt_run(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
@@ -61,10 +63,10 @@ struct rt_callback {
 /** An event: completion of a command, or set by the user. Part of a front end's object. */
 struct rt_event {
     enum rt_state state;
-    int error;              /* of a complete one: 0, or negative */
+    int error;              /* state of a complete event: 0, or a negative error */
     uint64_t times_ns[4];   /* when each state was reached; index: enum rt_state */
     struct rt_callback *callbacks;
-    /** References to the front end's object around the event; locked. */
+    /** Increment and decrement the references to the front end's object that contains the event. Locked. */
     void (*retain)(struct rt_event *event);
     void (*release)(struct rt_event *event);
 };
@@ -72,10 +74,10 @@ struct rt_event {
 void rt_event_init(struct rt_event *event, enum rt_state state);
 /** Frees the callbacks of an event that has no references left. */
 void rt_event_fini(struct rt_event *event);
-/** Registers a callback; one whose state was already reached is called by the next rt_progress(). Returns false if
- *  memory is short. @context is from malloc: @notify frees it, or the end of the event does. Locked. */
+/** Registers a callback. If its state has already been reached, the next rt_progress() calls it. Returns false if
+ *  memory is short. @context is allocated by malloc: @notify frees it, or the end of the event does. Locked. */
 bool rt_event_on(struct rt_event *event, enum rt_state state, rt_notify_fn notify, void *context);
-/** Completes a user's event; locked. rt_progress() then runs what waited for it. */
+/** Completes a user event. The next rt_progress() runs the commands that waited for it. Locked. */
 void rt_event_complete(struct rt_event *event, int error);
 
 struct rt_queue;
@@ -88,7 +90,7 @@ struct rt_command {
     bool follows_all;        /* it waits for all earlier commands of the queue */
     /** Executes; returns 0 or the front end's negative error. Locked. */
     int (*run)(struct rt_command *command);
-    /** Frees what the command holds, itself included; called once, after run or without it. Locked. */
+    /** Frees the command and everything that it holds. Called once, after `run`, or without it. Locked. */
     void (*drop)(struct rt_command *command);
 };
 struct rt_queue {

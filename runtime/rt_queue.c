@@ -56,7 +56,7 @@ void rt_event_fini(struct rt_event *event)
     }
 }
 
-/** Moves the callbacks whose state @event has reached to the list of those that are due. */
+/** Moves the callbacks whose state @event has reached to the list of due callbacks. */
 static void collect_due(struct rt_event *event)
 {
     struct rt_callback **at = &event->callbacks;
@@ -147,7 +147,7 @@ static bool waits_over(const struct rt_command *command, bool *failed)
     return true;
 }
 
-/** Takes the next command of @queue that may run out of its list. */
+/** Removes the next command of @queue that may run from its list, and returns it. */
 static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
 {
     for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {
@@ -217,7 +217,8 @@ static bool call_one(void)
     return true;
 }
 
-/** Runs what is ready, and calls what is due, until nothing is. No command is half done when the lock is free. Locked. */
+/** Runs all ready commands and calls all due callbacks, until there are none left. No command is partly executed when
+ *  the lock is free. Locked. */
 static void progress(void)
 {
     while (execute_one() || call_one())

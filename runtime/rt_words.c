@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words of a text, as a shell separates them. */
+/* Splits a text into words as a shell does. */
 #include "runtime/rt_priv.h"
 
 #include <stdlib.h>

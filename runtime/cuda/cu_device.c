@@ -17,7 +17,7 @@ static unsigned timing_number(const char *key, unsigned otherwise)
                : otherwise;
 }
 
-/** The begin of the structure of CUDA 13, which has no members that CUDA 12 had and deprecated; what follows is 0. */
+/** The first part of cudaDeviceProp in CUDA 13. It lacks deprecated members of CUDA 12. The bytes after it are 0. */
 struct cudaDeviceProp {
     char name[256], uuid[16], luid[8];
     unsigned luidDeviceNodeMask;
@@ -100,7 +100,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
         return cu_return(cudaErrorInvalidDevice);
     rt_lock();
     make_properties(&p);
-    switch (attribute) { /* numbers of enum cudaDeviceAttr; others are what the device does not have */
+    switch (attribute) { /* numbers of enum cudaDeviceAttr; the device does not support attributes with other numbers */
     case 1: value = p.maxThreadsPerBlock; break;
     case 2: case 3: case 4: value = p.maxThreadsDim[attribute - 2]; break;
     case 5: case 6: case 7: value = p.maxGridSize[attribute - 5]; break;
@@ -180,7 +180,7 @@ CU_API cudaError_t cudaThreadSynchronize(void)
 
 CU_API cudaError_t cudaDeviceReset(void)
 {
-    return cudaDeviceSynchronize(); /* buffers live to the end of the process */
+    return cudaDeviceSynchronize(); /* buffers exist until the end of the process */
 }
 
 CU_API cudaError_t cudaDeviceSetCacheConfig(int config)
@@ -210,7 +210,8 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
     size_t now;
     cudaError_t error = cudaDeviceGetLimit(&now, limit);
 
-    if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now) /* stacks and text have no limit to raise */
+    /* stacks and printed text have no limit that a program could raise */
+    if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now)
         return error;
     return cu_return(cudaErrorNotSupported);
 }

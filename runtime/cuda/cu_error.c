@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of CUDA's runtime: the last one of each thread, names and texts. */
+/* Errors of CUDA's runtime: the last error of each thread, and the names and texts of errors. */
 #include "runtime/cuda/cu_priv.h"
 
 /* cudaGetLastError() is of the thread. */

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** A configuration between <<< and >>>, which the stub of the kernel takes. They nest when stubs are inlined. */
+/** A configuration between <<< and >>>. The kernel's stub reads it and removes it. Configurations nest when stubs are
+ *  inlined. */
 struct configuration {
     cu_dim3 grid, block;
     size_t shared_bytes;
@@ -84,7 +85,7 @@ CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 bloc
     return cu_return(error);
 }
 
-/** The forms of nvcc 13: a kernel's handle is our record of it. */
+/** The functions that nvcc 13 calls: the handle of a kernel is our record of the kernel. */
 CU_API cudaError_t __cudaGetKernel(void **out, const void *stub)
 {
     struct cu_function *f = NULL;

@@ -40,7 +40,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
         return cudaErrorInvalidValue;
     to_device = is_device(to);
     from_device = is_device(from);
-    if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) { /* memory that both can use is right on either side */
+    /* memory that host and device use may be on either side of a copy */
+    if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) {
         if (!to_device)
             return cudaErrorInvalidValue;
     }
@@ -138,7 +139,7 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     return cu_return(allocate(out, bytes));
 }
 
-/** Memory that host and device use by the same pointer. */
+/** Allocates memory that host and device use by the same pointer. */
 static cudaError_t allocate_shared(void **out, size_t bytes)
 {
     cudaError_t error = allocate(out, bytes);
@@ -149,7 +150,7 @@ static cudaError_t allocate_shared(void **out, size_t bytes)
     rt_lock();
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
-    else /* what the host writes is not seen: nothing counts as never written */
+    else /* the emulator does not see writes by the host, so no byte counts as uninitialised */
         lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)*out, &zero, 1, bytes);
     rt_unlock();
     if (error != cudaSuccess) {

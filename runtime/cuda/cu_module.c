@@ -9,7 +9,7 @@
 #include <zstd.h>
 #endif
 
-/* Layout of what the compilers write, as seen in programs of nvcc 13 and clang 14 to 19. */
+/* Layout of the data that compilers write, as found in programs of nvcc 13 and clang 14 to 19. */
 enum {
     WRAPPER_MAGIC = 0x466243b1,
     CONTAINER_MAGIC = (int)0xba55ed50,
@@ -58,7 +58,7 @@ struct cu_module {
 /* Compilers register modules before main() by functions without an argument that could carry this state. */
 static struct cu_module *modules;
 
-/** Gets the PTX of an entry, from malloc; NULL: it has none that can be read. */
+/** Returns the PTX of an entry, allocated by malloc; NULL: the entry has no readable PTX. */
 static char *text_of(const struct entry *e, const uint8_t *payload)
 {
     const size_t bytes = e->compressed_bytes != 0 ? e->compressed_bytes : e->bytes;
@@ -111,7 +111,7 @@ static char *find_ptx(const struct wrapper *w, bool *only_code)
     *only_code = false;
     if (at == NULL || w->magic != WRAPPER_MAGIC)
         return NULL;
-    if (!is_container(at)) { /* clang embeds a file's bytes as they are */
+    if (!is_container(at)) { /* clang embeds the bytes of a file without a container */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
         return strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
@@ -150,7 +150,7 @@ static char *find_ptx(const struct wrapper *w, bool *only_code)
     return NULL;
 }
 
-/** Loads a module at its first use; locked. */
+/** Loads a module at its first use. Locked. */
 static cudaError_t load(struct cu_module *m)
 {
     lanewise_machine *machine = rt_machine();
@@ -223,7 +223,7 @@ cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes
     return cudaErrorInvalidSymbol;
 }
 
-/* ---- what compilers call before main() ------------------------------------------------------------------------------ */
+/* ---- functions that compilers call before main() ------------------------------------------------- */
 
 CU_API void **__cudaRegisterFatBinary(void *wrapper)
 {
@@ -247,8 +247,8 @@ CU_API void __cudaRegisterFatBinaryEnd(void **handle)
     (void)handle;
 }
 
-/** Forgets what @handle registered: its memory may be that of a plugin which is unloaded. The machine keeps the module, of
- *  which reports are still to be written. */
+/** Removes everything that @handle registered, because its memory may belong to a plugin that is being unloaded. The
+ *  machine keeps the module, since reports on the module may still have to be written. */
 CU_API void __cudaUnregisterFatBinary(void **handle)
 {
     struct cu_module **at = &modules, *m;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's runtime library over lanewise.h: types of its binary interface, as compilers call it, and the module's parts.
- * Names of functions and numbers of enumerations are those of CUDA's documentation. Everything runs to its end in the
- * call that begins it, so that streams are in order by themselves.
+ * CUDA's runtime library over lanewise.h: types of its binary interface, as compilers call it, and declarations that
+ * its files share. Names of functions and numbers of enumerations are those of CUDA's documentation. Each call runs
+ * its work to the end before it returns, so that streams are always in order.
  */
 #ifndef CU_PRIV_H
 #define CU_PRIV_H
@@ -11,7 +11,7 @@
 
 #define CU_API __attribute__((visibility("default")))
 
-/** Errors that are returned; cu_error.c has the texts of these and others. */
+/** Errors that functions return. cu_error.c has the texts of these and other errors. */
 typedef int cudaError_t;
 enum {
     cudaSuccess = 0,
@@ -54,7 +54,7 @@ enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
-/** A fat binary that the program registered, loaded at the first use of what is in it. */
+/** A fat binary that the program registered. It is loaded at the first use of one of its kernels or variables. */
 struct cu_module;
 /** A kernel by the address of its stub in the host's code. */
 struct cu_function {

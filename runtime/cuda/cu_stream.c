@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams and events. Work is complete when the call that begins it returns, so that streams have nothing to wait for. */
+/* Streams and events. Work is complete when the call that begins it returns, so that no stream ever has to wait. */
 #include "runtime/cuda/cu_priv.h"
 
 #include <stdlib.h>
@@ -84,7 +84,7 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
-/** The device's state: an error of a kernel stays. Locked. */
+/** Returns the device's state: the error of a kernel is permanent. Locked. */
 static cudaError_t check_device(void)
 {
     return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;

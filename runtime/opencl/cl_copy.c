@@ -71,7 +71,7 @@ static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
     return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/** Enqueues a copy whose members are set; the lock is held, and released. */
+/** Enqueues a copy whose members are set. The caller holds the lock, and the function releases it. */
 static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
                            cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -250,7 +250,8 @@ static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
 
                 if (at >= last + c->region[0] || at + c->region[0] <= from)
                     continue;
-                if (at > from && c->other_box.row != 0) /* only the rows around it can meet it */
+                /* only the rows between both ends of the box can overlap the other box */
+                if (at > from && c->other_box.row != 0)
                     row = (at - from) / c->other_box.row;
                 for (uint64_t r = row; r < rows && r <= row + 1; r++)
                     if (at < from + r * c->other_box.row + c->region[0] && from + r * c->other_box.row < at + c->region[0])

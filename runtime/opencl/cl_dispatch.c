@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The dispatch table of the driver, and what a loader looks up by name. */
+/* The dispatch table of the driver, and the functions that a loader looks up by name. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <string.h>
@@ -153,7 +153,7 @@ cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platfor
     return clGetPlatformIDs(count, platforms, out);
 }
 
-/** Finds a function by name. Only those of extensions, and what loaders ask for. */
+/** Finds a function by name: functions of extensions, and functions that loaders request. */
 static void *find(const char *name)
 {
     if (name != NULL && strcmp(name, "clIcdGetPlatformIDsKHR") == 0)

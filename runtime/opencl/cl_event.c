@@ -59,7 +59,7 @@ static void command_drop(struct rt_command *rt)
     free(command);
 }
 
-/** Checks a list of events to wait for. @context NULL: they only have to share one. */
+/** Checks a list of events to wait for. @context NULL: the events only have to share one context. */
 static cl_int check_waits(cl_context context, cl_uint count, const cl_event *waits, cl_int empty)
 {
     if ((count == 0) != (waits == NULL))
@@ -119,7 +119,7 @@ void cl_command_cancel(struct cl_command *command)
         event_release(command->command.waits[i]);
     free(command->command.waits);
     command_drop(&command->command);
-    if (event != NULL) /* the reference of the user, who never gets it */
+    if (event != NULL) /* the reference of the user, who does not get the event */
         cl_object_release_handle(event, CL_KIND_EVENT, CL_INVALID_EVENT);
 }
 
@@ -256,7 +256,7 @@ cl_int CL_API_CALL clSetUserEventStatus(cl_event event, cl_int status)
     return error;
 }
 
-/** What a callback of the user is called with. */
+/** Arguments of a callback of the user. */
 struct user_callback {
     void(CL_CALLBACK *notify)(cl_event event, cl_int status, void *context);
     void *context;
@@ -320,8 +320,8 @@ static int run_nothing(struct rt_command *command)
     return CL_SUCCESS;
 }
 
-/** Enqueues a command that does nothing. @barrier: later commands wait for it; @follows_all: it waits for all earlier
- *  ones. */
+/** Enqueues a command that does nothing. @barrier: later commands wait for it. @follows_all: the command waits for
+ *  all earlier commands. */
 static cl_int enqueue_idle(cl_command_queue queue, cl_command_type type, bool barrier, bool follows_all, cl_uint count,
                            const cl_event *waits, cl_event *event)
 {

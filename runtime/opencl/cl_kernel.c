@@ -316,7 +316,7 @@ static int run_launch(struct rt_command *command)
 
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
-            return CL_SUCCESS; /* a global size of 0: there is nothing to do */
+            return CL_SUCCESS; /* a global size of 0: no work-item runs */
     if (lanewise_launch_shape(rt_machine(), l->kernel->kernel, &l->shape, sizeof l->shape, l->values) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
@@ -382,7 +382,7 @@ static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, co
     return threads > kernel->needs.max_threads ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
-/** Copies the arguments into the command, which holds their buffers. */
+/** Copies the arguments into the command, which then holds references to their buffers. */
 static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
 {
     size_t bytes = (kernel->argument_count + 1u) * sizeof *l->values;

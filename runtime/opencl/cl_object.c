@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Handles come from the program: a set of those that exist tells a released one without reading it. */
+/* Handles come from the program. A set of existing objects identifies a released handle without reading its memory. */
 static struct {
     void **slots; /* open addressing; a power of two, at most half full */
     size_t capacity, count;
@@ -79,7 +79,7 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     return object;
 }
 
-/** Returns true if queries of other objects give the handle: it is then valid as long as those. */
+/** Returns true if queries of other objects return the handle. The handle is then valid as long as those objects. */
 static bool is_given(enum cl_kind kind)
 {
     return kind == CL_KIND_CONTEXT || kind == CL_KIND_QUEUE || kind == CL_KIND_PROGRAM;
@@ -98,7 +98,7 @@ void cl_object_hold(void *object)
     ((struct cl_object *)object)->holds++;
 }
 
-/** Ends an object if it has no references left. */
+/** Destroys an object if it has no references left. */
 static void end_unused(struct cl_object *object)
 {
     struct _cl_context *context = object->context;

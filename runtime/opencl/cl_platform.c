@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The platform, its one device, and what they answer to queries. */
+/* The platform, its one device, and their answers to queries. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdio.h>
@@ -280,7 +280,8 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id device, const cl_device_parti
                                       cl_device_id *out, cl_uint *out_count)
 {
     (void)properties, (void)count, (void)out, (void)out_count;
-    return device != &cl_the_device ? CL_INVALID_DEVICE : CL_INVALID_VALUE; /* no way to divide it is supported */
+    /* the device cannot be partitioned in any way */
+    return device != &cl_the_device ? CL_INVALID_DEVICE : CL_INVALID_VALUE;
 }
 
 cl_int CL_API_CALL clRetainDevice(cl_device_id device)

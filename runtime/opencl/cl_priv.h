@@ -23,9 +23,9 @@ extern const struct _cl_icd_dispatch cl_dispatch;
 enum { CL_LOCAL_BYTES = 65536 }; /* of a work group */
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
-/** Begin of every object but platform and device. A handle is valid while the user has references; the object
- *  lives while anybody has. Of a context, queue or program the handle is valid as long as the object: queries of
- *  what was made from it return it. */
+/** First member of every object except platform and device. A handle is valid while the user has references. The
+ *  object exists while any holder has references. The handle of a context, queue or program is valid as long as the
+ *  object, since queries of objects created from it return the handle. */
 struct cl_object {
     const struct _cl_icd_dispatch *dispatch; /* first: the loader reads it */
     enum cl_kind kind;
@@ -33,14 +33,14 @@ struct cl_object {
     unsigned holds;      /* of other objects and of commands */
     struct _cl_context *context; /* held; NULL: it is the context */
 };
-/** Allocates an object with one reference of the user; @context is held. NULL: memory is short. Locked, as are all
- *  functions of this header. */
+/** Allocates an object with one reference of the user and a reference to @context. Returns NULL if memory is short.
+ *  Locked, as are all functions of this header. */
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);
 /** Returns true if @handle is a valid handle of an object of @kind, whatever its bits are. */
 bool cl_object_is(const void *handle, enum cl_kind kind);
 void cl_object_hold(void *object);
 void cl_object_drop(void *object);
-/** clRetain... and clRelease... of a kind; they take the lock. @invalid: the error for another handle. */
+/** clRetain... and clRelease... of a kind. They take the lock. @invalid is the error for a handle of another kind. */
 cl_int cl_object_retain_handle(void *handle, enum cl_kind kind, cl_int invalid);
 cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid);
 
@@ -53,7 +53,7 @@ struct _cl_device_id {
 extern struct _cl_platform_id cl_the_platform;
 extern struct _cl_device_id cl_the_device;
 
-/** Called when an object ends; the latest registered first. */
+/** Called when an object is destroyed; the callback registered last is called first. */
 struct cl_destructor {
     struct cl_destructor *next;
     void(CL_CALLBACK *notify)(void *object, void *context);
@@ -131,7 +131,7 @@ struct _cl_kernel {
     struct cl_argument *arguments;
 };
 
-/* What ends an object of a kind; called with nothing else that knows it. */
+/* Destructors of the kinds of objects. They are called when no other object refers to the object. */
 void cl_context_end(struct _cl_context *context);
 void cl_queue_end(struct _cl_command_queue *queue);
 void cl_mem_end(struct _cl_mem *mem);
@@ -159,15 +159,15 @@ struct cl_command {
     void *memory;              /* freed with the command */
 };
 /**
- * Begins a command of @bytes (sizeof a structure that begins with struct cl_command) on @queue, waiting for the events of the
- * list. CL_SUCCESS: *@out is to be passed to cl_command_enqueue or cl_command_cancel.
+ * Begins a command of @bytes (the size of a structure that begins with struct cl_command) on @queue. The command
+ * waits for the events of the list. On CL_SUCCESS the caller passes *@out to cl_command_enqueue or cl_command_cancel.
  */
 cl_int cl_command_create(cl_command_queue queue, cl_command_type type, cl_uint wait_count, const cl_event *waits,
                          size_t bytes, int (*run)(struct rt_command *), struct cl_command **out);
 void cl_command_hold_mem(struct cl_command *command, cl_mem mem);
 void cl_command_cancel(struct cl_command *command);
-/** Enqueues it, gives the user its event if wanted, and releases the lock; runs what is ready; waits for it if @blocking.
- *  Returns the command's error for a blocking one. */
+/** Enqueues the command, gives the user its event if requested, and releases the lock. Then runs the commands that
+ *  are ready, and waits for this one if @blocking is set. Returns the command's error for a blocking command. */
 cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bool blocking, cl_event *event);
 /** Enqueues a command that does nothing. Called without the lock. */
 cl_int cl_enqueue_nothing(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event *waits, cl_event *event);

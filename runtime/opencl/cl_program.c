@@ -212,7 +212,7 @@ static cl_int build(cl_program program, cl_uint count, const cl_device_id *devic
         return CL_OUT_OF_HOST_MEMORY;
     free(program->options);
     program->options = strdup(options != NULL ? options : "");
-    if (program->source != NULL) { /* what an earlier build made is gone */
+    if (program->source != NULL) { /* the results of an earlier build are discarded */
         program->module = NULL;
         free(program->binary);
         program->binary = NULL;
@@ -243,7 +243,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* the status has a failure: the call itself went well */
+        error = CL_SUCCESS; /* the build status contains a failure; the call itself succeeded */
     }
     return error;
 }
@@ -273,7 +273,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     return error;
 }
 
-/** Links with the lock held: a program of its own with the code of the one input. */
+/** Links with the lock held: creates a program with the code of the one input. */
 static struct _cl_program *link_programs(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {

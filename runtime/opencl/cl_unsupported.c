@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of what the device does not have: images, samplers, pipes, shared virtual memory, objects of OpenGL and
- * EGL. They answer with the error that the specification names for such a device, after checking the handles.
+ * Functions for features that the device does not have: images, samplers, pipes, shared virtual memory, objects of
+ * OpenGL and EGL. They check the handles, and then return the error that the specification names for such a device.
  */
 #include "runtime/opencl/cl_priv.h"
 
-/** The error for a call on an object of @kind: @invalid if the handle is none. */
+/** Returns the error for a call on an object of @kind: @invalid if the handle is not valid. */
 static cl_int refuse(const void *handle, enum cl_kind kind, cl_int invalid, cl_int error)
 {
     rt_lock();
