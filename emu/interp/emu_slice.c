@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time slice: what a warp runs before the next of its block's rotation, at most `quantum` instructions (MACHINE 4).
+ * A time slice: the instructions that a warp executes before the next warp of its block's rotation runs, at most
+ * `quantum` of them (MACHINE 4).
  *
  *                emu_warp_run_slice()                 next warp's slice
  *     engine ----------------------------> in a chain <---------------+
@@ -11,18 +12,18 @@
  *       |                                         v                   |
  *       +------ else: EMU_LEAVE_SLICE_END --- emu_switch_to_next_warp()
  *
- * Who counts what:
- *   in a run        nothing is counted; w->run_start is where it began
+ * Counters of instructions are updated at these points:
+ *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
- * Exact within a run is thus w->retired + (di - w->run_start); in the block, its retired + (w->retired - w->slice_start)
- * in addition.
+ * The exact count of the warp within a run is therefore w->retired + (di - w->run_start). The count of the block is
+ * higher than its `retired` by w->retired - w->slice_start and the instructions of the run.
  *
- * Handlers do not test the budget in a run. A branch to a run that is longer than what is left of the budget calls
- * emu_slice_expired(): it puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends, and that
- * layer takes itself away when it is reached; emu_slice_end_unpatch() does so where the chain was left earlier.
- * Without that layer each such slice would return to the engine: 7.6 % more instructions of the host in the engine's
- * run of `gemm`, 7.9 % in `nbody`, 1 to 2 % in `bfs`, `mandel` and `hist`, none in `reduce`.
+ * Handlers do not test the budget in a run. A branch to a run that is longer than the rest of the budget calls
+ * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The
+ * layer removes itself when it is reached. If the chain was left earlier, emu_slice_end_unpatch() removes it. Without
+ * that layer each such slice would return to the engine: the engine's run of `gemm` would execute 7.6 % more host
+ * instructions, `nbody` 7.9 %, `bfs`, `mandel` and `hist` 1 to 2 %, `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slices of one launch: what is constant in it is computed once, the rest for each thread that is requested. */
+/* Slices of one launch: constant values are computed once, and the other values for each requested thread. */
 #include "emu/lane/emu_predict_priv.h"
 
 #include <stdlib.h>

@@ -52,7 +52,8 @@ uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b,
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 
-/** Returns the bytes a row of array @array: as @shape says, else by the first site that shows them; 0: one row. */
+/** Returns the number of bytes of a row of array @array: as @shape says, else by the first site that shows it; 0: the
+ *  array has one row. */
 uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
 
 /* ---- rectangles (emu_rect.c): pure arithmetic ------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a block accesses of an array, as a rectangle: between the addresses of its first and its last thread, at each site,
- * in the first and the last iteration of its loops.
+ * The accesses of a block to an array as a rectangle: for each site the rectangle between the addresses of the
+ * block's first and last thread, in the first and the last iteration of the site's loops.
  */
 #include "emu/lane/emu_predict_priv.h"
 
@@ -58,7 +58,8 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Rows of a site in a loop that goes to another row in each iteration: further than what the grid accesses in one. */
+/** Returns the row length by a site in a loop that moves to another row in each iteration: the step is larger than
+ *  all addresses that the grid accesses in one iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];
@@ -88,7 +89,7 @@ static uint64_t find_pitch(struct emu_predict *predict, uint32_t array)
     const struct isa_slices *s = predict->slices;
     const struct emu_predict_launch *l = &predict->launch;
 
-    for (unsigned way = 0; way < 3; way++) /* by the ids, as far as addresses are sums of them; by probes; by loops */
+    for (unsigned way = 0; way < 3; way++) /* by the ids, if addresses are sums of them; by probes; by loops */
         for (uint32_t i = 0; i < s->site_count; i++) {
             struct emu_predict_affine at = { .constant = 0 };
             uint64_t pitch;
@@ -166,7 +167,7 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
     int64_t x, y;
 
     emu_rect_to2d((int64_t)(address - r->base - (uint64_t)r->c), r->pitch, &x, &y);
-    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* what a hostile object gives may wrap */
+    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* values of a hostile object may wrap */
     y = (int64_t)((uint64_t)y + (uint64_t)r->cy);
     const struct emu_byte_rect one = { x, (int64_t)((uint64_t)x + r->predict->slices->sites[r->site].bytes - 1), y, y };
     if (r->each != NULL)

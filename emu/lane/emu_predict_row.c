@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of the instruction table for one lane: the semantics of those that slices are made of (isa_slice_sources). */
+/* Executes rows of the instruction table for one lane: the rows that slices consist of (isa_slice_sources). */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 

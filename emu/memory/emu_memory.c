@@ -2,10 +2,10 @@
 /*
  * Global memory: the arena, its page maps, allocations, host copies and hash_mem.
  *
- * The arena is one reservation of address space; pages cost nothing until they are touched. One page of host
- * memory before and one after it, which the guest cannot access, allow row moves to read next to an access.
- * An allocation has its own pages, with an inaccessible page after them; the page maps state to the byte what
- * may be accessed (emu_global_ok).
+ * The arena is one reservation of address space. Pages take no memory until they are accessed. One page of host
+ * memory before the arena and one after it, which the guest cannot access, permit row moves to read next to an
+ * access. An allocation has its own pages, with an inaccessible page after them. The page maps state to the byte
+ * which addresses may be accessed (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -105,8 +105,8 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
     return address - record->address < record->size_bytes ? record : NULL;
 }
 
-/** Returns true for a variable of the implementation that does not contain @address: authors of kernels do
- *  not know those. They are declared in ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
+/** Returns true for a variable of the implementation that does not contain @address. Authors of kernels do not know
+ *  these variables, which are declared in ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
     static const char *const own[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid", "warpSize", "_ZL8warpSize"};
@@ -297,8 +297,8 @@ static void forget_caches(struct emu_machine *machine)
     }
 }
 
-/** Merges record @i and the next one if both are parameter buffers used by launches, or both objects freed by
- *  kernels: a kernel may create any number of them. */
+/** Merges record @i and the next record if both are parameter buffers used by launches, or both are objects freed by
+ *  kernels, since a kernel may create any number of them. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
     const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;

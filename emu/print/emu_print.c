@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions vprintf and assertfail, and the order of output: that of the blocks, in whatever order
- * they ran (MACHINE 4).
+ * The instructions vprintf and assertfail, and the order of output. Text is output in the order of the blocks,
+ * whatever the order in which the blocks ran (MACHINE 4).
  */
 #include <stdlib.h>
 
@@ -197,8 +197,8 @@ static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64
     return b;
 }
 
-/** Adds one lane's text. Without memory to store it, it is output out of order, after what its block printed
- *  before, rather than dropped. */
+/** Adds the text of one lane. If there is no memory to store the text, it is output out of order, after the text that
+ *  its block printed before, instead of being dropped. */
 static void text_put(struct emu_machine *machine, const struct emu_block *block,
                      const char *data, size_t size)
 {

@@ -3,13 +3,13 @@
  * Finds loads that share an address check (struct emu_addr_check).
  *
  * At each load a full row of addresses is compared with the values that its halves should have. Within one
- * straight-line run the result is the same for loads through registers that were not written in between, and
- * for sums of such a register and a value that is the same in all lanes. Facts hold for one run: w->proved is
- * cleared where a run is counted. A slice that ends by its length keeps the forms of rows, which belong to
- * the warp, but not the mapping.
+ * straight-line run the result is the same for loads through registers that were not written in between, and for sums
+ * of such a register and a value that is the same in all lanes. Results are valid for one run: w->proved is cleared
+ * where a run is counted. A slice that ends by its length keeps the forms of rows, which belong to the warp, but not
+ * the mapping.
  *
- * In the field's words: redundant bounds checks are eliminated in a basic block. Such a load takes 25 host
- * instructions if its address is known, 60 if its form is; without sharing each takes 100.
+ * The technique is elimination of redundant bounds checks in a basic block. Such a load takes 25 host instructions if
+ * its address is known, and 60 if its form is known. Without sharing each load takes 100.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and
- * the block's CTA barriers.
+ * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and the block's CTA barriers.
  *
- * Nothing releasable ever remains after a step, so each operation re-tests only what it
+ * After a step no barrier remains that could be released. Each operation therefore tests only the barriers that it
  * can have completed:
- *   an arrival at bsync       its own groups
- *   bbreak, take, give, bssy  groups of that register that lanes left
- *   yield, warpsync, bar      soft groups, which these lanes no longer hold closed
- *   exit                      everything of the warp, and the CTA barriers of the block
- * A step changes no other warp except by completing a CTA barrier, and lanes that leave one
- * complete nothing.
+ *   an arrival at bsync           its own groups
+ *   bbreak, save, restore, bssy   groups of that register that lanes left
+ *   yield, warpsync, bar          soft groups, for which these lanes now count as arrived
+ *   exit                          all barriers of the warp, and the CTA barriers of the block
+ * A step changes no other warp except by completing a CTA barrier. Lanes that leave a CTA barrier complete no other
+ * barrier.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static uint64_t *spread(struct emu_warp *w, unsigned reg)
     return row;
 }
 
-/** Returns to one number if all lanes that hold one hold the same. */
+/** Converts the register to the form with one number, if all lanes that hold a number hold the same one. */
 static void gather(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -370,7 +369,7 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
     return true;
 }
 
-/** Releases every set of lanes that wait with one mask and are all live lanes of it. */
+/** Releases each set of lanes that wait with one mask, if the set has all live lanes of the mask. */
 static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo;
@@ -442,7 +441,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
-        w->split[rest].pc = pc + 1; /* these lanes' guard is false: they do not take part */
+        w->split[rest].pc = pc + 1; /* the guard of these lanes is false: they do not take part */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);

@@ -77,7 +77,7 @@ const struct emu_policy *emu_policy_find(const char *name)
 
 /* ---- waking ------------------------------------------------------------------------- */
 
-/** Makes splits @ids ready one by one (none merge), pushed in order of lowest lane. */
+/** Makes splits @ids ready one by one (no two merge), pushed in order of their lowest lanes. */
 static void wake(struct emu_warp *w, uint64_t ids)
 {
     uint8_t order[EMU_MAX_LANES];
@@ -115,8 +115,8 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* instructions of the warp */
 
-/** Wakes suspended parts that no longer need to wait for others (which diverged, blocked or exited), and
- *  after a long while all of them: waiting must not stop progress. */
+/** Wakes suspended parts that need not wait for others any more (the others diverged, blocked or exited). After a
+ *  long time wakes all of them, since waiting must not stop progress. */
 static void wake_suspended(struct emu_warp *w)
 {
     uint64_t due = 0;
@@ -155,7 +155,7 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** Computes the properties that policies compare for ready splits @ids at one pc, which would run as one. */
+/** Computes the properties that policies compare, for ready splits @ids at one pc, which would run as one split. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];

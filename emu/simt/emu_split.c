@@ -2,9 +2,9 @@
 /*
  * The split table, and division of splits by branches and exits (MACHINE 1).
  *
- * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly: the part with
- * the lowest lane keeps its id, the others get the lowest free ones. Where several splits are divided in one
- * step the order of their creation decides (`born`).
+ * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly. The part with the
+ * lowest lane keeps the id, and the others get the lowest free ids. If several splits are divided in one step, the
+ * order of their creation (`born`) decides.
  */
 #include <stdlib.h>
 
@@ -198,7 +198,7 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
         s->pc = target;
         return;
     }
-    /* As emu_split_part, field by field: the side with the lowest lane counts as the new split, although it
+    /* Works as emu_split_part, field by field: the side with the lowest lane counts as the new split, although it
      * keeps the id. */
     bool first = (taken & (s->lanes & (0 - s->lanes))) != 0;
     other = lw_lowest(~w->split_ids);

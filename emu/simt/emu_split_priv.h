@@ -14,8 +14,8 @@
 /** A reconvergence engine: how lanes of a warp diverge and reconverge. A member that is NULL does nothing. */
 struct emu_reconv {
     const char *name, *summary;
-    /** A split is never divided by steps or sleep; all of it waits at a warpsync; bssy, bsync, bbreak and
-     *  yield have no effect. */
+    /** A split is never divided by steps or sleep. All of its lanes wait at a warpsync. bssy, bsync, bbreak and yield
+     *  have no effect. */
     bool lockstep;
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin */
     /** Implement emu_split_branch, _branch2 and _exit, which are documented below. */
@@ -148,9 +148,9 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
 /** Hashes the CTA barriers of the block, for hash_state. */
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
-/* What control instructions do to the running split; all end its slice (w->running is -1
- * after them) unless they say otherwise. @next and targets are instruction indices. The caller
- * has counted the instruction in w->retired; lane sets are not empty unless noted. */
+/* Effects of control instructions on the running split. All of them end its slice (w->running is -1 after them)
+ * unless their comment says otherwise. @next and targets are instruction indices. The caller has counted the
+ * instruction in w->retired. Lane sets are not empty unless noted. */
 /** Effects of a step, for its event; set w->flow to it (zeroed) before the step. */
 struct emu_flow {
     struct emu_outcome outcome[EMU_MAX_LANES]; /* the caller sets pc from target */
@@ -162,8 +162,8 @@ struct emu_flow {
     struct emu_event_conv conv;
     struct emu_event_cta cta;
 };
-/** Records that a step begins operation @op on convergence register @reg; lanes that it makes ready have the
- *  cause @why. */
+/** Records that a step begins operation @op on convergence register @reg. Lanes that the operation makes ready have
+ *  the cause @why. */
 static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsigned reg,
                                  enum emu_release why)
 {
@@ -195,11 +195,11 @@ static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t n
 {
     w->reconv->exit(w, lanes, next);
 }
-/** Operations after which the slice continues, also for bbreak, save and restore; @lanes may be empty. They
- *  may make others ready: then w->budget is reduced to what the policy allows. */
+/** Operations after which the slice continues. They are also used for bbreak, save and restore; @lanes may be empty.
+ *  They may make other splits ready: then w->budget is reduced to the number of instructions that the policy permits. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
-/** Returns true when bssy removes lanes from a group that others wait in, so that it may release them: count
- *  the run before it (emu_count_run) and continue by a jump, as after bbreak. */
+/** Returns true if bssy removes lanes from a group that other lanes wait in, so that it may release them. The caller
+ *  then counts the run before it (emu_count_run) and continues by a jump, as after bbreak. */
 static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
@@ -339,8 +339,8 @@ struct split_side {
 /** Groups @lanes by target, sorted by lowest lane. Returns the number of sides. *@gone: lanes with
  *  EMU_TARGET_EXIT, which are in no side. */
 unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side, uint64_t *gone);
-/** Orders the sides as they are pushed: the last one is on top, and runs first. Of equal sides the
- *  fall-through to @next is on top, then the one with the lowest lane. */
+/** Sorts the sides in the order in which they are pushed: the last one is on top and runs first. Among equal sides
+ *  the fall-through to @next is on top, then the side with the lowest lane. */
 void emu_split_order_sides(const struct split_side *side, unsigned count, uint32_t next, enum emu_push_order push,
                            uint8_t *order);
 /** Makes each side of split @id a split at its target; sets side[].id. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: instructions on tags, executed once for a warp instead of once for each lane, and the bridge
- * to ordinary handlers. It has no lane loops, so it is compiled once.
+ * Compact mode: instructions on tags, which are executed once for a warp instead of once for each lane, and the
+ * bridge to ordinary handlers. The file has no lane loops, so it is compiled once.
  *
- * In the field's words: dynamic scalarisation of uniform and affine values. gemm executes 76.4 % of its lane
- * operations by `fold`, in 0.87 of the time with AVX2, 1.13 with AVX-512 (docs/evidence/tags.md). In the
- * default, without compact mode, everything is computed by lanes.
+ * The technique is dynamic scalarisation of uniform and affine values. gemm executes 76.4 % of its lane operations by
+ * `fold`, in 0.87 of the time with AVX2, and in 1.13 of the time with AVX-512 (docs/evidence/tags.md). By default
+ * compact mode is off, and all lanes are computed.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: a register whose tag is U or A has no row until somebody reads it as one.
+ * Compact mode: a register whose tag is U or A has no row until an instruction or a debugger reads its row.
  *
- *   emu_tag_plan.c          decides at decoding which instructions work on tags
- *   emu_compact.c       their handlers, and the bridge to ordinary ones
- *   emu_compact_body.h  tags to rows, memory at tagged addresses; once per level
+ *   emu_tag_plan.c      decides at decoding which instructions work on tags
+ *   emu_compact.c       their handlers, and the bridge to ordinary handlers
+ *   emu_compact_body.h  conversion of tags to rows, memory at tagged addresses; compiled once per level
  *
- * Every row of a warp's register file has a state and a tag, by row index (its offset divided
- * by the stride). Handlers that work on tags run where all live lanes do, look at the states
- * of their sources, and leave everything unusual to emu_plain_full and emu_plain_part: those
- * make rows of the sources and a vector of the destination and run the ordinary handler.
- * Ordinary handlers are alone where the plan proves that all their registers are vectors.
+ * Every row of a warp's register file has a state and a tag, by row index (its offset divided by the stride).
+ * Handlers that work on tags require that all live lanes execute. They inspect the states of their sources, and pass
+ * other cases to emu_plain_full and emu_plain_part. These materialise the rows of the sources, make the destination a
+ * vector, and run the ordinary handler. If the plan proves that all registers of an instruction are vectors, the
+ * instruction has only the ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode, at decoding: which instructions work on tags.
+ * Compact mode, at decoding: selects the instructions that work on tags.
  *
- * Values that reach a common use must have the same representation, so the definitions that reach common uses
- * form a web (SSA's phi webs, by union of cells). A web is represented by tags if every one of its
- * definitions can yield U or A, by the rules and the representation of its sources, and if some use is
- * profitable: an address, a compare, a profitable operation on tags. All other webs are vectors, and
- * instructions on vectors alone keep their ordinary handlers. Whether a tagged web has a tag is known at run
- * time: a write in some lanes ends it.
+ * Values that reach a common use must have the same representation. Definitions that reach common uses therefore form
+ * a web (SSA's phi webs, by union of cells). A web is represented by tags if two conditions hold. Each of its
+ * definitions can yield U or A, by the rules and the representation of its sources. Some use is profitable: an
+ * address, a compare, or a profitable operation on tags. All other webs are vectors, and instructions that use only
+ * vectors keep their ordinary handlers. Whether a tagged web has a tag is known at run time, since a write in only
+ * some lanes removes it.
  *
- * A tag is written only where all live lanes are together, so the state of a register at an instruction is
- * known along any path that a lane can take there. Where paths are not known (calls, returns, indirect
- * branches, a debugger's jump) all registers become vectors.
+ * A tag is written only where all live lanes are together, so that the state of a register at an instruction is known
+ * along any path that a lane can take to it. Where paths are not known (calls, returns, indirect branches, a
+ * debugger's jump) all registers become vectors.
  */
 #include <stdlib.h>
 

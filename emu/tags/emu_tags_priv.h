@@ -12,8 +12,8 @@
 
 #include "emu/emu_code_priv.h"
 
-/** A 32- or 64-bit value in all lanes. For 32 bits the base is zero-extended, stride and rise are
- *  sign-extended. U: stride and rise are 0; A: one of them is not; V: all three are 0. */
+/** A 32- or 64-bit value in all lanes. For 32 bits the base is zero-extended, and stride and rise are sign-extended.
+ *  U: stride and rise are 0. A: stride or rise is not 0. V: all three members are 0. */
 struct emu_affine {
     uint8_t kind; /* enum emu_tag_kind */
     uint64_t base;

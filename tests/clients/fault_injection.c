@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call
- * these functions instead of the core's. They call the core's function, and then undo the effect of the feature
- * that is switched off. The product does not contain them.
+ * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call these
+ * functions instead of the core's. They call the function of the core, and then undo the effect of the feature that
+ * is switched off. The product does not contain them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -22,10 +22,10 @@ static const struct {
 #include "tests/clients/fault_injection.def"
 };
 
-/* The linker's trick has no place for a context: one of each process. */
+/* Functions that the linker wraps have no argument for this state, so each process has one. */
 static struct {
     bool on[SPOIL_COUNT];
-    dbg_thread_id thread; /* ARRIVALS: who hit last, and where */
+    dbg_thread_id thread; /* ARRIVALS: lanes that hit last, and their location */
     uint64_t pc;
     struct dbg_thread known[64]; /* GONE_THREADS: warps that were listed */
     unsigned known_count;
@@ -145,7 +145,7 @@ static void lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     (void)!dbg_lane_set(dbg, id, lane, NULL); /* it may have ended */
 }
 
-/* All other splits of the warp get a step, too. */
+/* All other splits of the warp are stepped as well. */
 static void step_others(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -199,7 +199,7 @@ static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 
 bool __real_dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
 
-/* A thread that is gone, but not known to be, stands for what is shown. */
+/* A thread that has ended, while the stub does not know this, has the values that were shown last. */
 static dbg_thread_id who(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -272,7 +272,7 @@ WRAP(enum lw_status, dbg_continue, struct dbg *dbg, struct dbg_stop *stop, struc
         if (status != LW_OK || !spoil_is(SPOIL_ARRIVALS) || stop->kind != DBG_STOP_BREAKPOINT ||
             stop->thread != state.thread || stop->pc != state.pc)
             break;
-        /* Steps past it, as gdb does, whose breakpoints hit a split that is stopped there. */
+        /* Step past the breakpoint, as gdb does, if a breakpoint hits a split that is stopped there. */
         status = __real_dbg_step(dbg, stop->thread, true, stop, err);
         if (status != LW_OK || (stop->kind != DBG_STOP_STEP && stop->kind != DBG_STOP_BLOCKED))
             break;
@@ -394,7 +394,7 @@ WRAP(dbg_thread_id, rsp_view, const struct rsp *rsp)
 
 WRAP(void, rsp_do_shown, struct rsp *rsp, const struct rsp_args *args)
 {
-    if (!spoil_is(SPOIL_FOLLOW)) /* else as if the packet were unknown */
+    if (!spoil_is(SPOIL_FOLLOW)) /* otherwise the stub answers as if the packet were unknown */
         __real_rsp_do_shown(rsp, args);
 }
 
@@ -420,7 +420,7 @@ static uint64_t uleb(const uint8_t **at)
     }
 }
 
-/* Tags of inlined functions become those of a block: in .debug_abbrev, which its header's row gives. */
+/* Change tags of inlined functions to those of a block, in .debug_abbrev at the table that the unit's header names. */
 static void rename_inlined(uint8_t *elf)
 {
     uint64_t headers = lw_get64(elf + 40);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serves a launch file to gdb with options that the program does not have: the target architecture, staying
- * after a detach, and switching off a feature of the stub or of the debugger core (fault_injection.def). With
- * the last, a test shows that a behaviour depends on that feature.
+ * Serves a launch file to gdb with options that the program does not have: the target architecture, no exit after a
+ * detach, and switching off a feature of the stub or of the debugger core (fault_injection.def). The last option lets
+ * a test show that a behaviour depends on that feature.
  *
  *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--check=LIST] [--without NAME]...
  *   gdb_server --list-features
@@ -53,7 +53,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(run->session, &state, err);
 
     *more = state == LNC_LAUNCHED;
-    /* On to the cycle in which the first block is on a core. */
+    /* Run to the cycle in which the first block is on a core. */
     while (status == LW_OK && *more && run->timed && run->engine->ops->warp_count(run->engine) == 0) {
         struct emu_stop stop;
 

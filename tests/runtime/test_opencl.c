@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The OpenCL driver through the system's loader: results, events, errors that the specification names. */
+/* Tests the OpenCL driver through the system's loader: results, events, and the errors that the specification names. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -38,7 +38,7 @@ static const char source[] =
     "__attribute__((reqd_work_group_size(8, 2, 1))) kernel void flat(global int *out) { out[get_global_id(0)] = 8; }\n"
     "kernel void past(global int *out, int n) { out[get_global_id(0) + n] = 1; }\n";
 
-/* The driver's machine lives until the process ends: what it holds is no leak. */
+/* The driver's machine exists until the process ends, so its memory is not a leak. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
@@ -347,7 +347,7 @@ static void a_user_event_holds_commands_back(void **state)
     OK(clReleaseEvent(gate));
     OK(clReleaseEvent(write));
     OK(clReleaseEvent(read));
-    gate = clCreateUserEvent(context, &error); /* a failure reaches what waits for it */
+    gate = clCreateUserEvent(context, &error); /* a failure is passed on to the events that wait for it */
     OK(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, &data, 1, &gate, &write));
     OK(clSetUserEventStatus(gate, -5));
     assert_int_equal(clWaitForEvents(1, &write), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -374,7 +374,7 @@ static void queues_out_of_order_run_what_is_ready(void **state)
     OK(clGetEventInfo(held, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
     assert_int_equal(status, CL_QUEUED);
     OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
-    assert_int_equal(status, CL_QUEUED); /* it waits for all that is before it */
+    assert_int_equal(status, CL_QUEUED); /* the command waits for all earlier ones */
     OK(clSetUserEventStatus(gate, CL_COMPLETE));
     OK(clFinish(own));
     OK(clGetEventInfo(marker, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
@@ -592,7 +592,7 @@ static void *launch_endless(void *kernel)
     return NULL;
 }
 
-/** The program "endless": exit() while another thread is in a kernel that has no end. */
+/** The program "endless" calls exit() while another thread executes a kernel that never ends. */
 static int run_endless(void)
 {
     const char *text = "kernel void endless(global volatile int *p) { for (;;) p[0]++; }\n";

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the shell's lines: commands, expressions, definitions, completion. An input has the lines of a session
+ * Fuzzes the lines of the shell: commands, expressions, definitions, completion. An input has the lines of a session
  * on a kernel that diverges, with history. Commands on files of the host are excluded.
  *
  *   clang -fsanitize=fuzzer,address,undefined -DLW_FUZZ_LIBFUZZER ...    libFuzzer
- *   else a program that replays files: its arguments, or tests/shell/corpus
+ *   otherwise a program that replays files: its arguments, or tests/shell/corpus
  */
 #include "shell/shell_priv.h"
 
@@ -87,7 +87,7 @@ static bool session_open(struct session *s, struct lw_sink *out)
            dbg_history_start(s->dbg, 1 << 22, NULL, NULL, NULL, &err) == LW_OK;
 }
 
-/* The shell's own commands but those that open files. */
+/* The shell's own commands except those that open files. */
 static struct lw_command_table without_files(struct lw_command rows[MAX_ROWS],
                                              struct shell *shell)
 {

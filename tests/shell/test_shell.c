@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shell/: completion, and the line editor on a real pseudo-terminal. */
+/* Tests shell/: completion, and the line editor on a real pseudo-terminal. */
 #include "shell/shell_priv.h"
 #include "tests/debug/debug_fixture.h"
 
@@ -14,7 +14,7 @@
 
 /* ---- completion ------------------------------------------------------------------------ */
 
-/* The candidates for the end of a line, joined by blanks. */
+/* Return the completion candidates for the end of a line, joined by blanks. */
 static const char *completed(struct fix *f, const char *line, struct lw_buffer *out)
 {
     struct sh_candidates candidates;
@@ -166,7 +166,7 @@ static void terminal_open(struct terminal *t, const char *name, const char *stat
     }
 }
 
-/* Read until the new output holds @wanted; it is consumed. */
+/* Read until the new output contains @wanted. The output is consumed. */
 static void expect(struct terminal *t, const char *wanted)
 {
     time_t until = time(NULL) + 20;
@@ -197,7 +197,7 @@ static void expect(struct terminal *t, const char *wanted)
     fail_msg("\"%s\" did not come; there is: %s", wanted, t->text);
 }
 
-/* The shell waits for input: it prints nothing during several of readline's polls. */
+/* Check that the shell waits for input: it prints nothing during several of readline's polls. */
 static void expect_silence(struct terminal *t)
 {
     struct pollfd wait = {.fd = t->fd, .events = POLLIN};
@@ -211,7 +211,7 @@ static void type(struct terminal *t, const char *keys)
     assert_int_equal(write(t->fd, keys, strlen(keys)), (ssize_t)strlen(keys));
 }
 
-/* The exit status; -1 when the shell does not leave. */
+/* Return the exit status; -1 if the shell does not end. */
 static int terminal_close(struct terminal *t)
 {
     struct pollfd wait = {.fd = t->fd, .events = POLLIN};
@@ -280,7 +280,7 @@ static void the_tabulator_completes(void **state)
     (void)state;
     terminal_open(&t, "saxpy.s", "/dev/null/none");
     expect(&t, "l0) ");
-    type(&t, "disa\tsaxp\t 1\n"); /* disa: disable or disassemble: nothing to add */
+    type(&t, "disa\tsaxp\t 1\n"); /* disa: disable or disassemble, so that completion adds nothing */
     expect(&t, "error: ");
     expect(&t, "l0) ");
     type(&t, "disas\tsaxpy 1\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the programs that make the inputs and expected results of kernels/: plain C for the
- * host, which knows nothing of the emulator. Each is run with the folder to write into.
+ * Library of the programs that write the inputs and expected results of kernels/. It is plain C for the host and uses
+ * nothing of the emulator. Each program gets the output folder as its argument.
  */
 #ifndef EXPECTED_H
 #define EXPECTED_H
@@ -22,7 +22,7 @@ static inline void begin(int argc, char **argv)
     folder = argv[1];
 }
 
-/** Write little-endian elements as they lie in memory. */
+/** Write the elements in little-endian order, as they are in memory. */
 static inline void save(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -36,7 +36,7 @@ static inline void save(const char *name, const void *data, size_t size)
     }
 }
 
-/** Element @index of a launch file's {random: @seed}, of integers: its low bits. */
+/** Return element @index of a launch file's {random: @seed} for integers: its low bits. */
 static inline uint64_t launch_random(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -52,7 +52,7 @@ static inline double launch_uniform(uint64_t seed, uint64_t index)
     return (double)(launch_random(seed, index) >> 11) * 0x1p-53;
 }
 
-/** The next of a fixed sequence of 24-bit numbers. */
+/** Return the next number of a fixed sequence of 24-bit numbers. */
 static inline uint32_t next_random(uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     uint32_t seed = 1;
 
     begin(argc, argv);
-    /* Multiples of a half below 4: every sum is exact, whatever is fused. */
+    /* The inputs are multiples of a half below 4, so that every sum is exact, with and without fused operations. */
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++) {
             a[i][k] = (float)((i * N + k) % 7) * 0.5f;

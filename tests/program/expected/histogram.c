@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     uint32_t seed = 4;
 
     begin(argc, argv);
-    /* The product of two draws is uneven: some bins are crowded. */
+    /* The product of two random numbers is not uniform, so that some bins get many elements. */
     for (int i = 0; i < N; i++) {
         data[i] = (next_random(&seed) & 0xff) * (next_random(&seed) & 0xff) >> 8;
         bins[data[i] & 0xff]++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* texture: a line smoothed twice with zeros outside, colours of a palette, sums of nine pixels. */
+/* texture: smooths a line twice with zeros outside, reads colours of a palette, and sums nine pixels. */
 #include "expected.h"
 
 enum { N = 1000, COLOURS = 100, SHADES = 300, WIDTH = 50, HEIGHT = 20, PITCH = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mechanisms without a core: the test calls the hooks that a core would call. */
+/* Fixture: mechanisms without a core. The test calls the hooks that a core would call. */
 #ifndef MECH_FIXTURE_H
 #define MECH_FIXTURE_H
 
@@ -27,7 +27,7 @@ struct mech_core {
     struct tim_histogram histogram[TIM_CORE_H_COUNT];
     struct tim_mech_warp warp[TIM_MAX_WARPS];
     struct tim_cache *l1;
-    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: none; */
+    uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: no lane waits */
     uint64_t run_at[TIM_MAX_WARPS];  /* of those that run */
     struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
@@ -56,8 +56,8 @@ static bool mech_could_issue(const void *context, unsigned warp)
     return !((const struct mech_core *)context)->waits_for_registers[warp];
 }
 
-/** A machine of all defaults with the mechanisms that @set puts on it ("ccws.on=on ccws.entries=4"), and an L1 of @lines
- *  lines of 128 bytes in one set; 0: none. */
+/** Create a machine with default keys, the mechanisms that @set enables ("ccws.on=on ccws.entries=4"), and an L1 with
+ *  one set of @lines lines of 128 bytes; 0: no L1. */
 static inline struct mech_core *mech_new(const char *set, unsigned lines)
 {
     struct mech_core *m = calloc(1, sizeof *m);
@@ -91,7 +91,7 @@ static inline void mech_free(struct mech_core *m)
     tim_config_destroy(m->config);
     free(m);
 }
-/** Warps 0 to @count - 1 of one block of launch 0 begin, warp 0 the oldest. */
+/** Let warps 0 to @count - 1 of one block of launch 0 begin. Warp 0 is the oldest. */
 static inline void mech_begin(struct mech_core *m, unsigned count)
 {
     tim_mechs_block(&m->mechs, 0, true);
@@ -105,13 +105,13 @@ static inline void mech_end(struct mech_core *m, unsigned warp)
     m->warp[warp].ended = true;
     tim_mechs_warp(&m->mechs, warp, 0, false);
 }
-/** @count instructions of @warp, of @lanes lanes. */
+/** Issue @count instructions of @warp with @lanes lanes. */
 static inline void mech_issue(struct mech_core *m, unsigned warp, unsigned count, unsigned lanes)
 {
     for (unsigned i = 0; i < count; i++)
         tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu});
 }
-/** A load of one line at instruction @at, which L1 has right then. True: a hit. */
+/** Execute a load of one line at instruction @at. After the load L1 has the line. Return true for a hit. */
 static inline bool mech_access_at(struct mech_core *m, unsigned warp, uint64_t line, unsigned at)
 {
     static const uint64_t word[4] = {15};
@@ -136,8 +136,8 @@ static inline bool mech_holds(const struct mech_core *m, unsigned warp, const st
 {
     return tim_mechs_holder(&m->mechs, warp, next) != NULL;
 }
-/** Loops of a function of 4096 pcs, which are the numbers of its instructions here: {begin, end} of each, the outer
- *  ones first. */
+/** Set the loops of a function of 4096 pcs, which are instruction numbers here: {begin, end} of each loop, outer
+ *  loops first. */
 static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], unsigned count)
 {
     m->code.count = 4096;
@@ -151,7 +151,7 @@ static inline void mech_loops(struct mech_core *m, const unsigned loop[][2], uns
             m->code.loop_of[at] = (uint16_t)(i + 1);
     }
 }
-/** A branch after the warp's last instruction goes to @at, whose instruction issues for @lanes lanes. */
+/** A branch after the warp's last instruction jumps to @at. The instruction there issues for @lanes lanes. */
 static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
 {
     uint64_t branch = m->run_at[warp] + ISA_WORD_BYTES;
@@ -162,7 +162,7 @@ static inline void mech_at(struct mech_core *m, unsigned warp, unsigned at, unsi
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code,
                                                         .pc = (uint64_t)at * ISA_WORD_BYTES});
 }
-/** Warps of [0, count) that may load: "0 2 3". */
+/** Return the warps of [0, count) that may load: "0 2 3". */
 static inline const char *mech_may_load(const struct mech_core *m, unsigned count)
 {
     static char text[1024];

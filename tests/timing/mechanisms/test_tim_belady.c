@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Belady's replay against a search of all replacements on short random traces, and against the misses that the timing
- * model itself counts (the warp scheduling thesis's specification 3.5: within 0.1 percentage points).
+ * Tests Belady's replay on short random traces against a search of all possible replacements. Also tests it against
+ * the misses that the timing model counts (the warp scheduling thesis's specification 3.5: within 0.1 percentage
+ * points).
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
@@ -9,10 +10,10 @@ enum { WAYS = 3, LINES = 6, ACCESSES = 14 };
 
 struct trace {
     unsigned line[ACCESSES];
-    bool out[ACCESSES]; /* the line is taken out, not loaded */
+    bool out[ACCESSES]; /* the line is removed from the cache, not loaded */
 };
 
-/** The fewest misses from access @at on; @cache: a set of lines, as bits. */
+/** Return the smallest number of misses from access @at on. @cache is the set of cached lines, as bits. */
 static unsigned fewest(const struct trace *t, unsigned at, unsigned cache)
 {
     unsigned best = UINT32_MAX, bit;
@@ -87,8 +88,8 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_free(m);
 }
 
-/* Eight loops over lines of one lane each, with each scheduler: the replay counts the same accesses and hits as
- * the model. */
+/* Eight loops, each over lines of one lane, with each scheduler. The replay counts the same accesses and hits as the
+ * model. */
 static void the_replay_misses_as_the_model_does(void **state)
 {
     (void)state;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification 4.8; expected
- * values are its tables'. C9, the same results, is test_tim_kernels.sh's, which runs all kernels under each mechanism.
+ * Tests cache-conscious warp scheduling. C1 to C9 are the unit tests of the warp scheduling thesis's specification
+ * 4.8, and expected values are those of its tables. test_tim_kernels.sh has C9 (equal results): it runs all kernels
+ * under each mechanism.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_ccws_priv.h"
 
-/** Each of three warps reads four lines of its own, twice; @order: who when. Hits. */
+/** Each of three warps reads four lines of its own, twice. @order is the order of the warps. Return the number of
+ *  hits. */
 static unsigned read_in_order(struct mech_core *m, const char *order)
 {
     unsigned hits = 0;
@@ -67,7 +69,7 @@ static void c3_a_lost_line_is_its_owners(void **state)
         assert_int_equal(m->count[TIM_CORE_ccws_hits] - before, rows[i].lost);
     }
     assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D, A */
-    /* Left are A of warp 0 and D of warp 1. A is not warp 1's, though warp 1 has read it. */
+    /* L1 contains A of warp 0 and D of warp 1. The lost line A belongs to warp 0, although warp 1 has read it. */
     assert_false(mech_access(m, 1, A));
     assert_int_equal(m->count[TIM_CORE_ccws_hits], 2);
     assert_false(mech_access(m, 1, D));
@@ -75,7 +77,7 @@ static void c3_a_lost_line_is_its_owners(void **state)
     mech_free(m);
 }
 
-/** Warp @warp hits its victim tags after @issued more instructions. */
+/** Warp @warp hits its victim tags after @issued further instructions. */
 static void lose(struct mech_core *m, unsigned warp, unsigned issued)
 {
     mech_issue(m, 0, issued, 32);
@@ -97,7 +99,7 @@ static void c4_warps_that_lost_most_load(void **state)
     lose(m, 0, 16);
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
     assert_string_equal(mech_may_load(m, 4), "0 2");
-    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* 100 too much, two that fall */
+    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* the score exceeds the base by 100, and two scores fall */
     m->mechs.core.now = 99;
     assert_string_equal(mech_may_load(m, 4), "0 1 2"); /* 101 101 100 100: 402 */
     m->mechs.core.now = 100;
@@ -211,7 +213,7 @@ static void c7_slots_of_held_loads_are_throttled(void **state)
     run_free(r);
 }
 
-/* The first by score may load whatever its score is. */
+/* The warp with the highest score may load whatever its score is. */
 static void c8_somebody_may_load(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
@@ -231,7 +233,8 @@ static void c8_somebody_may_load(void **state)
     mech_free(m);
 }
 
-/* 9.2: lines that warps lose after a load was held back in their loop: warp 0's second, after warp 1 made it wait. */
+/* 9.2: lines that warps lose after a load was throttled in their loop: the second line of warp 0, after warp 1 made
+ * warp 0 wait. */
 static void lines_lost_after_a_wait_in_a_loop(void **state)
 {
     static const unsigned loop[][2] = {{100, 120}};
@@ -261,7 +264,7 @@ static void lines_lost_after_a_wait_in_a_loop(void **state)
     mech_free(m);
 }
 
-/* A2: instructions and hits in other units; A4: a lower score is taken; a window; A17: a hit leaves the tag. */
+/* A2: instructions and hits in other units, and a window. A4: a lower score is assigned. A17: a hit leaves the tag. */
 static void open_points_are_keys(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.inst_unit=thread", 4);

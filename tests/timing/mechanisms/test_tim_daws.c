@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification 5.9;
- * expected values are its tables'. Loops and loads are at the pcs that it gives, in instructions.
+ * Tests divergence-aware warp scheduling. D1 to D12 are the unit tests of the warp scheduling thesis's specification
+ * 5.9, and expected values are those of its tables. Loops and loads are at the pcs of the specification, in
+ * instructions.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_daws_priv.h"
@@ -11,7 +12,7 @@ static uint64_t pc(unsigned at)
     return (uint64_t)at * ISA_WORD_BYTES;
 }
 
-/** The loop at @loop has locality, and so many loads, each a group of its own. */
+/** Mark the loop at @loop as having locality, with this number of loads, each in a group of its own. */
 static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsigned converged)
 {
     struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
@@ -23,7 +24,7 @@ static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsig
         tim_daws_find_load(t, pc(loop), pc(loop + 1 + i))->is_div = i < diverged;
 }
 
-/** Warps 0 to @warps - 1 of a function with these loops. */
+/** Start warps 0 to @warps - 1 of a function with these loops. */
 static struct mech_core *begin(struct mech_core *m, const unsigned loop[][2], unsigned loops, unsigned warps)
 {
     mech_loops(m, loop, loops);
@@ -39,7 +40,7 @@ static void entry_is(const struct mech_core *m, unsigned warp, unsigned loop, un
     assert_int_equal(found / ISA_WORD_BYTES, loop);
 }
 
-/* L1 has so many lines, and with kAssocFactor 1 warps may need all of them. */
+/* L1 has this number of lines, and with kAssocFactor 1 warps may use all of them. */
 static struct mech_core *with_lines(unsigned lines)
 {
     char set[128];
@@ -48,11 +49,11 @@ static struct mech_core *with_lines(unsigned lines)
     return mech_new(set, lines);
 }
 
-/* Rows of a sparse matrix: lane l of warp w walks the elements [from, to) of row 4w + l. */
+/* Rows of a sparse matrix: lane l of warp w processes the elements [from, to) of row 4w + l. */
 enum { D1_WARPS = 2, D1_LANES = 4 };
 static const unsigned d1_row[D1_WARPS * D1_LANES + 1] = {0, 64, 96, 128, 160, 160, 192, 224, 256};
 
-/** An iteration of a warp: its loads, if any lane is left. To *misses those of L1. */
+/** Execute an iteration of a warp: its loads, if any lane is left. *misses gets the misses of L1. */
 static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsigned *misses)
 {
     unsigned lanes = 0;
@@ -100,7 +101,7 @@ static void d1_sparse_rows(void **state)
     }
     assert_int_equal(misses, 8);
     mech_free(m);
-    m = mech_new("daws.on=on", 4); /* the warps in turn, whatever they need */
+    m = mech_new("daws.on=on", 4); /* the warps run in rotation, whatever they need */
     misses = 0;
     for (unsigned i = 0; i < 64; i++)
         for (unsigned r = 0; r < D1_WARPS * D1_LANES; r++)
@@ -149,7 +150,7 @@ static void d3_footprints(void **state)
         assert_int_equal(tim_daws_predict(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0), 0);
         mech_free(m);
     }
-    m = mech_new("daws.on=on", 0); /* one group of a diverged and a converged load, one of a converged one */
+    m = mech_new("daws.on=on", 0); /* one group of a diverged and a converged load, and one group of a converged load */
     profile(m, 100, 1, 2);
     t = tim_daws_tables_of(m->mechs.mech[0]);
     t->load[1].rep = t->load[0].rep;
@@ -187,8 +188,8 @@ static void d4_nested_loops(void **state)
     mech_free(m);
 }
 
-/* A lane that waits in a loop keeps its warp there. */
-/** A call goes to @at, whose instruction issues for @lanes lanes. */
+/* A lane that waits in a loop keeps its warp in the loop. */
+/** A call jumps to @at, whose instruction issues for @lanes lanes. */
 static void call(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes)
 {
     static const struct tim_static what = {.path = TIM_PATH_NONE, .type = TIM_TYPE_BRANCH, .flow = true, .calls = true};
@@ -199,7 +200,8 @@ static void call(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = lanes, .what = &mech_alu, .code = &m->code, .pc = pc(at)});
 }
 
-/* The kernel's loop calls a function with a loop, and that one another: they are inside each other. */
+/* The kernel's loop calls a function with a loop, and that loop calls another function with a loop. The loops are
+ * nested. */
 static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
 {
     static const unsigned loop[][2] = {{100, 200}, {1100, 1150}, {2100, 2110}};
@@ -219,7 +221,7 @@ static void a_loop_of_a_function_is_inside_the_loop_that_calls(void **state)
     mech_at(m, 0, 1100, 32);
     entry_is(m, 0, 1100, 64);
     mech_at(m, 0, 1120, 32);
-    call(m, 0, 2001, 32); /* no lane is in the loop at 1100, but it is not left */
+    call(m, 0, 2001, 32); /* no lane is in the loop at 1100, but the loop has not been left */
     mech_at(m, 0, 2100, 32);
     entry_is(m, 0, 2100, 4);
     mech_at(m, 0, 1121, 32); /* back: as after an inner loop of the same function */
@@ -258,7 +260,8 @@ static void a_loop_is_left_by_all_lanes(void **state)
     mech_free(m);
 }
 
-/** A load of the sampling warp, of lines [first, first + count), all of which hit lines that it brought. */
+/** A load of the sampling warp accesses the lines [first, first + count). All of them hit lines that the warp
+ *  brought. */
 static void sample(struct mech_core *m, unsigned warp, unsigned at, unsigned lanes, unsigned first, unsigned count, bool hits)
 {
     m->instructions++;
@@ -464,7 +467,7 @@ static void d12_an_outer_loop_without_locality(void **state)
     mech_free(m);
 }
 
-/* A8: a warp with room in its loop keeps it when an older one comes. */
+/* A8: a warp with space in its loop keeps it when an older warp arrives. */
 static void the_admitted_may_be_first(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values; hand traces are those of its
- * sections 6 and 7, where an ignored barrier is no arrival (traces are "literal"). Tests run twice: with implicit barriers, and
- * with explicit ones (bar.synch_partner). U1 and U2 are test_ptx_lat.c; U20 is test_tim_packets.c; U28 is test_tim_kernels.sh,
- * which runs all kernels with it, and test_lat_barriers.sh; U29 is prop_tim.c.
+ * Tests dynamic warp resizing. U3 to U30 are the unit tests of dwr.md 16.1, with its expected values. Hand traces are
+ * those of its sections 6 and 7, in which an ignored barrier is no arrival (traces are "literal"). The tests run
+ * twice: with implicit barriers, and with explicit ones (bar.synch_partner). Other tests are in other files: U1 and
+ * U2 in test_ptx_lat.c; U20 in test_tim_packets.c; U28 in test_tim_kernels.sh, which runs all kernels with dwr, and
+ * test_lat_barriers.sh; U29 in prop_tim.c.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_dwr_priv.h"
@@ -11,9 +12,9 @@
 static const struct tim_static lat = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true, .data = true};
 static const struct tim_static lat_barrier = {.path = TIM_PATH_NONE, .type = TIM_TYPE_SPECIAL, .lat_barrier = true};
 
-static bool is_explicit; /* the test runs with barriers that are instructions */
+static bool is_explicit; /* the test runs with explicit barriers, which are instructions */
 
-/* ---- by hand: warps of 8 lanes; pcs are numbers of instructions ------------------------------------------------- */
+/* ---- by hand: warps of 8 lanes; pcs are instruction numbers ------------------------------------------------------ */
 
 static struct mech_core *dwr_new(unsigned n, const char *more, unsigned warps)
 {
@@ -33,7 +34,8 @@ static void at(struct mech_core *m, uint64_t cycle)
     tim_mechs_pick(&m->mechs, 0, NULL);
 }
 
-/** In this cycle the warp's next instruction is the LAT @pc; or (explicit) it issues the barrier @pc, whose LAT is next. */
+/** In this cycle the warp's next instruction is the LAT @pc. With explicit barriers the warp issues the barrier @pc,
+ *  and the LAT is next. */
 static void reach(struct mech_core *m, unsigned warp, unsigned pc)
 {
     m->warp[warp].lanes = 0xff;
@@ -48,7 +50,7 @@ static void reach(struct mech_core *m, unsigned warp, unsigned pc)
     assert_true(mech_holds(m, warp, &lat));
 }
 
-/** The same in cycle @cycle, whose operation is over then 24 cycles later. */
+/** The same in cycle @cycle. The barrier operation ends 24 cycles later. */
 static void barrier(struct mech_core *m, uint64_t cycle, unsigned warp, unsigned pc)
 {
     at(m, cycle);
@@ -71,7 +73,7 @@ static void entry_is(const struct mech_core *m, unsigned group, bool valid, unsi
         assert_int_equal(pst->pc, (uint64_t)pc * ISA_WORD_BYTES);
 }
 
-/** The numbers in the ILT, ascending: "4 20". */
+/** Return the numbers in the ILT, ascending: "4 20". */
 static void ilt_is(const struct mech_core *m, const char *expected)
 {
     const struct tim_ilt *ilt = tim_dwr_ilt(m->mechs.mech[0]);
@@ -86,7 +88,7 @@ static void ilt_is(const struct mech_core *m, const char *expected)
     assert_string_equal(text, expected);
 }
 
-/** All LATs that may issue do, from cycle @cycle on, one a cycle: large warps and single ones, "0+2 1". */
+/** Issue all LATs that may issue, from cycle @cycle on, one per cycle: large warps and single ones, "0+2 1". */
 static void issue_are(struct mech_core *m, uint64_t cycle, const char *expected)
 {
     struct tim_mech *mech = m->mechs.mech[0];
@@ -118,7 +120,7 @@ static void count_is(const struct mech_core *m, unsigned counter, uint64_t expec
     assert_int_equal(m->count[counter], expected);
 }
 
-/** §13: what holds of the counters when all LATs have issued. */
+/** Section 13: relations of the counters when all LATs have issued. */
 static void finish(struct mech_core *m)
 {
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].sum, m->count[TIM_CORE_dwr_barriers]);
@@ -144,7 +146,7 @@ static void u4_the_timing_of_section_6(void **state)
     entry_is(m, 0, false, 0, 0);
     assert_true(!mech_holds(m, 0, &lat) && mech_holds(m, 1, &lat));
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 0, .lanes = 8, .what = &lat, .pc = m->warp[0].pc});
-    assert_true(mech_holds(m, 0, &mech_alu)); /* the port is held in 29 and 30 */
+    assert_true(mech_holds(m, 0, &mech_alu)); /* the port is occupied in cycles 29 and 30 */
     at(m, 30);
     assert_true(mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &lat));
     tim_mechs_issue(&m->mechs, &(struct tim_mech_issue){.warp = 1, .lanes = 8, .what = &lat, .pc = m->warp[1].pc});
@@ -181,7 +183,7 @@ static void u5_order_a(void **state)
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].most, 1);
 
-    /* U7: the second group, warps 2 and 3 in the same roles: the ignored barrier sets no bit */
+    /* U7: the second group, with warps 2 and 3 in the same roles: the ignored barrier sets no bit */
     barrier(m, 200, 2, 2);
     barrier(m, 230, 3, 4);
     entry_is(m, 1, true, 2, 1);
@@ -216,7 +218,7 @@ static void u6_order_b(void **state)
     finish(m);
 }
 
-/* 7.1, negative control: partners have arrived only at the same instruction. */
+/* 7.1, negative control: partners count as arrived only at the same instruction. */
 static void u8_strict_barriers_hold_for_ever(void **state)
 {
     struct mech_core *m = dwr_new(2, "dwr.release=same_pc", 2);
@@ -268,7 +270,7 @@ static void u10_a_partner_at_the_block_barrier_has_arrived_each_time(void **stat
     issue_are(m, 124, "0");
     count_is(m, TIM_CORE_dwr_releases, 2);
     count_is(m, TIM_CORE_dwr_foreign_barrier, 2);
-    tim_mechs_wait(&m->mechs, 1, false); /* it opens: no level any more */
+    tim_mechs_wait(&m->mechs, 1, false); /* the barrier opens, so there is no nesting level any more */
     barrier(m, 200, 0, 5);
     assert_int_equal(state_of(m, 0), TIM_DWR_WAITS);
     mech_end(m, 1);
@@ -339,7 +341,7 @@ static void u13_a_skip_may_count_as_an_arrival(void **state)
     finish(m);
 }
 
-/* The order 3@20 before 1@20: the other one of the two is held. */
+/* With 3@20 before 1@20, the other warp of the two is throttled. */
 static void u13_one_of_the_two_is_locked(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -528,7 +530,7 @@ static void u26_a_launch_empties_the_ilt(void **state)
     }
 }
 
-/* 5.3: the class waits for the one whose address is missing; others of the group do not. */
+/* 5.3: the class waits for the member whose address is missing. Other members of the group do not wait. */
 static void a_class_waits_until_all_its_members_can_issue(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -545,7 +547,8 @@ static void a_class_waits_until_all_its_members_can_issue(void **state)
     finish(m);
 }
 
-/* A2 of 15: 9: an ignored barrier may be faster; no release by others' ends goes into the list, or does. */
+/* A2 of 15: 9: an ignored barrier may take less time; releases by the end of other warps may or may not go to the
+ * ignore list. */
 static void open_points_are_keys(void **state)
 {
     struct mech_core *m = dwr_new(2, "dwr.ignored_latency=0", 2);
@@ -596,7 +599,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
     issue_are(m, 30, "0");
     barrier(m, 100, 0, 3);
     barrier(m, 100, 1, 3);
-    tim_mechs_refuse(&m->mechs, 0); /* it is the first of its class */
+    tim_mechs_refuse(&m->mechs, 0); /* the warp is the first of its class */
     assert_false(mech_holds(m, 1, &lat));
     issue_are(m, 130, "0 1");
     finish(m);
@@ -604,7 +607,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
 
 /* ---- on a core ------------------------------------------------------------------------------------------------- */
 
-/** Warps of 8 lanes in groups of two, L1 of lines of 64 bytes. */
+/** Create warps of 8 lanes in groups of two, with L1 lines of 64 bytes. */
 static struct run *dwr_run(void)
 {
     struct run *r = run_new();
@@ -618,7 +621,7 @@ static struct run *dwr_run(void)
     return r;
 }
 
-/** The program, (explicit) with a bar.synch_partner before each load and store of global memory. */
+/** Return the program. With explicit barriers a bar.synch_partner precedes each load and store of global memory. */
 static const char *program_of(const char *text)
 {
     static char out[4096];
@@ -750,7 +753,7 @@ static void u25_data_is_there_by_warp_or_for_all(void **state)
     assert_true(large[0] + large[1] == 1);
 }
 
-/* Lanes 0 to 3 and 4 to 7 of warp 0 load on different sides; warp 1 loads with all. */
+/* Lanes 0 to 3 and 4 to 7 of warp 0 load on different sides of a branch. All lanes of warp 1 load together. */
 static void u27_a_divided_warp(void **state)
 {
     static const char text[] = BEGIN "v_setp_u32.lt p1, v1, 4\n@p1 bra a\n@p0 bra b\nld.global.b32 v3, [s4:5+v2]\nbra c\n"
@@ -765,7 +768,7 @@ static void u27_a_divided_warp(void **state)
     run_free(r);
 }
 
-/* Warp 0 has the lock and stores in its critical section; warp 1 spins: atomics have no barriers. */
+/* Warp 0 has the lock and stores in its critical section. Warp 1 spins on the lock. Atomics have no barriers. */
 #define LOCK BEGIN \
     "v_mov_b32 v6, 0\nv_mov_b32 v7, 1\nv_add_u32 v2, v2, 64\n" \
     "@!p0 bra spin\n" \
@@ -795,7 +798,7 @@ static void u30_a_spin_on_a_partner_that_waits(void **state)
     run_free(r);
 }
 
-/* A store of both: one write, answered to both; a fence waits for it. */
+/* A store of both warps: one write, which is answered to both. A fence waits for the answer. */
 static void stores_join(void **state)
 {
     struct run *r = dwr_run();
@@ -831,7 +834,7 @@ static void members_of_several_schedulers_issue_side_by_side(void **state)
     run_free(r);
 }
 
-/* A packet has one place: with a queue of one instruction it is whole. */
+/* A packet has one place in the queue: it passes as a whole even with a queue of one instruction. */
 static void a_packet_takes_one_entry_of_the_queue(void **state)
 {
     struct run *r = dwr_run();
@@ -867,7 +870,7 @@ static void groups_of_slots_are_of_one_block(void **state)
     run_free(r);
 }
 
-/* 5.7, and its knob: blocks of five warps, in groups of four. The second group has warps of both. */
+/* 5.7, and its key: blocks of five warps, in groups of four. The second group has warps of both blocks. */
 static void groups_may_span_blocks(void **state)
 {
     (void)state;
@@ -892,7 +895,7 @@ static void groups_may_span_blocks(void **state)
         }
         run_go(r);
         assert_int_equal(counted(r, TIM_CORE_blocks), 2);
-        /* 4 warps, 4 of two blocks, 2; or twice 4 and 1 */
+        /* groups of 4 warps, of 4 warps of two blocks, and of 2; or two times groups of 4 and 1 */
         assert_int_equal(counted(r, TIM_CORE_dwr_releases), span != 0 ? 3 : 4);
         assert_int_equal(sizes(r)->sum, 10);
         run_free(r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware warp scheduling: access vectors, the locality table, who is active, who issues; and which lines blocks
- * share. Names are those of the A-series of the specification of address pre-computation, 14.1.
+ * Tests locality-aware warp scheduling: access vectors, the locality table, active warps, and the warps that issue.
+ * Also tests which lines blocks share. Names are those of the A-series of the specification of address
+ * pre-computation, 14.1.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
@@ -26,7 +27,7 @@ static struct mech_core *la_new(const char *set)
     return m;
 }
 
-/** A block of warps from @first on begins. */
+/** A block begins, with warps from @first on. */
 static void begin_block(struct mech_core *m, unsigned first, unsigned count)
 {
     const struct emu_grid grid = {.sequence = 1};
@@ -47,7 +48,8 @@ static void set_state(struct mech_core *m, unsigned warp, enum state state)
     tim_mechs_wait(&m->mechs, warp, state == OUT);
 }
 
-/** A cycle of a core with one scheduler and @count warps, of which those at @ready could issue: "0 1". Returns which issues; -1: none. */
+/** Execute a cycle of a core with one scheduler and @count warps, of which those in @ready could issue: "0 1". Return
+ *  the warp that issues; -1: none. */
 static int cycle(struct mech_core *m, unsigned count, uint64_t could)
 {
     uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{could}}, left = 0;
@@ -91,7 +93,7 @@ static void a20_the_figure(void **state)
     assert_int_equal(tim_reach_part(&s, region, 12, 12), 0);
 }
 
-/* As few regions as make a part one line, at most as many as the bits say. */
+/* The number of regions is the smallest for which a part is one line, up to the maximum number of bits. */
 static void an_array_has_as_few_regions_as_do(void **state)
 {
     struct tim_reach_shape s;
@@ -172,10 +174,10 @@ static void a23_the_trace(void **state)
     assert_int_equal(cycle(m, 4, 0xf), 0);
     assert_string_equal(active(m, 4), "0 1");
     set_state(m, 0, SHORT);
-    assert_int_equal(cycle(m, 4, 0xe), 1); /* shares 3 with the last one */
+    assert_int_equal(cycle(m, 4, 0xe), 1); /* shares 3 with the warp that issued last */
     set_state(m, 0, READY);
     set_state(m, 1, MISS);
-    assert_int_equal(cycle(m, 4, 0xd), 0); /* 2 has joined; of 0 and 2 the one that shares with 1 */
+    assert_int_equal(cycle(m, 4, 0xd), 0); /* warp 2 has joined; of 0 and 2 the warp that shares with 1 issues */
     assert_string_equal(active(m, 4), "0 2");
     set_state(m, 0, MISS);
     assert_int_equal(cycle(m, 4, 0xc), 2);
@@ -189,7 +191,7 @@ static void a23_the_trace(void **state)
     mech_free(m);
 }
 
-/* The locality with the active group: the sum, or the most with one of it. */
+/* The locality with the active group: the sum over its warps, or the largest value with one of them. */
 static void the_nearest_is_by_the_sum_or_the_most(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void the_nearest_is_by_the_sum_or_the_most(void **state)
         struct mech_core *m = la_new(most ? "issue.schedulers=1 la_w.on=on la_w.active=3 la_w.nearest=most"
                                           : "issue.schedulers=1 la_w.on=on la_w.active=3");
 
-        /* 3 shares two with each of 0 and 1; 4 three with 0 */
+        /* 3 shares two with each of 0 and 1; 4 shares three with 0 */
         static const uint64_t parts[] = {0x7f, 0xf80, 0, 0x603, 0x07c};
 
         for (unsigned w = 0; w < 5; w++)
@@ -222,7 +224,7 @@ static void a24_starvation_by_age(void **state)
     begin_block(m, 0, 1); /* block 3 */
     for (unsigned age = 4; age <= 19; age++)
         begin_block(m, 1, 0);
-    assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 0); /* 19 - 3 is 16, not more */
+    assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 0); /* 19 - 3 is 16, which is not more than the limit */
     begin_block(m, 1, 0);
     assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 1);
     begin_block(m, 1, 0);
@@ -230,7 +232,7 @@ static void a24_starvation_by_age(void **state)
     mech_free(m);
 }
 
-/* A warp that shares nothing, and blocks without end that share with one another. */
+/* A warp that shares nothing, and an endless sequence of blocks that share with one another. */
 static void a25_a_starving_warp_goes_first(void **state)
 {
     (void)state;
@@ -245,7 +247,8 @@ static void a25_a_starving_warp_goes_first(void **state)
         begin_block(m, 2, 1);
         (void)cycle(m, 3, 6); /* one that shares is active */
         begin_block(m, 0, 1);
-        for (unsigned n = 0; n < 40; n++) { /* who issues ends, and another block comes that shares with the other active one */
+        /* the warp that issues ends, and another block begins that shares with the other active warp */
+        for (unsigned n = 0; n < 40; n++) {
             int now = cycle(m, 3, 7);
 
             issued += now == 0;
@@ -264,7 +267,7 @@ static void a25_a_starving_warp_goes_first(void **state)
     }
 }
 
-/* A warp at a barrier has no place among the active ones: with one place all four get there. */
+/* A warp at a barrier is not in the active group: with a group of one warp, all four warps become active. */
 static void a26_a_barrier_with_one_active_warp(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nv_s2r v0, %tid.x\nv_shl_b32 v1, v0, 2\n"
@@ -291,7 +294,7 @@ static void a26_a_barrier_with_one_active_warp(void **state)
     tim_config_destroy(config);
 }
 
-/* Nothing is shared: the oldest joins, and issues. */
+/* No warps share lines, so the oldest warp joins and issues. */
 static void a27_without_locality_the_oldest_goes(void **state)
 {
     struct mech_core *m = la_new("issue.schedulers=1 la_w.on=on la_w.active=2");
@@ -311,7 +314,7 @@ static void a27_without_locality_the_oldest_goes(void **state)
     assert_string_equal(active(m, 4), "2 3");
     set_state(m, 2, MISS);
     set_state(m, 3, MISS);
-    assert_int_equal(cycle(m, 4, 0), -1); /* one of them leaves a cycle, and none is ready */
+    assert_int_equal(cycle(m, 4, 0), -1); /* one of them leaves per cycle, and none is ready */
     assert_int_equal(cycle(m, 4, 0), -1);
     assert_string_equal(active(m, 4), "");
     set_state(m, 0, READY);

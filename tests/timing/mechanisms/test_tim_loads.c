@@ -8,8 +8,8 @@
 
 #include <unistd.h>
 
-/* Each lane reads two neighbouring words of its own line, and all lanes a word that they share. The second load of the
- * first two has the base of the first; v5 is another base. The last load, after the loop, is never diverged. */
+/* Each lane reads two adjacent words of its own line, and a word that all lanes share. The first two loads have the
+ * same base; v5 is another base. The last load, after the loop, is never diverged. */
 #define TWO_BASES \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -35,7 +35,7 @@ static void on_lines(struct run *r)
     r->config->l1_ways = 4;
 }
 
-/** Runs @text of one warp with loads on. Returns the report, to be freed. */
+/** Run @text in one warp with mechanism loads. Return the report, which the caller frees. */
 static char *report_of(const char *text)
 {
     struct run *r = run_new();
@@ -68,9 +68,10 @@ static void a_report_has_each_load(void **state)
         uint64_t at, executions, accesses, diverged, misses, last_trip, reuses;
         const char *loop;
     } expected[] = {
-        /* the first of both reaches a line 9 times after its first, in the iteration before by the second */
+        /* the first load reaches a line 9 times after its first access; the second load accessed the line in the
+         * preceding iteration */
         {FIRST, 10, 320, 10, 32, 288, 9, "80"}, {SECOND, 10, 320, 10, 0, 0, 10, "80"},
-        /* lane 0's own line: this iteration has had it */
+        /* lane 0's own line: the warp has touched it in this iteration */
         {SHARED, 10, 10, 0, 0, 0, 10, "80"}, {LAST, 1, 1, 0, 0, 0, 1, "null"},
     };
     char *text = report_of(TWO_BASES);
@@ -102,7 +103,8 @@ static void a_report_has_each_load(void **state)
     free(text);
 }
 
-/* 10: hits in loops by the iteration that touched the line before. Entering a loop anew is no next iteration of it. */
+/* 10: hits in loops, by the iteration that last touched the line. Entering a loop again is not a next iteration of
+ * it. */
 static void hits_are_classed_by_iteration(void **state)
 {
     static const unsigned loop[][2] = {{100, 120}, {105, 110}};
@@ -131,7 +133,7 @@ static void hits_are_classed_by_iteration(void **state)
     mech_free(m);
 }
 
-/** Writes @text to a file. Returns its name, valid until the next call. */
+/** Write @text to a file. Return the file's name, which is valid until the next call. */
 static const char *file_of(const char *text)
 {
     static char name[40];
@@ -144,7 +146,8 @@ static const char *file_of(const char *text)
     return name;
 }
 
-/* 5.6: classes come from the profile, groups from the base addresses: 3 lines of 32 lanes are 32 + 2, not 32 + 32 + 2. */
+/* 5.6: classes come from the profile, and groups from the base addresses: 3 lines of 32 lanes are 32 + 2, not 32 + 32
+ * + 2. */
 static void daws_predicts_by_a_profile(void **state)
 {
     char *text = report_of(TWO_BASES);
@@ -175,7 +178,7 @@ static void daws_predicts_by_a_profile(void **state)
     free(text);
 }
 
-/* A base that is written between two loads is another one. */
+/* A base register that is written between two loads counts as another base. */
 static void a_written_base_is_another(void **state)
 {
     static const char between[] =
@@ -213,7 +216,7 @@ static void a_written_base_is_another(void **state)
     free(text);
 }
 
-/* 5.6: a loop whose loads never hit is not throttled, and the table has no loads of it. */
+/* 5.6: a loop whose loads never hit is not throttled, and the table does not contain its loads. */
 static void a_loop_without_reuse_is_free(void **state)
 {
     static const char stream[] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Active and pending warps: which warp leaves the active pool, and which enters it next. */
+/* Tests active and pending warps: which warp leaves the active pool, and which enters it next. */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
 enum state { READY, MISS, OUT, GONE };
@@ -11,7 +11,8 @@ static void set_state(struct mech_core *m, unsigned warp, enum state state)
     m->warp[warp].reason = state == MISS ? TIM_STALL_LOAD : state == OUT ? TIM_STALL_BARRIER : TIM_STALL_RESULT;
 }
 
-/** What `monitor mechanism` says after an update, and that another one finds nothing to do unless several miss. */
+/** Return the output of `monitor mechanism` after an update. A second update must change nothing, unless several
+ *  warps miss. */
 static void pool_is(struct mech_core *m, const char *active, const char *pending)
 {
     char expected[256];
@@ -47,15 +48,15 @@ static void a_miss_admits_the_next_that_waits(void **state)
     set_state(m, 3, GONE);
     pool_is(m, " 0 1", " 2");
     set_state(m, 0, OUT);
-    set_state(m, 1, OUT); /* both in one cycle; none is ready, so the pool stays empty */
+    set_state(m, 1, OUT); /* both leave in one cycle; no warp is ready, so the pool remains empty */
     pool_is(m, "", " 2 0 1");
     set_state(m, 2, READY);
     pool_is(m, " 2", " 0 1");
     mech_free(m);
 }
 
-/* Of two that miss one leaves in a cycle, the lower slot first. A warp that takes the slot of one that
- * ended is pending, after those that are there. */
+/* Of two warps that miss, one leaves per cycle, the lower slot first. A warp that takes the slot of an ended warp is
+ * pending, after the warps that are already pending. */
 static void one_that_misses_leaves_in_a_cycle(void **state)
 {
     struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variable warp sizing. V1 to V11 are the unit tests of the warp scheduling thesis's specification 7.10; expected values are
- * its own. Those of the gang table, and of who issues, drive the hooks by hand; the others run kernels.
+ * Tests variable warp sizing. V1 to V11 are the unit tests of the warp scheduling thesis's specification 7.10, with
+ * its expected values. Tests of the gang table, and of the warps that issue, call the hooks by hand; the others run
+ * kernels.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_vws_priv.h"
@@ -15,7 +16,7 @@ static struct tim_vws *vws_of(struct mech_core *m)
     return (struct tim_vws *)m->mechs.mech[0];
 }
 
-/** Members @mask of original gang @g begin; the first to begin is the oldest. */
+/** Members @mask of original gang @g begin. The first to begin is the oldest. */
 static void begin(struct mech_core *m, unsigned g, unsigned mask)
 {
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
@@ -26,7 +27,7 @@ static void begin(struct mech_core *m, unsigned g, unsigned mask)
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
 }
-/** Members @mask of it continue at @pc; 0: they wait. */
+/** Members @mask of the gang continue at @pc; 0: they wait. */
 static void go(struct mech_core *m, unsigned g, unsigned mask, uint64_t pc)
 {
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
@@ -35,7 +36,7 @@ static void go(struct mech_core *m, unsigned g, unsigned mask, uint64_t pc)
         tim_mechs_flow(&m->mechs, g * 8 + (unsigned)b);
     }
 }
-/** A cycle in which members @ready[g] of the first @count original gangs are ready. */
+/** Execute a cycle in which members @ready[g] of the first @count original gangs are ready. */
 static void cycle(struct mech_core *m, const uint8_t *members, unsigned count)
 {
     uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64] = {{0}};
@@ -51,7 +52,7 @@ static void idle(struct mech_core *m, unsigned cycles)
     for (unsigned i = 0; i < cycles; i++)
         cycle(m, NULL, 0);
 }
-/** Warps of @members of original gang @g that may issue now. */
+/** Return the warps among @members of original gang @g that may issue now. */
 static unsigned may_issue(struct mech_core *m, unsigned g, unsigned members)
 {
     unsigned may = 0;
@@ -67,7 +68,7 @@ static void issue(struct mech_core *m, unsigned g, unsigned members, uint64_t pc
         m->warp[g * 8 + b].pc = pc;
     }
 }
-/** Original gang @g in the table: "0f@100 -80": gangs by way, then who is alone. */
+/** Return the entry of original gang @g in the table: "0f@100 -80": gangs by way, then the single warps. */
 static const char *table(struct mech_core *m, unsigned g)
 {
     static char text[200];
@@ -162,7 +163,7 @@ static void v7_halves_with_one_pc_become_a_gang(void **state)
     }
 }
 
-/* A7: one merge of two units in a cycle, or as many as there are. */
+/* A7: one merge of two units per cycle, or all possible merges. */
 static void merges_of_a_cycle_are_limited(void **state)
 {
     (void)state;
@@ -229,7 +230,7 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
         begin(m, 3, 0x41);
         begin(m, 4, 0x80);
         idle(m, 1);
-        go(m, 3, 0x40, 32); /* two single warps of it, of slices 0 and 6 */
+        go(m, 3, 0x40, 32); /* two single warps of the gang, of slices 0 and 6 */
         idle(m, 1);
         cycle(m, all, 5);
         assert_int_equal(may_issue(m, 0, 0xf0), fewest ? 0xf0 : 0);
@@ -242,7 +243,7 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
     }
 }
 
-/** Which of gangs 0 and 1 of slices 0 to 3, and 2 of slices 0 to 1, may issue, in cycles one after the other. */
+/** Return which of gangs 0 and 1 of slices 0 to 3, and 2 of slices 0 to 1, may issue in consecutive cycles. */
 static const char *order_of(const char *set)
 {
     static const uint8_t all[] = {0x0f, 0x0f, 0x03};
@@ -323,8 +324,8 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
     mech_free(m);
 }
 
-/* A debugger steps member 3 alone. The late members then issue before bigger gangs, and the gang continues when
- * they have caught up. */
+/* A debugger steps only member 3. The late members then issue before larger gangs, and the gang continues when they
+ * have issued the instruction. */
 static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};
@@ -351,7 +352,8 @@ static void late_members_catch_up(void **state)
     mech_free(m);
 }
 
-/* While a debugger holds those that are late at a breakpoint, the one that it steps continues: they leave the gang. */
+/* A debugger holds the late members at a breakpoint and steps another member. That member continues, and the held
+ * members leave the gang. */
 static void a_stepped_warp_continues_without_those_held(void **state)
 {
     static const uint8_t all[] = {0x07, 0x07};
@@ -366,7 +368,7 @@ static void a_stepped_warp_continues_without_those_held(void **state)
     issue(m, 0, 0x01, 32);
     row->refused(m->mechs.mech[0], 1);
     row->refused(m->mechs.mech[0], 2);
-    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are late, no more */
+    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step they are only late */
     cycle(m, all, 2);
     assert_int_equal(may_issue(m, 0, 0x07), 0x06);
     row->refused(m->mechs.mech[0], 1);
@@ -405,7 +407,7 @@ static void v9_sync_waits_exactly_so_long(void **state)
     }
     assert_int_equal(cycles, 10);
     mech_free(m);
-    /* A whole gang does not wait, nor does one that has become whole. */
+    /* A complete gang does not wait, and neither does a gang that has become complete. */
     m = mech_new(VWS " vws.reform=opportunistic vws.sync=50", 0);
     begin(m, 0, 0xff);
     for (unsigned k = 0; k < 8; k++)
@@ -450,7 +452,7 @@ static void v8_data_that_comes_for_some_splits_gangs(void **state)
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------------- */
 
-/** A machine of eight slices of four lanes; @set: further keys. */
+/** Create a machine of eight slices of four lanes. @set has further keys. */
 static struct run *slices(const char *set)
 {
     struct run *r = run_new();
@@ -479,7 +481,7 @@ static uint64_t counter(const struct run *r, unsigned which)
     return run_engine(r)->stats[0].count[which];
 }
 
-/* Quad k waits k additions before it loads; @k shift 0: none does. */
+/* Quad k executes k additions before it loads. With @k shift 0 no quad does. */
 #define LOAD_AFTER(steps) \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -571,7 +573,7 @@ static void v8_a_hit_in_a_gang_of_misses(void **state)
         struct run *r = slices(rows[i].set);
 
         run_text(r, text, 1, 32);
-        /* With `group` the load before splits as well: seven have nothing to wait for. */
+        /* With `group` the load before it splits as well: seven members have no outstanding data. */
         assert_int_equal(counter(r, TIM_CORE_vws_splits_memory) != 0, i != 0);
         assert_true(counter(r, TIM_CORE_vws_alone_warps) >= rows[i].alone);
         assert_true(counter(r, TIM_CORE_vws_gang_warps) >= rows[i].gang);
@@ -610,7 +612,7 @@ static void v10_barriers_and_exits_of_partial_gangs(void **state)
         run_text(r, text, 3, 36);
         assert_int_equal(run_engine(r)->gpu[TIM_GPU_blocks], 3);
         assert_int_equal(((struct tim_vws *)run_engine(r)->core[0]->mechs.mech[0])->live, 0);
-        /* Five each, of nine quads; six more of seven; one more of five. */
+        /* Five in each of nine quads; six more in seven; one more in five. */
         assert_int_equal(run_engine(r)->gpu[TIM_GPU_warp_instructions], 3 * (9 * 5 + 7 * 5 + 5));
         run_free(r);
     }
@@ -626,7 +628,7 @@ static void v11_a_loop_that_fits_needs_the_shared_cache_once(void **state)
         char text[2000];
         size_t used = (size_t)snprintf(text, sizeof text, ".kernel k\n.param ptr.global out\nv_mov_b32 v1, 0\nv_mov_b32 v2, 0\nagain:\n");
 
-        for (unsigned i = 0; i < 26; i++) /* with the two before and the four after it, 32 of 8 bytes */
+        for (unsigned i = 0; i < 26; i++) /* with the two lines before and the four after it, 32 lines of 8 bytes */
             used += (size_t)snprintf(text + used, sizeof text - used, "v_add_u32 v2, v2, %u\n", i);
         snprintf(text + used, sizeof text - used, "v_add_u32 v1, v1, 1\nv_setp_u32.lt p0, v1, %u\n@p0 bra again\nexit\n.end\n", k == 0 ? 2 : 40);
         run_text(r, text, 1, 32);
