@@ -94,7 +94,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     return status;
 }
 
-/** What a debugger's user waits for. */
+/** Operations whose time a debugger's user waits for. */
 static struct figures measure_debugger(const char *path, enum mode mode, uint64_t instruction)
 {
     struct figures f = {0};

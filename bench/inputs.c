@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inputs of the benchmark that a launch file cannot describe, and the results to check against: inputs FOLDER.
- * Plain C for the host. inputs --memcpy N: N times the seconds that memcpy takes to move as many bytes as the
- * vector addition does. inputs --compare NAME FILE FOLDER: compares FILE with the expected result of case NAME.
- * Says where not, and exits with 1.
+ * Writes the inputs of the benchmark that a launch file cannot describe, and the expected results. Plain C for the
+ * host.
+ *
+ *   inputs FOLDER                       writes the files to FOLDER
+ *   inputs --memcpy N                   prints N times the seconds that memcpy takes to move as many bytes as the
+ *                                       vector addition moves
+ *   inputs --compare NAME FILE FOLDER   compares FILE with the expected result of case NAME. If they differ, prints
+ *                                       the position and exits with 1
  */
 #include <math.h>
 #include <stdbool.h>

@@ -46,7 +46,8 @@ struct emu_grid {
                                                 * into it */
     uint32_t held_launches; /* launches by this grid that wait for the end of its blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
-    const uint8_t *bank0; /* parameters; ISA_CONST_BANK_BYTES, the rest zero */
+    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, of which those after the parameters are zero */
+    const uint8_t *bank0;
     unsigned bank0_valid; /* number of bytes in use */
     struct emu_grid *next, *previous;
     /** For emu only: links in the list of launches that may start and in the index of streams. */

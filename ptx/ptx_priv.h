@@ -264,7 +264,9 @@ struct ptx_clobber {
 };
 /** Properties of a function and its callees that its callers need (ptx_call_graph.c). */
 struct ptx_tree {
-    bool lossy;  /* lanes may leave its regions before they reconverge: lanes that call it together may return apart */
+    /* lanes may leave its regions before they reconverge, so lanes that call the function together may return
+     * separately */
+    bool lossy;
     bool waits;  /* may wait for another lane, so loops that call it yield */
     bool syncs;  /* contains block barriers or .sync operations */
     bool soft, needs_warp_32, dynamic_shared;
@@ -789,7 +791,7 @@ void ptx_alloc(struct ptx_unit *unit);
 /** Rewrites the code so that the @spilled values are in memory and their uses read pieces of them. @rep: by virtual
  *  register, the one that it was coalesced with. Liveness is invalid afterwards. */
 void ptx_split(struct ptx_unit *unit, const uint32_t *rep, const uint8_t *spilled);
-/** Is there a bar.synch_partner in front of the instruction (ptx_options.lat_barriers)? */
+/** Returns whether a bar.synch_partner precedes the instruction (ptx_options.lat_barriers). */
 bool ptx_has_lat_barrier(const struct ptx_unit *unit, const struct ptx_mi *mi);
 void ptx_emit(struct ptx_unit *unit, struct isa_function *function);
 /** Inserts prologue and epilogue of a framed function after allocation, and resolves offsets from v2. */
@@ -819,7 +821,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module);
 void ptx_unit_init(struct ptx_unit *unit, struct ptx_job *job, struct ptx_module *module,
                    struct ptx_function *function, struct isa_object *object);
 
-/** Whether an instruction writes, or reads, the register in a slot. A partial write also reads the old value. */
+/** Returns whether an instruction writes, or reads, the register in a slot. A partial write also reads the old value. */
 static inline bool ptx_mi_writes(const struct ptx_mi *mi, enum ptx_slot slot)
 {
     return (slot == PTX_S_D || slot == PTX_S_P || slot == PTX_S_Q) &&

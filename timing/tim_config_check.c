@@ -114,7 +114,8 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** What of the model locality-aware warp scheduling does not go with; NULL: nothing. */
+/** Returns the setting of the model with which locality-aware warp scheduling cannot be combined, as a message; NULL:
+ *  there is none. */
 static const char *la_w_against(const struct tim_config *c)
 {
     return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl: a warp that it holds back would keep its place in the active group"
@@ -376,7 +377,7 @@ static bool is_of(const char *pattern, const char *key)
     return pattern[size - 1] == '*' ? strncmp(pattern, key, size - 1) == 0 && strstr(key, ".on") == NULL : strcmp(pattern, key) == 0;
 }
 
-/** Does the model have the setting of @size characters at @text? */
+/** Returns whether the model has the setting of @size characters at @text. */
 static bool holds(const struct tim_config *config, const char *text, size_t size)
 {
     char copy[64], value[64], *is;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that a launch reads as constant (`const __restrict`, __ldg: loads with the hint nc, and scalar
- * loads), and writes: caches that do not see stores may hold the old contents. */
+/* Finds memory that a launch both reads as constant and writes. Loads read as constant with `const __restrict` and
+ * __ldg (loads with the hint nc), and as scalar loads. Caches that do not see stores may then return old contents. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>

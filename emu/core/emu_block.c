@@ -151,7 +151,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* including exec, which is set afterwards */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* the loop also clears exec, which is set afterwards */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;

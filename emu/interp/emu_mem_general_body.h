@@ -407,7 +407,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* May be outside the window; the sums are not. */
+    /* the value may be outside of the window, but the sums are not */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 

@@ -486,7 +486,7 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     for (LW_EACH_BIT(l, lanes)) /* D and A may be the same register */
         d[l] = result[l];
 }
-/** Gives all members if they hold one value, else none; P says which. */
+/** Returns all members if they hold one value, else no lane. Predicate P says which. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;

@@ -135,7 +135,8 @@ uint64_t emu_predict_evaluations(const struct emu_predict *predict)
 
 /* ---- iterations --------------------------------------------------------------------- */
 
-/** Is @node an induction variable of @loop with or without something added that is the same in all iterations? */
+/** Returns whether @node is an induction variable of @loop, or the sum of one and a value that is the same in all
+ *  iterations. */
 static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, unsigned depth)
 {
     const struct isa_slice_node *n = &s->nodes[node];

@@ -3,7 +3,7 @@
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 
-/* Rows of floats compute nothing here: no slice has them. */
+/* Rows of floats return nothing here, because no slice contains them. */
 #define IF_INTEGER_u32(x) x
 #define IF_INTEGER_s32(x) x
 #define IF_INTEGER_u64(x) x

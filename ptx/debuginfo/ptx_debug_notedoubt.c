@@ -112,7 +112,7 @@ static size_t find_line(const struct ptx_noted_lines *lines, uint32_t line)
     return low;
 }
 
-/* Whether one of the lines is from @first to @last. */
+/* Returns whether one of the lines is from @first to @last. */
 static bool has_line_from(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last)
 {
     const size_t i = find_line(lines, first);
@@ -176,7 +176,7 @@ static bool passes_line(const struct ptx_noted_lines *lines, uint32_t from, uint
     return has_line_from(lines, from + 1, loop->reached) || (to != 0 && has_line_from(lines, loop->line, to - 1));
 }
 
-/* Whether each way of the source from line @from to line @to comes by @at. */
+/* Returns whether each path of the source from line @from to line @to passes @at. */
 static bool is_passed(const struct ptx_noted_lines *lines, uint32_t from, const struct ptx_noted_line *at, uint32_t to)
 {
     const struct ptx_noted_line *loop;
@@ -215,13 +215,13 @@ static bool is_optional(const struct ptx_noted_lines *lines, uint32_t from, cons
     return at->reached != 0 && at->reached < (loop != NULL && at->line > from ? loop->reached : to);
 }
 
-/* Whether a block has no line of the scope. */
+/* Returns whether a block has no line of the scope. */
 static bool is_elsewhere(const struct ptx_noted_lines *lines, const struct line_range *range)
 {
     return range->greatest < lines->declared || (lines->end != 0 && range->least > lines->end);
 }
 
-/* Whether an arm assigns on a line after @from, up to @to, which the source may leave out after line @from. */
+/* Returns whether a branch side assigns on a line after @from, up to @to, which the source may skip after line @from. */
 static bool has_optional(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     const struct ptx_noted_line *loop = loop_around(lines, from, to);
@@ -233,7 +233,7 @@ static bool has_optional(const struct ptx_noted_lines *lines, uint32_t from, uin
     return false;
 }
 
-/* Whether a group ends its block with a branch that is not always taken. */
+/* Returns whether a group ends its block with a branch that is not always taken. */
 static bool ends_in_branch(const struct doubting *d, const struct group *group)
 {
     const struct ptx_insn *last = &d->pl->fn->insns.at[group->end - 1];
@@ -331,7 +331,8 @@ static void doubt(struct doubting *d, struct ptx_noted_variable *v, uint32_t at,
     *PTX_PUSH(d->pl->job, v->notes) = (struct ptx_noted_event){.at = at, .block = block, .value = d->nothing, .doubts = true};
 }
 
-/* Whether a group is before the variable's scope, or, with all that follow, after it. */
+/* Returns whether a group precedes the variable's scope, or, together with all groups that follow, comes after the
+ * scope. */
 static bool is_before(const struct group *group, const struct ptx_noted_variable *v)
 {
     return group->end <= v->from;
@@ -360,7 +361,7 @@ static void doubt_lost(struct doubting *d, struct ptx_noted_variable *v)
     }
 }
 
-/* Whether a note's register is written by the code in front of it. */
+/* Returns whether the code before a note writes the note's register. */
 static bool is_confirmed(const struct doubting *d, const struct ptx_noted_event *note)
 {
     const struct ptx_noting *noting = d->noting;

@@ -128,7 +128,7 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
 struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 /** Makes values unknown where notes may be wrong. */
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
-/** Whether the variable is out of its scope on the line of a statement of its function. */
+/** Returns whether the variable is out of its scope on the line of a statement of its function. */
 bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
                                     const struct ptx_noted_variable *variable, uint32_t statement);
 /** The same test, or whether the variable has been assigned early there. If so, debuggers do not show it. */
@@ -142,7 +142,8 @@ const struct ptx_noted_variable *ptx_debug_noted(struct ptx_placing *pl, const s
                                                  uint32_t die);
 /** Known values of a variable: none; ranges with values; or, everywhere, the value of the parameter at the launch. */
 enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
-/** Which value holds where. @die: entry of the variable. @param: symbol of the kernel's parameter that it is, PTX_NONE: none. */
+/** Finds the value that holds at each word. @die: entry of the variable. @param: symbol of the kernel's parameter
+ *  that the variable is, PTX_NONE: none. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                                       uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
 /** Marks all registers that notes name as wanted. */

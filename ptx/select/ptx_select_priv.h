@@ -139,7 +139,8 @@ void ptx_sel_leave(struct ptx_sel *sel);
 const struct ptx_symbol *ptx_sel_param_of(struct ptx_sel *sel, const struct ptx_operand *o);
 ptx_ref ptx_sel_param_value(struct ptx_sel *sel, const struct ptx_symbol *s);
 void ptx_sel_param_set(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from);
-/** Whether a function that no module defines launches; the call of one (ptx_select_launch.c). */
+/** Returns whether a function that no module defines launches kernels. Selects the call of such a function
+ *  (ptx_select_launch.c). */
 bool ptx_is_launch(const char *name);
 void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call);
 

@@ -51,7 +51,7 @@ struct values_shown {
     bool memory;            /* the variable is in local memory, which may not be written yet */
 };
 
-/** What a run recorded. */
+/** The data that a run recorded. */
 struct values_trace {
     struct values_names *names; /* borrowed */
     /* By thread and visit: the number of visits. */

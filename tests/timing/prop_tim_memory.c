@@ -77,7 +77,7 @@ static struct tim_config random_config(uint64_t *seed)
     return c;
 }
 
-/** What cores ask for. */
+/** Properties of the requests that cores make. */
 struct traffic {
     uint64_t seed;
     unsigned pattern;  /* 0: random lines, 1: streams, 2: few lines */

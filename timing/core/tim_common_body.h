@@ -28,7 +28,7 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
         tim_core_last_on(core, warps, at_barrier, now);
 }
 
-/** Has the warp nothing in flight? For an ended warp, the answer stays true. */
+/** Returns whether the warp has nothing in flight. For an ended warp, the answer remains true. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
     const struct tim_warp *w = &core->warp[block->warp_slot[k]];

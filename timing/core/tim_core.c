@@ -441,7 +441,7 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-/** Do @count blocks of this need fit in addition to what is in use? */
+/** Returns whether @count blocks with this need fit in addition to the resources in use. */
 static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
 {
     const struct tim_config *c = core->config;

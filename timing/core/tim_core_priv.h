@@ -258,7 +258,7 @@ enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
 /** Counters that grow in each cycle by a value that seldom changes. */
 enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_COUNTS };
 
-/** May a selected warp issue? */
+/** Returns whether a selected warp may issue. */
 enum tim_leave {
     TIM_MAY_ISSUE,
     TIM_STOPS, /* the run stops before the instruction issues */
@@ -441,7 +441,7 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
 /** Removes from @ready, the ready warps of scheduler @s, those that a mechanism holds back in this cycle. Returns
  *  true if it removed any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
-/** Is anything in progress that will change the core without an event from outside? */
+/** Returns whether the core will change without an event from outside, because work is in progress. */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
 /* ---- properties of a core ---------------------------------------------------------------------------- */
@@ -462,7 +462,8 @@ struct tim_kind {
 };
 static const struct tim_kind tim_kind;
 
-/** Are cached results of ready checks used? Otherwise every cycle checks all warps, as in the reference. */
+/** Returns whether cached results of ready checks are used. Otherwise every cycle checks all warps, as in the
+ *  reference. */
 static inline bool tim_quick(const struct tim_core *core)
 {
     return tim_kind.fixed || (!tim_kind.reference && core->quick);
@@ -504,7 +505,7 @@ static inline bool tim_has_mechanisms(const struct tim_core *core)
 {
     return core->mechs.count != 0;
 }
-/** Does a mechanism make packets of memory instructions? */
+/** Returns whether a mechanism makes packets of memory instructions. */
 static inline bool tim_has_packets(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->packets != NULL;
@@ -513,8 +514,8 @@ static inline enum tim_operand_check tim_operand_check(const struct tim_core *co
 {
     return (enum tim_operand_check)(tim_kind.fixed ? tim_kind.operand_check : core->operand_check);
 }
-/** Does the scoreboard record the lanes of pending writes? Otherwise a bit for each register suffices, as the
- *  scoreboard then allows only one pending write for each register. */
+/** Returns whether the scoreboard records the lanes of pending writes. Otherwise a bit for each register suffices, as
+ *  the scoreboard then allows only one pending write for each register. */
 static inline bool tim_keeps_lanes(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->lanes != NULL;
@@ -527,12 +528,12 @@ static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
-/** Does each scheduler fetch for the warp that issued last? */
+/** Returns whether each scheduler fetches for the warp that issued last. */
 static inline bool tim_fetches_greedily(const struct tim_core *core)
 {
     return (!tim_kind.fixed || tim_kind.modern) && core->config->fetch_policy == TIM_FETCH_GREEDY;
 }
-/** Does each scheduler have an L0 instruction cache? */
+/** Returns whether each scheduler has an L0 instruction cache. */
 static inline bool tim_has_levels(const struct tim_core *core)
 {
     return (!tim_kind.fixed || tim_kind.dependence == TIM_DEP_CONTROL) && core->front != NULL;
@@ -545,27 +546,27 @@ static inline bool tim_has_tags(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->has_tags;
 }
-/** Are tagged registers stored as compact entries? */
+/** Returns whether tagged registers are stored as compact entries. */
 static inline bool tim_has_entries(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->entries != NULL;
 }
-/** Does each scheduler have its own memory unit, before that of the core? */
+/** Returns whether each scheduler has its own memory unit, before that of the core. */
 static inline bool tim_has_local(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->lsu_local != 0;
 }
-/** Do shared memory and scalar loads have their own queues? */
+/** Returns whether shared memory and scalar loads have their own queues. */
 static inline bool tim_separate(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->lsu_separate;
 }
-/** Do wait counters of the warp count memory instructions? */
+/** Returns whether wait counters of the warp count memory instructions. */
 static inline bool tim_counts(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->counters != NULL;
 }
-/** Do schedulers rotate? Are the instructions of a cycle of different types and warps? */
+/** Return whether schedulers rotate, and whether the instructions of a cycle are of different types and warps. */
 static inline bool tim_rotates(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_rotate;
@@ -574,22 +575,22 @@ static inline bool tim_types(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_types;
 }
-/** Does cycle @now belong to another scheduler than @s? */
+/** Returns whether cycle @now belongs to another scheduler than @s. */
 static inline bool tim_passes(const struct tim_core *core, unsigned s, uint64_t now)
 {
     return tim_rotates(core) && now % core->config->issue_schedulers != s;
 }
-/** Do instructions of fixed latency reserve their register reads in a window of cycles? */
+/** Returns whether instructions of fixed latency reserve their register reads in a window of cycles. */
 static inline bool tim_windowed(const struct tim_core *core)
 {
     return tim_collector(core) == TIM_COLLECTOR_WINDOW;
 }
-/** Does an instruction of a wide warp occupy its scheduler for several cycles? */
+/** Returns whether an instruction of a wide warp occupies its scheduler for several cycles. */
 static inline bool tim_issues_by_lanes(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_lanes != 0;
 }
-/** Is stage Control occupied, so that scheduler @s issues nothing in cycle @now? */
+/** Returns whether stage Control is occupied, so that scheduler @s issues nothing in cycle @now. */
 static inline bool tim_control_taken(const struct tim_core *core, unsigned s, uint64_t now)
 {
     return tim_windowed(core) && now < core->window[s].control_at;
@@ -603,12 +604,13 @@ static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsign
         return TIM_STALL_UNIT;
     return tim_has_operands(core) && now < core->switch_at[s] ? TIM_STALL_SWITCH : TIM_STALL_ISSUED;
 }
-/** Are dependence barriers counted up in a stage after issue? */
+/** Returns whether dependence barriers are counted up in a stage after issue. */
 static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** May a scheduler of the core, which is passable and has no replays, be skipped without a check of warps (tim_core_idles)? */
+/** Returns whether a scheduler of the core, which is passable and has no replays, may be skipped without a check of
+ *  warps (tim_core_idles). */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return tim_kind.fixed || (core->passable && core->replays == 0);
@@ -676,7 +678,8 @@ static inline unsigned tim_warp_at(const struct tim_core *core, unsigned s, unsi
 {
     return (place - tim_first(core, s)) * core->config->issue_schedulers + s;
 }
-/** Is a warp in set `reselect` or, if @sleeping, `sleeps`? (tim_any_fetches: in may_fetch or may_ask?) */
+/** Returns whether a warp is in set `reselect` or, if @sleeping, in `sleeps` (tim_any_fetches: in may_fetch or
+ *  may_ask). */
 static inline bool tim_any_reselect(const struct tim_core *core, bool sleeping)
 {
     uint64_t all = 0;
@@ -799,7 +802,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
 void tim_core_unseat(struct tim_core *core, unsigned block);
 /** Returns the address that caches use for an offset in a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
-/** Does register @reg have a pending write? (tim_is_by_load: is the last such write that of a load?) */
+/** Returns whether register @reg has a pending write (tim_is_by_load: whether the last such write is that of a load). */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
 {
     return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 ||

@@ -134,7 +134,7 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
  */
 
-/** Does @what write a register whose value a store has not read yet? */
+/** Returns whether @what writes a register whose value a store has not read yet. */
 static bool overwrites(const struct tim_counters *c, const struct tim_static *what)
 {
     for (uint32_t n = c->exp.first; n != c->exp.next; n++) {
@@ -148,7 +148,7 @@ static bool overwrites(const struct tim_counters *c, const struct tim_static *wh
     return false;
 }
 
-/** Is the counter that would count the instruction at its maximum? */
+/** Returns whether the counter that would count the instruction is at its maximum. */
 static bool counter_is_full(const struct tim_config *config, const struct tim_counters *c,
                             const struct tim_static *what)
 {

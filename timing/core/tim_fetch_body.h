@@ -51,7 +51,7 @@ static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
             tim_core_poke(core->sharing[what].core[i]);
 }
 
-/** Was the line, which is under way, requested by another core? */
+/** Returns whether another core requested the line, whose miss is outstanding. */
 static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     const struct tim_sharing *s = &core->sharing[what];
@@ -372,8 +372,8 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
  * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would
  * issue. If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue. */
 
-/** Is the constant operand of @warp's next instruction available? Scheduler @s would issue it now. Otherwise the
- *  warp waits. */
+/** Returns whether the constant operand of @warp's next instruction is available. Scheduler @s would issue the
+ *  instruction now. Otherwise the warp waits. */
 static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -504,7 +504,7 @@ static inline bool wants_fetch(const struct tim_core *core, const struct tim_war
            w->fetch_pc < w->code->base + (uint64_t)w->code->count * ISA_WORD_BYTES;
 }
 
-/** Does the warp have a constant to request? A requested one is not requested again. */
+/** Returns whether the warp has a constant to request. A requested constant is not requested again. */
 static bool misses_constant(const struct tim_warp *w)
 {
     for (unsigned i = 0; i < w->buffered; i++)
@@ -535,8 +535,8 @@ static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, un
     return left;
 }
 
-/** Does one fetch of scheduler @s: for the warp that issued last before this cycle if its buffer has space, else for
- *  the youngest warp whose buffer has space. */
+/** Executes one fetch of scheduler @s: for the warp that issued last before this cycle if its buffer has space, else
+ *  for the youngest warp whose buffer has space. */
 static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 {
     unsigned schedulers = core->config->issue_schedulers, best = TIM_NONE;
@@ -680,7 +680,7 @@ static __attribute__((noinline)) void fetch_by_mechanism(struct tim_core *core, 
     core->mechs.fetches->row->fetches(core->mechs.fetches, &phase);
 }
 
-/** Does a rule other than fetch.policy lrr choose the warps that fetch? */
+/** Returns whether a rule other than fetch.policy lrr chooses the warps that fetch. */
 static inline bool fetches_otherwise(const struct tim_core *core)
 {
     return tim_fetches_greedily(core) || (!tim_kind.fixed && core->mechs.fetches != NULL);

@@ -60,7 +60,7 @@ static inline void tim_op_collect(struct tim_core *core, uint32_t index)
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);
 }
 
-/** Does an older memory instruction of the same warp lack operands? */
+/** Returns whether an older memory instruction of the same warp lacks operands. */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; n < core->flight.collecting; n++) {

@@ -189,7 +189,7 @@ static bool load(struct tim_core *core, unsigned warp, unsigned lane, const stru
     return true;
 }
 
-/** Is the access an acquire, or acquire and release, with a scope wider than the block? */
+/** Returns whether the access is an acquire, or acquire and release, with a scope wider than the block. */
 static bool acquires(unsigned order, unsigned scope)
 {
     return (order == ISA_MORDER_ACQUIRE || order == ISA_MORDER_ACQREL) && scope != ISA_SCOPE_CTA;

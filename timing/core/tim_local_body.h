@@ -144,7 +144,7 @@ static void tim_local_tick(struct tim_core *core, uint64_t now)
     }
 }
 
-/** Does any unit hold an instruction? */
+/** Returns whether any unit holds an instruction. */
 static inline bool tim_local_busy(const struct tim_core *core)
 {
     unsigned count = 0;

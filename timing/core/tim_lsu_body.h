@@ -174,7 +174,8 @@ static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu
     return true;
 }
 
-/** Is the instruction a member of a packet that passes over shared memory and reads constants as one access? */
+/** Returns whether the instruction is a member of a packet that passes over shared memory and reads constants as one
+ *  access. */
 static bool is_wide(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
@@ -244,7 +245,7 @@ static bool add_bank(struct tim_core *core, struct tim_op *op, const struct emu_
     return add_words(core, op, &part);
 }
 
-/** May L1 hold the line of the load? */
+/** Returns whether L1 may hold the line of the load. */
 static bool is_cached(const struct tim_core *core, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -559,7 +560,7 @@ static uint32_t riders_written(struct tim_core *core, struct tim_op *op, bool be
     return tim_packet_id(TIM_CLIENT_JOINED, kept);
 }
 
-/** Does another instruction share the next access of @op? */
+/** Returns whether another instruction shares the next access of @op. */
 static inline bool is_ridden(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_has_packets(core) && op->ride != TIM_NO_LINK && op->line[op->line_next].more != 0;
@@ -749,7 +750,7 @@ static void dequeue(struct tim_core *core)
         core->head_at = core->op[core->queue[0]].at;
 }
 
-/** Does an earlier instruction of the same warp wait for its replay? */
+/** Returns whether an earlier instruction of the same warp waits for its replay. */
 static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned i = 0; i < core->replays; i++) {

@@ -81,7 +81,7 @@ struct tim_suspended;
 /* ---- lsu.replay: buffer ---- */
 /** Adds op @op, which has accesses left but none in the queue. */
 void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
-/** Does a replay take scheduler @s's slots of this cycle? If so, it is counted. */
+/** Returns whether a replay takes scheduler @s's slots of this cycle. If so, the replay is counted. */
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
 /** Adds the replays that have returned to the queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
@@ -95,7 +95,7 @@ bool tim_core_level_full(const struct tim_core *core, const struct emu_grid *gri
 bool tim_core_fits_pair(const struct tim_core *core, const struct emu_grid *grid, bool empty);
 /** Brings back the suspended block in emu's @slot; it must fit. */
 void tim_core_resume(struct tim_core *core, unsigned slot);
-/** Are the launches for which the block waited complete? */
+/** Returns whether the launches for which the block waited are complete. */
 bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
 /** Suspends blocks of which nothing can run before a launch is complete. Sends or requests a line of state per
  *  cycle, and lets blocks that have returned continue. */

@@ -140,7 +140,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
 
 /* ---- issue -------------------------------------------------------------------------------------- */
 
-/** Does the queue of a memory instruction have a free place? */
+/** Returns whether the queue of a memory instruction has a free place. */
 static bool side_has_capacity(const struct tim_core *core, const struct tim_static *what)
 {
     const struct tim_side *side = tim_side_of((struct tim_core *)core, what);

@@ -68,7 +68,7 @@ static bool sleep_is_over(const struct tim_warp *w, uint64_t now)
 
 /* ---- stall reasons -------------------------------------------------------------------------------- */
 
-/** Does the instruction, a fence or a barrier, wait for earlier accesses of the warp? */
+/** Returns whether the instruction, a fence or a barrier, waits for earlier accesses of the warp. */
 static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *what)
 {
     return ((what->awaits & TIM_AWAITS_ANSWERS) != 0 && (w->writing != 0 || w->writes_out != 0)) ||
@@ -122,7 +122,7 @@ static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Does the next instruction join a packet that already has a place in the load/store queue? */
+/** Returns whether the next instruction joins a packet that already has a place in the load/store queue. */
 static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
 {
     struct tim_mech *mech = core->mechs.packets;

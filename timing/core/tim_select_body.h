@@ -181,7 +181,7 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     return tim_suggest(reasons);
 }
 
-/** Are the answers of mechanisms in this cycle still valid for scheduler @s? */
+/** Returns whether the answers of mechanisms in this cycle are still valid for scheduler @s. */
 static bool query_lasts(const struct tim_core *core, unsigned s, uint64_t now)
 {
     const struct tim_mechs_query *query = &core->mechs.query;

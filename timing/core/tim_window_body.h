@@ -11,7 +11,7 @@
  * instructions. All these times are therefore computed at issue, without work in later cycles.
  */
 
-/** Does the instruction pass Allocate, as it has fixed latency? */
+/** Returns whether the instruction passes Allocate. Instructions of fixed latency do. */
 static inline bool in_window(const struct tim_core *core, const struct tim_static *what)
 {
     return tim_windowed(core) && what->fixed;

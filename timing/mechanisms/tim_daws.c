@@ -107,8 +107,8 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
     daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
-/** Is the warp not charged because its prediction exceeds the capacity? With daws.too_big loop: the prediction of
- *  any warp in its loop. */
+/** Returns whether the warp is not charged because its prediction exceeds the capacity. With daws.too_big loop this
+ *  holds if the prediction of any warp in its loop does. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
@@ -196,7 +196,7 @@ static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
     return level;
 }
 
-/** Is @loop @inner, or around it in its function? 0: no loop. */
+/** Returns whether @loop is @inner, or contains @inner in the same function. 0 means no loop. */
 static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
 {
     while (inner != 0 && inner != loop)

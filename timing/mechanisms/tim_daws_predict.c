@@ -148,7 +148,8 @@ struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loo
 
 /* ---- a profile ----------------------------------------------------------------------------------- */
 
-/** Do loads at @first and @second, in the same loop, have the same base address, and displacements within a line? */
+/** Returns whether loads at @first and @second, in the same loop, have the same base address, and displacements
+ *  within a line. */
 static bool share_base(const struct tim_code *code, uint64_t first, uint64_t second, unsigned line)
 {
     const struct isa_insn *a = emu_program_insn(code->program, first), *b = emu_program_insn(code->program, second);

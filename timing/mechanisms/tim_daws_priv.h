@@ -53,7 +53,7 @@ void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *cod
 
 /** Returns the entry of a load of @loop. Adds one if the load has none. NULL: the table is full. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
-/** Is the loop known to have intra-warp locality? */
+/** Returns whether the loop is known to have intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
 /** Returns the number of lines that a warp with @active lanes needs in the loop. Source: 5.3. */
 unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsigned active);
@@ -64,7 +64,7 @@ void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, un
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 /** Called for an access of a load in @loop. @lost: the access missed, and hit the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
-/** Is @warp the sampling warp of the loop? */
+/** Returns whether @warp is the sampling warp of the loop. */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */

@@ -441,7 +441,7 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
 
-/** Is the warp combine-ready at @pc, not to issue alone, and its split at @pc? */
+/** Returns whether the warp is combine-ready at @pc and need not issue alone, and its split is at @pc. */
 static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 {
     const struct member *m = &dwr->member[warp];
@@ -463,7 +463,7 @@ static uint64_t class_of(const struct dwr *dwr, unsigned warp)
     return set;
 }
 
-/** May the class begin whose first member is the warp? */
+/** Returns whether the class whose first member is the warp may begin. */
 static bool may_start(const struct dwr *dwr, unsigned warp)
 {
     const struct tim_mech_core *core = dwr->base.core;
@@ -490,7 +490,7 @@ static unsigned next_of(const struct dwr *dwr, unsigned sched)
     return TIM_MAX_WARPS; /* never: dwr->pending[sched] counts them */
 }
 
-/** Is the warp combine-ready at its LAT, and its class not ready to issue? */
+/** Returns whether the warp is combine-ready at its LAT, and its class is not ready to issue. */
 static bool waits_for_class(const struct dwr *dwr, unsigned warp)
 {
     return is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp);

@@ -20,7 +20,7 @@ struct tim_ilt {
 /** Returns false without memory. */
 bool tim_ilt_init(struct tim_ilt *ilt, unsigned sets, unsigned ways) LW_MUST_CHECK;
 void tim_ilt_fini(struct tim_ilt *ilt);
-/** Is instruction @number in the table? If so, its use is recorded. */
+/** Returns whether instruction @number is in the table. If so, records its use. */
 bool tim_ilt_lookup(struct tim_ilt *ilt, uint64_t number);
 /** Inserts @number. If its set is full, the least recently used entry is replaced, and *evicted is set. Returns
  *  false if

@@ -22,7 +22,8 @@
 
 enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 10, TIM_GAUGES = 2 };
 
-/** Is the instruction a load of global or local memory that may go through L1? CCWS and DAWS hold such loads back. */
+/** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
+ *  such loads. */
 static inline bool tim_is_data_load(const struct tim_static *what)
 {
     return what->type == TIM_TYPE_MEMORY && what->path == TIM_PATH_MEMORY && what->load && !what->writes &&
@@ -49,7 +50,7 @@ struct tim_mech_core {
     uint64_t over;                      /* `account`: the first cycle that the counters need not include */
     const struct tim_reach *slices;     /* the launches' slices; NULL: no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
-    /** Is a live lane at a pc of [from, to], in the split that runs or in any other? */
+    /** Returns whether a live lane is at a pc of [from, to], in the split that runs or in any other. */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
     /** Gets the lines that the warp will access, as slices of its kernel say. False: the kernel has no slices. */
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
@@ -99,7 +100,8 @@ struct tim_mech_fetch {
     bool levels;           /* each scheduler has its own instruction cache */
     unsigned ports;        /* fetches per cycle that the instruction cache of the core accepts */
     const uint64_t *may;   /* superset of the slots whose buffers have space */
-    /** Does any of the warps have buffer space now? If several warps run, only those with the lowest fetch pc count. */
+    /** Returns whether any of the warps has buffer space now. If several warps run, only those with the lowest fetch
+     *  pc count. */
     bool (*wants)(const void *context, unsigned first, uint64_t members);
     /** Fetches for the warps. The instructions are added to the buffers of all of them with the lowest fetch pc. */
     enum tim_mech_fetched (*fetch)(const void *context, unsigned first, uint64_t members);
@@ -154,11 +156,11 @@ struct tim_mechanism {
      *  Numbers are unique; 0: no packet. *together: no member gets its loaded data before the last member's data has
      *  arrived. */
     uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
-    /** May more members join? The unit does not begin the packet while they may. If that ends without an issue,
-     *  `picks` returns true. */
+    /** Returns whether more members may join. The unit does not begin the packet while they may. If this ends without
+     *  an issue, `picks` returns true. */
     bool (*open)(struct tim_mech *mech, uint32_t packet);
-    /** Does the warp's next instruction belong to a packet that already has a place in the queue? Must not change
-     *  state. */
+    /** Returns whether the warp's next instruction belongs to a packet that already has a place in the queue. Must
+     *  not change state. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
     /** All memory instructions of a cycle form one packet, so `follows` has the same answer for all warps. A packet
      *  passes over shared memory, and reads constants, as one access of all its lanes. If the flag is false, each
@@ -178,7 +180,7 @@ struct tim_mechanism {
      *  changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     bool every_cycle; /* `picks` is also called if no warp is ready */
-    /** Must a ready warp, whose next instruction is @next, not issue? Must not change state. */
+    /** Returns whether a ready warp, whose next instruction is @next, must not issue. Must not change state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** Does the work of `holds` for all ready warps of scheduler @sched together: removes the warps that the
      *  mechanism throttles from @ready, which is as for `picks`. Returns true if there were any. NULL: `holds` is
@@ -193,7 +195,7 @@ struct tim_mechanism {
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
-    /** Is the warp held back until other warps act, for an unlimited time? */
+    /** Returns whether the mechanism throttles the warp until other warps act, for an unlimited time. */
     bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
     /** Prints why a warp is held back: "score 212, ...". Without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);

@@ -199,7 +199,7 @@ static uint8_t ready_of(const struct tim_vws *vws, const uint64_t (*ready)[TIM_M
     return members;
 }
 
-/** Does any of @members wait for data? */
+/** Returns whether any of @members waits for data. */
 static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t members)
 {
     const struct tim_mech_core *core = vws->base.core;
@@ -265,7 +265,7 @@ static bool goes_before(const struct tim_vws *vws, const struct choice *a, const
     return a->age != b->age ? a->age < b->age : a->id < b->id;
 }
 
-/** Has a debugger held one of @members back in the preceding cycle? Then another unit is chosen. */
+/** Returns whether a debugger held one of @members back in the preceding cycle. If so, another unit is chosen. */
 static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t now)
 {
     for (LW_EACH_BIT(m, (uint64_t)members))

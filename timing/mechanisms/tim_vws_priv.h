@@ -59,7 +59,7 @@ static inline uint8_t tim_vws_members(const struct tim_vws_set *set, unsigned un
         return set->table.way[unit].mask;
     return set->table.alone & (uint8_t)(1u << (unit - TIM_GANG_WAYS));
 }
-/** Do @members wait at bsync in cycle @now? */
+/** Returns whether @members wait at bsync in cycle @now. */
 bool tim_vws_waits_at_sync(const struct tim_vws *vws, unsigned set, uint8_t members, uint64_t now);
 /** Returns the members of a gang of the set that have not yet issued the instruction that others have issued. */
 uint8_t tim_vws_pending(const struct tim_vws_set *set, const struct tim_gang *gang);

@@ -144,7 +144,8 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** Is the missed line the first line of the stream buffer? Only the first one is compared. */
+/** Returns whether the missed line is the first line of the stream buffer. Other lines of the buffer are not
+ *  compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;

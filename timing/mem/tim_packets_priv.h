@@ -64,7 +64,8 @@ struct tim_packets *tim_packets_create(void);
 void tim_packets_destroy(struct tim_packets *packets);
 /** Returns the packet of number @number; NULL: none. 0 finds a free entry. */
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number);
-/** Adds instruction @op to packet @number. *first: it is the first member. Returns false without memory. */
+/** Adds instruction @op to packet @number. *first is set to whether it is the first member. Returns false without
+ *  memory. */
 bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op, bool *first) LW_MUST_CHECK;
 /** Frees the packet. */
 void tim_packets_drop(struct tim_packet_entry *packet);

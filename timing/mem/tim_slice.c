@@ -138,8 +138,8 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
-/** Is the request blocked? Only data from DRAM ends that, so the fast implementation does not repeat the look-up
- *  before. */
+/** Returns whether the request is blocked. Only data from DRAM ends the block, so the fast implementation does not
+ *  repeat the look-up before. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {

@@ -51,7 +51,7 @@ static void tim_op_collect(const struct tim_core *core, uint32_t index)
     (void)core, (void)index;
 }
 
-/** Does an older memory instruction of the same warp lack operands? */
+/** Returns whether an older memory instruction of the same warp lacks operands. */
 static bool older_collects(const struct tim_core *core, const struct tim_op *op)
 {
     for (unsigned n = 0; core->op[core->live[n]].age < op->age; n++) {

@@ -13,7 +13,8 @@ struct tim_vta;
  *  Entries and ways are powers of two. Returns NULL without memory. */
 struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
 void tim_vta_destroy(struct tim_vta *vta);
-/** Has @warp lost the line? @take: then the tag is removed; else it becomes the youngest of its set. */
+/** Returns whether @warp has lost the line. If so, @take removes the tag; otherwise the tag becomes the youngest of
+ *  its set. */
 bool tim_vta_find(struct tim_vta *vta, unsigned warp, uint64_t line, bool take);
 /** Records that @warp lost the line. If its tag is present, it becomes the youngest. */
 void tim_vta_insert(struct tim_vta *vta, unsigned warp, uint64_t line);

@@ -482,7 +482,7 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
     return true;
 }
 
-/** Whether a warp continues its slice in the rotation: it does until it has no ready split or has executed 64
+/** Returns whether a warp continues its slice in the rotation. It does until it has no ready split or has executed 64
  *  instructions. */
 static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {
