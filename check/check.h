@@ -21,7 +21,7 @@ struct chk_kind_info {
     const char *name;
     enum chk_class group;
     bool on;            /* enabled with its class */
-    const char *summary; /* no capital, no full stop */
+    const char *summary; /* begins without a capital and ends without a full stop */
     const char *wrong, *right; /* source code */
 };
 extern const struct chk_kind_info chk_kinds[CHK_KIND_COUNT];
@@ -68,7 +68,7 @@ struct chk_location {
  *  the first occurrence. Strings belong to the checker. */
 struct chk_finding {
     enum chk_kind kind;
-    const char *message;    /* no full stop */
+    const char *message;    /* ends without a full stop */
     struct chk_location location;
     struct chk_location other; /* previous access of a race; its kernel is "" if there is none */
     uint64_t address;       /* generic address; 0: none */

@@ -89,7 +89,7 @@ static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_acce
 
     chk->at = &access->at;
     chk->look = CHK_LOOK_DONE;
-    if (chk->at_access->is != NULL) /* else a debugger has changed the past */
+    if (chk->at_access->is != NULL) /* otherwise a debugger has changed the past */
         chk->at_access->is->on_access(chk->at_access->state, access);
     chk->at = NULL;
     return chk->look != CHK_LOOK_DONE;

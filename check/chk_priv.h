@@ -247,8 +247,8 @@ void *chk_state(const struct chk *chk, const struct chk_observer *is);
 bool chk_looks_alone(const struct chk *chk, const void *state, const struct emu_program *program, uint32_t index);
 
 /* ---- variables of the source (chk_variable_names.c) ---- */
-/** Returns the shared variable of a kernel at @offset, where kernels of the object have different ones; NULL:
- *  not known. */
+/** Returns the shared variable of a kernel at @offset. If kernels of the object have different variables there: NULL
+ *  (not known). */
 const struct isa_variable *chk_shared_variable(const struct isa_object *object,
                                                const struct isa_function *kernel, uint32_t offset);
 /** Returns the source's part of a compiler's name, kernel_$_s. */

@@ -8,8 +8,7 @@
 
 #include "emu/emu.h"
 
-/** Carries out host steps up to the next launch; called when the engine is idle. Sets *more to false when
- *  nothing is left to run. */
+/** Executes host steps up to the next launch. Called when the engine is idle. Sets *more to false if no work is left. */
 typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error *err);
 
 /** Buffer of the launch file: its current address (steps may swap buffers) and its elements. */
@@ -360,10 +359,9 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the
- *  thread's focus lane, and the debug address ranges in the top bytes 0xF0..0xFC. A read of a debug address
- *  range gives every requested byte, zeros where nothing is. Returns the number of bytes copied from the
- *  start. */
+/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md): generic addresses through the thread's focus
+ *  lane, and the debug address ranges in the top bytes 0xF0..0xFC. A read of a debug address range returns every
+ *  requested byte; unmapped bytes are zero. Returns the number of bytes copied from the start. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size_bytes);
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,

@@ -19,7 +19,7 @@ struct dbg_warp {
 /** Expands a warp (struct dbg_warp *, struct emu_event *) to the first three arguments of emu/'s functions. */
 #define DBG_AT(warp_at) (warp_at)->core, (warp_at)->slot, (warp_at)->warp
 
-/** Focus lane of a thread, where it is not the lowest live lane. */
+/** Focus lane of a thread, if it is not the lowest live lane. */
 struct dbg_watch_lane {
     dbg_thread_id id;
     unsigned lane;
@@ -145,7 +145,7 @@ struct dbg {
     struct dbg_source_file *sources;
     uint64_t list_next, list_first; /* lines at which `list` without operands continues, and `list -` before it */
     char *list_file;    /* file of these lines (owned); NULL: start at the focus */
-    uint64_t listed_pc; /* pc of the focus then: `list` starts anew when the focus has moved */
+    uint64_t listed_pc; /* pc of the focus at the last `list`: `list` starts anew when the focus has moved */
     uint64_t disassemble_next, disassembled_pc;
 
     struct emu_history *history; /* recorder of history; NULL: no history is recorded */
@@ -230,8 +230,8 @@ void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 /** Moves a lane to @pc, alone or with its split (emu_pc_write). Prints a message if other lanes stayed. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Drops reported lanes except those at inserted breakpoints; called before all warps run. Lanes at any other
- *  pc can leave it and return without a stop. */
+/** Drops reported lanes except the lanes at inserted breakpoints. Called before all warps run. Lanes at any other pc
+ *  can leave it and return without a stop. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** Switches the reported lanes after history has moved the machine to @at: saves those of the count that was
@@ -470,7 +470,7 @@ struct dbg_frame_location {
 /** Gets frame @index. Returns false when @index is past the last frame. */
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame_location *out);
-/** Prints the parameters of a frame's function as "  n = 3, p = {...}"; nothing where none are known. */
+/** Prints the parameters of a frame's function as "  n = 3, p = {...}". Prints no text if no parameters are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_frame_location *location, struct lw_sink *out);
 /** Returns the number of the frame that `up`, `down` and `frame` have selected for the lane. The selection
@@ -557,7 +557,7 @@ enum lw_status dbg_finish_stop(struct dbg *dbg, enum dbg_stop_kind kind, struct 
                           struct lw_error *err) LW_MUST_CHECK;
 void dbg_stop_at(struct dbg *dbg, struct dbg_stop *stop, enum dbg_stop_kind kind, const struct dbg_thread *thread);
 void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop);
-/** Carries out host steps up to the next launch; *more is set to false when nothing is left. */
+/** Executes host steps up to the next launch. *more is set to false if no work is left. */
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err) LW_MUST_CHECK;
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 

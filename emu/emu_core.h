@@ -60,13 +60,13 @@ enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t
 /** Members of events that a core fills. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
-    /** For engines that only model time. Execution is the same, but an event holds only: kind, core, grid,
-     *  block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
-     *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, the fault; and one outcome
-     *  if the warp is one split that continues, else none. Constant operands are not listed. An access holds
-     *  kind, space, bytes, order, scope, cache, texture, lanes; then either the segments (where piece_count
-     *  is not 0: no arrays; all lanes are in `space`), or the arrays `address` and `lane_space` (NULL: all
-     *  lanes are in `space`). With tags other than off more is filled. */
+    /** For engines that only model time. Execution is the same, but an event has only these members: kind, core,
+     *  grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
+     *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. It has one outcome if
+     *  the warp is one split that continues, else none. Constant operands are not listed. An access has kind, space,
+     *  bytes, order, scope, cache, texture and lanes. If piece_count is not 0, it has the segments and no arrays, and
+     *  all lanes are in `space`. Otherwise it has the arrays `address` and `lane_space` (NULL: all lanes are in
+     *  `space`). If the machine's tags are not off, the event has further members. */
     EMU_EVENT_ADDRESSES
 };
 /** Reports, for engines whose caches are not coherent, that in the step of @ev, a load, @lanes have got other
@@ -75,8 +75,8 @@ void emu_machine_report_stale(const struct emu_machine *machine, const struct em
                               uint64_t address, unsigned bytes);
 /** Sets the event detail from the next step on; initially EMU_EVENT_FULL. */
 void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail detail);
-/** Returns the id of the split to which the policy gives the warp's next time slice, or -1: nothing is ready.
- *  Makes yielded splits ready when nothing else is. */
+/** Returns the id of the split to which the policy gives the warp's next time slice, or -1 if no split is ready. If
+ *  no other split is ready, the function makes yielded splits ready. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 
 #endif

@@ -135,8 +135,8 @@ bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
 /** Returns true if this warp is proved to repeat a cycle. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
-/** Fills @stop with the hang report of a block that makes no progress. @probe is the observation that proved
- *  that no running warp will make progress; NULL: nothing in the block can run. */
+/** Fills @stop with the hang report of a block that makes no progress. @probe is the observation that proved that no
+ *  running warp will make progress; NULL: no warp of the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
 /** Returns a count that grows with each step of the block whose progress is visible to others: a store that

@@ -72,8 +72,8 @@ struct emu_access {
     enum emu_access_kind kind;
     uint8_t bytes;             /* bytes that each lane accesses */
     uint8_t order, scope, cache; /* values of the modifier groups */
-    /** The access fetches texels of a texture. `lanes` are those that read a texel; the instruction's other
-     *  lanes fetched outside the texture and read nothing. The read of the descriptor is not listed. */
+    /** The access fetches texels of a texture. `lanes` are the lanes that read a texel. The other lanes of the
+     *  instruction fetched outside the texture and read no memory. The read of the descriptor is not listed. */
     bool texture;
     /** Lanes that the access serves. A scalar load is one access, reported for the lowest lane; a constant
      *  operand of a scalar instruction serves all lanes of the split. */

@@ -52,8 +52,8 @@ struct emu_hang {
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    /** A summary, then a line for each group of waiting lanes and what they wait for: lanes, pcs with source
-     *  lines, barriers, memory locations with their values. */
+    /** The report: a summary, then a line for each group of waiting lanes. A line states what the lanes wait for:
+     *  lanes, pcs with source lines, barriers, memory locations with their values. */
     char detail[4000];
 };
 /** Prints "hang: ...", then the other lines indented; no newline at the end. */

@@ -62,8 +62,8 @@ struct emu_access_log {
 struct emu_hook_filter {
     uint64_t first, end;
     bool ignore_split; /* the filter holds for every split of the warp */
-    /** Filtered accesses are recorded in `log`, for the next `remaining` ones, until the log is full. The
-     *  range is in one allocation. NULL: they are not recorded. */
+    /** Filtered accesses are recorded in `log`, for the next `remaining` accesses, until the log is full. The range
+     *  is in one allocation. NULL: filtered accesses are not recorded. */
     uint16_t remaining;
     uint32_t tag; /* copied to the records */
     struct emu_access_log *log;
@@ -97,14 +97,13 @@ struct emu_hooks {
     /** Returns true to let the warp execute in single steps from this instruction on, inclusive. For a
      *  warp in single steps it is called (again) between on_step and on_stepped. */
     bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
-    /** Called before and after an instruction of a warp in single steps (by run_chain_stepped() in
-     *  emu/core/emu_core.c). @retired: it was executed; else its lanes wait at it, or it faulted. on_stepped
+    /** @retired: the instruction was executed; otherwise its lanes wait at the instruction, or it faulted. on_stepped
      *  returns true to end single steps. */
     void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
     /** A block has got a slot (@begins), or leaves it. */
     void (*on_block)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins);
-    /** CTA barrier @id of a block completes: lanes[warp] have arrived, waiting ones continue. */
+    /** CTA barrier @id of a block completes. lanes[warp] are the lanes that have arrived; the waiting lanes continue. */
     void (*on_cta)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes);
     /** All member lanes of a warpsync or a .sync operation, lanes of one warp, have arrived. */

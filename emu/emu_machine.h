@@ -94,7 +94,7 @@ struct emu_machine_event {
     uint64_t block; /* linear index */
     unsigned warp, lane;
     uint64_t lanes, pc;
-    const char *text; /* not terminated, has size_bytes; may hold any byte */
+    const char *text; /* text that is not terminated, with size_bytes bytes of any value */
 };
 struct emu_machine_listener {
     void (*on_machine_event)(struct emu_machine_listener *listener,

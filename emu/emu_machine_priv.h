@@ -104,8 +104,8 @@ struct emu_machine {
 
 /** Notifies the machine's listeners. */
 void emu_machine_notify(const struct emu_machine *machine, const struct emu_machine_event *event);
-/** Begin and end replay: at the end the machine is as it was (@same), or another one. Repeated calls have no
- *  further effect. */
+/** Begin and end a replay. At the end the machine is in the state before the replay (@same), or in another state.
+ *  Repeated calls have no further effect. */
 void emu_machine_begin_replay(struct emu_machine *machine);
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
 /** Makes lanes ready that wait for launches of @block, all of which are complete. */

@@ -27,7 +27,7 @@ enum lw_status emu_predict_create_with(const struct emu_machine *machine, const 
 void emu_predict_destroy(struct emu_predict *predict);
 /** Slices of a program's kernels: the object's own, or made here if the object has none. */
 struct emu_predict_slices;
-/** Makes the slices of the kernels of @program, which is borrowed. Errors: LW_ENOMEM. */
+/** Creates the slices of the kernels of @program, which is borrowed. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
@@ -72,7 +72,7 @@ struct emu_rect {
 /** Returns the number of lines that both rectangles have. */
 uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
-/** Shape of an array, as far as it is known otherwise than from the launch. */
+/** Shape of an array, if it is known from another source than the launch. */
 struct emu_predict_shape {
     uint64_t pitch; /* bytes a row; 0: inferred from the strides of the array's sites */
     uint64_t bytes; /* extent of the array; 0: not known */
@@ -85,7 +85,9 @@ bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32
 struct emu_predict_array {
     uint64_t base;  /* address of the array's first whole line */
     uint64_t pitch; /* bytes a row; 0: one row */
-    bool used, by_block; /* used: sites of the array count; by_block: the address of one of these sites depends on the block */
+    /* used: the prediction counts sites of the array. by_block: the address of one of these sites depends on the
+     * block */
+    bool used, by_block;
 };
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);

@@ -89,8 +89,8 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** As ptx_compile(), for one of several modules to be linked: keeps everything that another module may refer to. nvcc
- *  only does this with -rdc=true. */
+/** Works as ptx_compile(), for one of several modules to be linked: keeps everything that another module may refer
+ *  to. nvcc only does this with -rdc=true. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;

@@ -100,7 +100,7 @@ const char *ptx_op_name(enum ptx_op op);
 enum ptx_effect {
     PTX_EFFECT_NONE,
     PTX_EFFECT_ORDERED, /* the kind WAITS if the access is volatile, relaxed or an acquire, else NONE */
-    PTX_EFFECT_WAITS,   /* may poll until another lane acts, so loops that contain it yield */
+    PTX_EFFECT_WAITS,   /* instructions that may poll until another lane acts, so that loops with them yield */
     PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
 };
 const char *ptx_word_text(enum ptx_word word);
@@ -113,7 +113,7 @@ enum ptx_type {
     PTX_T_U64, PTX_T_S64, PTX_T_B64,
     PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
     PTX_T_F32, PTX_T_F64, PTX_T_PRED, PTX_T_U16X2, PTX_T_S16X2, PTX_T_F32X2,
-    PTX_T_TF32, /* only of cvt: 19 bits of a float in a .b32 register */
+    PTX_T_TF32, /* only for cvt: 19 bits of a float in a .b32 register */
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
@@ -267,7 +267,7 @@ struct ptx_tree {
     /* lanes may leave its regions before they reconverge, so lanes that call the function together may return
      * separately */
     bool lossy;
-    bool waits;  /* may wait for another lane, so loops that call it yield */
+    bool waits;  /* the function may wait for another lane, so that loops which call it yield */
     bool syncs;  /* contains block barriers or .sync operations */
     bool soft, needs_warp_32, dynamic_shared;
     struct ptx_clobber clobber;
@@ -600,7 +600,7 @@ enum ptx_lane_dim { PTX_LANE_X, PTX_LANE_Y, PTX_LANE_Z, PTX_LANE_ID, PTX_LANE_DI
 struct ptx_affine {
     uint8_t kind;    /* enum ptx_lanes; a uniform value is affine with strides of zero */
     uint8_t some;    /* bits by enum ptx_lane_dim: the stride is uniform but unknown */
-    bool assumed;    /* only valid if no 32-bit intermediate value wraps */
+    bool assumed;    /* the flag is valid only if no 32-bit intermediate value wraps */
     bool narrow;     /* the value has 32 bits; used for printing */
     uint64_t stride[PTX_LANE_DIMS]; /* strides modulo 2^32 or 2^64 */
     uint64_t low, high; /* range of the unsigned value, valid if high < 2^32 */

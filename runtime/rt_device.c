@@ -28,7 +28,7 @@ static struct {
     bool strict;            /* faults end the run */
     bool hash;
     unsigned mhz;           /* of the GPU model; 0: nothing is timed */
-    unsigned warp_width;    /* as an option or the GPU model has it; 0: the usual one */
+    unsigned warp_width;    /* value of the option or of the GPU model; 0: the default */
     unsigned printed;       /* findings printed so far */
     pid_t owner;            /* the process that writes the reports; its forks do not */
     char *reports[REPORT_COUNT];
@@ -187,7 +187,7 @@ static bool set_option(const char *name, const char *value)
         if (strcmp(name, report_rows[i].option) == 0) {
             free(device.reports[i]);
             device.reports[i] = strdup(value);
-            if (!try_report(value)) /* not after hours of work */
+            if (!try_report(value)) /* a wrong option must be reported immediately, not after hours of work */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
                 return true;

@@ -237,7 +237,7 @@ static inline uint64_t tim_kernel_cycles(const struct tim_kernel_stats *kernel)
 /** A ratio of counters: one row for reports and the manual. */
 struct tim_ratio {
     const char *name, *unit, *help;
-    bool share; /* a share of 1: printed in % */
+    bool share; /* the ratio is a share, which is printed in % */
     /** Computes the ratio; NAN: the divisor is 0. */
     double (*value)(const struct tim_sums *sums, const struct tim_config *config);
 };

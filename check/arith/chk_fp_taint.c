@@ -145,7 +145,7 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 
 enum passing { ENDS, PASSES, UNLESS_FINITE };
 
-/** Returns what happens to a value of a kind that an instruction, of the library or of others, reads. */
+/** Returns the effect of an instruction, of the library or of other code, that reads a value of a kind. */
 static enum passing through(const struct isa_insn *insn, enum chk_kind kind, bool library)
 {
     switch (insn->op) {

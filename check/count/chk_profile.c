@@ -78,7 +78,7 @@ static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, con
 }
 
 
-/** Prints one file: all its lines, those with code with their counts. */
+/** Prints one file: all its lines, and the counts of lines with code. */
 static void put_file(const struct chk_line_entry *e, size_t from, size_t end, uint64_t all,
                      struct lw_sink *out)
 {

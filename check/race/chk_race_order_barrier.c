@@ -251,7 +251,7 @@ static void block_arrives(struct chk_race *race, struct race_block *b, const str
         fences_arrived(race, b);
 }
 
-/** Synchronises warps of a block that have arrived as a whole: those that wait are ordered after those that
+/** Synchronises warps of a block that have arrived as a whole: the waiting warps are ordered after the warps that
  *  arrived. */
 static void warps_arrived(struct chk_race *race, struct race_block *b, const uint64_t *lanes,
                        const struct race_barrier_clock *barrier)

@@ -181,10 +181,10 @@ struct race_block *race_block_at(struct chk_race *race, const struct emu_core *c
 /** Returns the clocks of lanes, created when needed; NULL: no memory. */
 struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w);
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
-/** Does race_vclock_join at the current clock. */
+/** Executes race_vclock_join at the current clock. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
-/** Returns, for another thread to acquire, what lanes[warp] of a block did and are ordered after, in addition
- *  to what all are. NULL: nothing, or no memory. */
+/** Returns, for another thread to acquire, a vector clock of the accesses that lanes[warp] of a block made and are
+ *  ordered after, without those that all threads are ordered after. NULL: there are none, or no memory is left. */
 struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
 void race_barriers_free(struct race_block *b);
 /** Handles a bar.arrive before it executes. */

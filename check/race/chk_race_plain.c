@@ -59,7 +59,7 @@ static bool was_observed(const struct race_access *ctx, const struct race_page_s
 
     if (!(site & RACE_STRONG) || (level != RACE_THREAD && !(site & RACE_ATOMIC)) ||
         (level == RACE_GRID && site & RACE_CTA))
-        return false; /* some atomic has not read the one before it, or not in its scope */
+        return false; /* an atomic has not read the value of the preceding atomic, or is not in its scope */
     if (level != RACE_THREAD &&
         race_ordered_one(ctx, lane, tid, *race_at(cells, RACE_W + RACE_CLOCK, i)) == RACE_ORDERED)
         return true;

@@ -142,8 +142,7 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
 }
 /** Value for a page whose shadow is valid but not in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
-/** Returns the hot cells of the page at @offset, if they are valid and in a slab; RACE_VALID if they are
- *  elsewhere. NULL: the page is not valid, or there was no memory to record that it is. */
+/** Returns NULL if the page's shadow is not valid, or if there was no memory to record that it is valid. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
 {
     const uint64_t page = offset >> RACE_PAGE_SHIFT;

@@ -79,7 +79,8 @@ void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, c
         }
 }
 
-/** Returns true for an empty file, or one of comments: it is valid and suppresses nothing. */
+/** Returns true for an empty file, or a file that contains only comments. Such a file is valid and suppresses no
+ *  finding. */
 static bool holds_nothing(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -18,7 +18,7 @@ static void put_frame(struct dbg *dbg, const struct dbg_thread *thread, unsigned
     dbg_arguments_print(dbg, thread->id, thread->lane, location, out);
 }
 
-/** Prints who launched @grid: the place of the launch, and the thread. */
+/** Prints the launcher of @grid: the location of the launch, and the thread. */
 static void put_launcher(struct dbg *dbg, const struct emu_grid *grid, struct lw_sink *out)
 {
     const struct emu_grid *by = dbg_grid_numbered(dbg, grid->parent.grid);

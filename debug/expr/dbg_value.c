@@ -217,7 +217,7 @@ enum lw_status dbg_print_lanes(struct dbg *dbg, dbg_thread_id id, const char *te
     unsigned width = emu_machine_config(dbg->machine)->warp_width, without = width;
     enum lw_status status = LW_OK;
     struct lw_error why = {0};
-    bool some = false; /* some lane has a value */
+    bool some = false; /* at least one lane has a value */
     struct emu_warp_view view;
     struct dbg_thread thread;
     struct dbg_warp warp;

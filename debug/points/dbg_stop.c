@@ -67,7 +67,8 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     case DBG_STOP_BLOCKED: lw_printf(out, "waiting: %s\n", stop->text); break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
-        if (stop->writer_pc != 0 && stop->writer_pc != stop->pc) /* no history leads back to before the access */
+        /* without history the position before the access cannot be reached */
+        if (stop->writer_pc != 0 && stop->writer_pc != stop->pc)
             line(dbg, stop->writer_pc, out);
         put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);
         break;

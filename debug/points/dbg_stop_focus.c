@@ -38,7 +38,7 @@ void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop)
     stop->kind = DBG_STOP_ENDED;
 }
 
-/* Carries out host steps up to the next launch; *more is set to false when nothing is left. */
+/* Executes host steps up to the next launch. *more is set to false if no work is left. */
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err)
 {
     enum lw_status status = LW_OK;

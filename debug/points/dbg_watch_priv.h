@@ -66,8 +66,8 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
 /** Makes the stop after an instruction of a thread, on @lane; includes breakpoints at the new pc. */
 void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_stop *stop);
 
-/** Inserts the static filter where it is possible: while all warps run, the run stops before instructions
- *  that may touch a watchpoint, and others are not inspected. */
+/** Inserts the static filter if possible: while all warps run, the run stops before instructions that may touch a
+ *  watchpoint. Other instructions are not inspected. */
 void dbg_watch_filter_begin(struct dbg *dbg);
 /** Updates the filter when another launch may run next. */
 void dbg_watch_filter_next(struct dbg *dbg);

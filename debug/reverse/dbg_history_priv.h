@@ -180,8 +180,8 @@ enum lw_status dbg_last_write(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
     LW_MUST_CHECK;
 void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char *indent,
                        struct lw_sink *out);
-/** Prints the origin of a value: each instruction that produced or moved it, through moves, loads and stores,
- *  back to the one that computed it. */
+/** Prints the origin of a value: each instruction that produced or moved the value, through moves, loads and stores,
+ *  back to the instruction that computed it. */
 enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                           struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** Returns the change of call depth by an instruction after which the lane was at @next: 1 for a call, -1 for

@@ -228,7 +228,7 @@ static bool whole_warp(const struct dbg_warp *of)
     return emu_warp_view(DBG_AT(of), &warp) && warp.split_count == 1;
 }
 
-/* Writes a word of these ranges. Returns false where nothing can be written. */
+/* Writes a word of these ranges. Returns false for an address that cannot be written. */
 static bool word_write(const struct view *v, unsigned window, uint64_t offset, uint32_t word)
 {
     const unsigned index = (unsigned)(offset / 8 < 64 ? offset / 8 : 64), shift = offset % 8 == 4 ? 32 : 0;
@@ -291,7 +291,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     return done;
 }
 
-/* Reads zeros, and writes nothing, where nothing is. */
+/* Unmapped addresses read as zeros. Writes to them are ignored. */
 static uint64_t nothing(void *data, uint64_t size, bool write)
 {
     if (write)
@@ -406,7 +406,7 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes)
 {
-    /* A write does not modify the data. */
+    /* dbg_mem_access() does not modify @data of a write, so the cast is safe */
     return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
                           size_bytes, true);
 }

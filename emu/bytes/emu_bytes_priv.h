@@ -43,7 +43,7 @@ void emu_get_text(struct emu_reader *reader, char *text, size_t room);
 
 /** Writes the options that results depend on (emu_options_file.c), as names and values. */
 void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config);
-/** Compares options with those in a file; @name is the file's. Errors: LW_EINPUT, an option differs;
+/** Compares options with those in a file. @name is the name of the file. Errors: LW_EINPUT if an option differs;
  *  LW_EFORMAT. */
 enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_config *config,
                                 const char *name, struct lw_error *err) LW_MUST_CHECK;

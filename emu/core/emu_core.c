@@ -179,7 +179,8 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        return yes != 0; /* the fixed order is recorded as such: a filter must answer the same again */
+        /* in the fixed order the choice is not recorded: in a replay the filter must return the same again */
+        return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
         emu_nondet_record(core, EMU_NONDET_SKIP_VALUE, *read);
@@ -387,7 +388,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
-        if (w->split_count != 1) { /* else a policy's limits apply */
+        if (w->split_count != 1) { /* otherwise the limits of a policy apply */
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }

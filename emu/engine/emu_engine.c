@@ -703,7 +703,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
             if (w->live == 0 || index-- != 0)
                 continue;
             int split = w->running;
-            for (LW_EACH_BIT(id, w->split_ids)) /* else the split with the lowest lane */
+            for (LW_EACH_BIT(id, w->split_ids)) /* otherwise the split with the lowest lane */
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;
@@ -785,7 +785,7 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* One engine with two names: the engine replays as long as its machine's log is not at the end. */
+/* The engine has two names. It replays as long as its machine's log is not at the end. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \

@@ -138,7 +138,7 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
-/** Returns true if bytes past the last usable one of a page are zero: no store reaches them. */
+/** Returns true if the bytes after the last usable byte of a page are zero, since no store reaches them. */
 static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
 {
     uint64_t any = 0;

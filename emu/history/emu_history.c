@@ -143,8 +143,8 @@ static bool drop_first(struct emu_history *h)
     return true;
 }
 
-/** Returns the snapshot to remove: the one that leaves the smallest gap in relation to its age. Old snapshots
- *  become sparse, recent ones remain close together. */
+/** Returns the snapshot to remove: the snapshot whose removal leaves the smallest gap in relation to its age. Old
+ *  snapshots become sparse, and recent snapshots remain close together. */
 static size_t least_missed(const struct emu_history *h)
 {
     uint64_t now = h->snap[h->count - 1].instructions;

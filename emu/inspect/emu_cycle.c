@@ -349,7 +349,7 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     k->end.local = calloc(k->local_size + 1, 1);
     if (k->cached == NULL || k->now.local == NULL || k->end.local == NULL)
         goto cleanup;
-    /* what T itself depends on, every extension of T depends on as well */
+    /* every extension of T depends on the values that T itself depends on */
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;

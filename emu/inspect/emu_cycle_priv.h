@@ -26,7 +26,8 @@ struct emu_cycle_step {
     uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
     uint32_t index;            /* index of the instruction */
-    uint32_t offset;           /* offset common to all lanes of `local`; if `apart`, index of theirs in offset[] */
+    /* offset common to all lanes of `local`; with `apart`, the index of their offsets in offset[] */
+    uint32_t offset;
     uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
     bool decided;              /* an (un)equal compare: `offset` is the bit in which the values differ, 64: none

@@ -524,8 +524,8 @@ static void say_warps(struct words *out, unsigned first, unsigned last, const ch
         say(out, " warps %u-%u %s", first, last, text);
 }
 
-/** Appends the lanes of each warp that have arrived, or (@missing) those that have not, with their locations.
- *  Returns false if there are none. */
+/** Appends the lanes of each warp that have arrived, or with @missing the lanes that have not, with their locations.
+ *  Returns false if there are no such lanes. */
 static bool say_by_warp(struct words *out, const struct emu_block *block,
                         const struct emu_cta_barrier *c, bool missing)
 {

@@ -157,7 +157,8 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    return (waits & arrives) == 0; /* else looping warps may release them */
+    /* looping warps that arrive at one of these barriers could release the waiting lanes */
+    return (waits & arrives) == 0;
 }
 
 bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct emu_warp *w)
@@ -189,7 +190,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         see(probe, &block->warp[ev->warp], ev);
         return false;
     }
-    for (unsigned i = 0; i < ev->access_count; i++) /* only of the iteration that it repeats for ever */
+    for (unsigned i = 0; i < ev->access_count; i++) /* accesses of the iteration that the warp repeats for ever */
         if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)

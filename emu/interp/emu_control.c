@@ -261,8 +261,8 @@ static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct em
     return NULL;
 }
 
-/** Returns the lanes that a branch takes. Under partial exec a branch follows its active lanes: the whole
- *  split goes where they all go. */
+/** Returns the lanes that a branch takes. Under partial exec a branch follows its active lanes: the whole split takes
+ *  the side that all active lanes take. */
 static uint64_t guarded_lanes(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t taken = w->e & emu_guard(w, di);

@@ -15,7 +15,7 @@ void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler before instructions that are reconvergence pcs, under `stack`. */
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Handler of bssy, bsync, bbreak and yield where they have no effect. */
+/** Handler of bssy, bsync, bbreak and yield in programs in which these have no effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 /** Ends the slice of @w as the last act of a handler: no split is ready, or its split continues at w->di.

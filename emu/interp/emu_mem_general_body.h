@@ -428,7 +428,7 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
                                         (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
                                         ISA_GLOBAL_BASE);
 
-    __asm__ volatile(""); /* else a compiler would see no effect and drop the call */
+    __asm__ volatile(""); /* without it a compiler would see no effect of the call and drop it */
     for (LW_EACH_BIT(l, m)) {
         const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
         if (at > room)

@@ -176,7 +176,7 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
         emu_rect_join(r->bytes, &one, &r->empty);
 }
 
-/** Each loop from @loop on, outer ones first, in its first and its last iteration. */
+/** Processes each loop from @loop on, outer loops first, in its first and its last iteration. */
 static void add_corners(struct range *r, struct emu_predict_thread *thread, uint64_t *iteration, uint32_t loop)
 {
     enum { DEEPEST = 8 };

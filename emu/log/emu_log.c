@@ -29,8 +29,9 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
-/* Fields that follow the head, the position and the count of a kind, in order: s split, l lanes, w which, a
- * address, v value, c count, n size, b so many bytes, k a flag whether they are stored, and the stored ones. */
+/* Fields that follow the head, the position and the count of an entry, by kind and in order. Letters: s split, l
+ * lanes, w which, a address, v value, c count, n size, b the number of bytes given by n, k a flag whether the bytes
+ * are stored, followed by the stored bytes. */
 static const char fields[EMU_LOG_KINDS][6] = {
     [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
     [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",

@@ -15,7 +15,7 @@
 enum emu_log_kind {
     /* the fixed order */
     EMU_LOG_RUN = 1, /* `count` instructions were executed */
-    EMU_LOG_PASS,    /* `count` steps retired nothing: arrivals, waiting parts */
+    EMU_LOG_PASS,    /* `count` steps in which lanes arrived or waited, and no instruction retired */
     EMU_LOG_COMMIT,  /* the engine has chosen what runs next */
     /* execution outside the fixed order; place */
     EMU_LOG_LOOK,    /* a check for a live-lock between slices of single warps; `which` 1: a check for blocks that

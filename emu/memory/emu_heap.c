@@ -29,7 +29,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_GO(w, di + 1);
 }
 
-/** Returns what is wrong with freeing @address, as a clause for a lane's message; NULL: nothing. */
+/** Returns the reason why @address cannot be freed, as a clause for a lane's message; NULL: it can be freed. */
 static const char *refusal(const struct emu_machine *machine, uint64_t address)
 {
     struct emu_allocation a;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions one lane at a time: cases that the fast paths do not handle (lanes in several
- * allocations or spaces, accesses next to an end), every fault, and all atomics. Exact, and in lane order;
- * nothing is changed before all lanes have been checked.
+ * Memory instructions one lane at a time: cases that the fast paths do not handle (lanes in several allocations or
+ * spaces, accesses next to an end), every fault, and all atomics. The accesses are exact and in lane order. No byte
+ * changes before all lanes have been checked.
  */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"

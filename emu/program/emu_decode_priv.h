@@ -53,9 +53,9 @@ bool emu_program_launches(const struct emu_program *program);
 /** Returns the kind of access of a memory instruction. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 void emu_programs_destroy(struct emu_machine *machine);
-/** Registers that reachable code of a kernel names, of those that a warp starts with. */
+/** Registers that reachable code of a kernel names, among the registers that a warp starts with. */
 struct emu_kernel_use {
-    uint16_t vregs;   /* number of registers from v0 on, declared ones included */
+    uint16_t vregs;   /* number of registers from v0 on, with declared registers */
     uint16_t bregs;   /* bit mask of convergence registers */
     uint8_t scalars;  /* number of registers from s0 on, without exec */
 };

@@ -233,8 +233,7 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
-/** Waits at a warpsync; @member[lane] for lanes in @lanes. Returns false if a lane's own bit is missing (*bad
- *  is set to those lanes); then nothing was done. */
+/** Lanes wait at a warpsync. @member[lane] is the member mask of each lane in @lanes. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
 /** @lanes arrive at the .sync operation at index @pc (own bits are in their masks). Returns the lanes that
@@ -320,7 +319,7 @@ static inline uint64_t split_now(const struct emu_warp *w)
 unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
 /** Removes split @id from the table; its lanes have exited or are in another split. */
 void emu_split_drop(struct emu_warp *w, unsigned id);
-/** Makes splits @ids ready; those at one pc merge into one split, with the lowest id. */
+/** Makes splits @ids ready. Splits at the same pc merge into one split, with the lowest id. */
 void emu_split_wake(struct emu_warp *w, uint64_t ids);
 /** Returns the union of the lanes of splits @ids. */
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);

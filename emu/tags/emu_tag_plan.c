@@ -420,7 +420,7 @@ static uint8_t special_kind(const struct plan *p, unsigned sr)
     case ISA_SR_TID_Z: return p->code->shape >> 4 & 3;
     case ISA_SR_LANEID:
         return p->program->machine->config.warp_width <= 32 ? EMU_TAG_A : EMU_TAG_V;
-    default: { /* what depends on order or slot is read and logged by the ordinary handler */
+    default: { /* the ordinary handler reads and logs values that depend on order or slot */
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
         return info->uniform && info->order == ISA_ORDER_NONE ? EMU_TAG_U : EMU_TAG_V;
     }

@@ -320,7 +320,7 @@ static int64_t clamp_lanes(int64_t n, unsigned width)
 {
     return n < 0 ? 0 : n > (int64_t)width ? (int64_t)width : n;
 }
-/** Computes the lanes of one row with stride * lane < d, and those where they are equal. */
+/** Computes the lanes of one row with stride * lane < d, and the lanes in which both are equal. */
 static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt, uint64_t *eq)
 {
     uint64_t all = lw_mask(width);

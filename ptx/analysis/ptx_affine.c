@@ -435,7 +435,7 @@ void ptx_affine(struct ptx_unit *unit)
     for (size_t i = 0; i < unit->live_in[unit->entry].count; i++) {
         uint32_t v = unit->live_in[unit->entry].at[i];
 
-        f.at[v] = start; /* may be read before it is written */
+        f.at[v] = start; /* the register may be read before it is written */
     }
     for (bool changed = true; changed;) {
         changed = false;

@@ -245,7 +245,7 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
             *PTX_PUSH(job, al->joined) = next;
-        } /* else it is inside the last segment, with the same value */
+        } /* otherwise it is inside the last segment, with the same value */
     }
     if (b->s.capacity > a->s.capacity) {
         struct segment *at = a->s.at;

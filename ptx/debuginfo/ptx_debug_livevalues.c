@@ -55,7 +55,7 @@ enum { UNSEEN = 0, NOWHERE = PTX_NONE };
 
 struct way {
     uint32_t at;   /* 1 + the holder that has the variable */
-    uint32_t last; /* what the list has for the preceding word in this block; 0: none */
+    uint32_t last; /* index of the list entry of the preceding word in this block; 0: none */
 };
 
 /* Updates the location before a word. Where an entry begins, the variable has moved, or is written there. */

@@ -529,7 +529,7 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
         known = !m->failed;
     } else if (!v->is_launch && bytes <= 8) {
         put_computed(m, v);
-        if (!m->failed && first != v->first) { /* only a part is read */
+        if (!m->failed && first != v->first) { /* the instruction reads only a part */
             put_byte(m, ISA_OP_CONSTU);
             put_leb(m, 8 * (uint64_t)(first - v->first));
             put_byte(m, ISA_OP_SHR);

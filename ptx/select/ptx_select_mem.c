@@ -263,7 +263,8 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    if (location.base == PTX_ZERO /* else: the offset from the named parameter is so large that it is in a register */
+    /* otherwise the offset from the named parameter is so large that it is in a register */
+    if (location.base == PTX_ZERO
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
         ptx_sel_fail(sel, LW_EINPUT, "reads past the %u bytes of parameters",

@@ -62,7 +62,7 @@ struct cl_destructor {
 
 struct _cl_context {
     struct cl_object object;
-    cl_context_properties *properties; /* as given, with the terminator; or NULL */
+    cl_context_properties *properties; /* properties as given, with the terminator, or NULL */
     size_t property_bytes;
     struct cl_destructor *destructors;
 };

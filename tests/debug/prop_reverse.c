@@ -19,7 +19,7 @@ struct trace {
     uint64_t at, pc, lanes; /* lanes of the split, and those of them that exec enables */
     uint64_t all;
     dbg_thread_id id;
-    bool wrote;             /* it changed the watched word */
+    bool wrote;             /* the instruction changed the watched word */
 };
 
 struct run {
@@ -279,7 +279,7 @@ static void back_along_a_lane(struct run *t)
     unsigned lane, most = 1 + prop_below(&t->r, 6);
 
     if (!dbg_thread_get(t->dbg, id, &thread))
-        return; /* it has ended */
+        return; /* the thread has ended */
     do
         lane = prop_below(&t->r, EMU_MAX_LANES);
     while ((thread.live >> lane & 1) == 0);

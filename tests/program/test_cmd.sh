@@ -230,8 +230,8 @@ expect 0 '' dis back.lwo -o back2.s
 cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
-# Control fields: the assembler fills them in in a function without any. A function with some remains as written, and
-# so does the text of an object.
+# Control fields: the assembler fills in the fields of a function that has none. A function with some fields is not
+# changed, and neither is the text of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
 expect 0 '^fields.s: no instruction issues too early$' dis --check-control fields.s

@@ -644,7 +644,7 @@ static void deep_chains_of_calls_have_barriers_enough(void **state)
 enum { NEST = 24 };
 static uint32_t want_nest(uint32_t t, unsigned k)
 {
-    uint32_t levels = t / 4 + 1 < NEST ? t / 4 + 1 : NEST; /* that the thread goes into */
+    uint32_t levels = t / 4 + 1 < NEST ? t / 4 + 1 : NEST; /* number of nested levels that the thread enters */
     uint32_t inner = levels == NEST ? t * 3 + (t & 1 ? 100 : 200) : 7;
 
     return k == 0 ? inner + levels : inner - levels;

@@ -88,7 +88,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->daws_entries = power(r, 1, 32);
     c->daws_ways = power(r, 1, 8);
     const bool swl = c->swl_on || c->issue_policy == TIM_SCHED_SWL;
-    if (swl || c->daws_on) { /* what does not go together */
+    if (swl || c->daws_on) { /* these settings cannot be combined */
         c->pools_on = false;
         if (c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             c->issue_policy = TIM_SCHED_GTO;
@@ -572,7 +572,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     struct fix fix;
     const uint64_t point = 1 + rnd_below(&stops, rnd_below(&stops, 2) ? 300 : 3000);
 
-    if (!reference && rnd_below(&stops, 2)) { /* so is what is traced */
+    if (!reference && rnd_below(&stops, 2)) { /* the traced window is random, too */
         options.trace_from = rnd_below(&stops, 3) ? rnd_below(&stops, 4000) : 0;
         options.trace_to = options.trace_from + 1 + rnd_below(&stops, 1500);
         options.trace_events = rnd_below(&stops, 2) ? 1 + rnd_below(&stops, 2000) : 0;

@@ -81,7 +81,7 @@ grep -q '^     .*; issued 2 cycles ago; its operands are not all read$' said || 
     cat said
     fail "why does not say that operands are not read"
 }
-# With a scoreboard, and a policy against overtaking.
+# With dependence by scoreboard, and with a policy (issue.war) that protects operands which have not been read.
 session 'tbreak *0x100000030;continue;cycle 40;why' --timing volta --timing-set issue.dependence=scoreboard field.yaml
 says "the scoreboard" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}

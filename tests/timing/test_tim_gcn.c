@@ -101,7 +101,7 @@ static void each_simd_has_a_cycle_of_four(void **state)
     for (unsigned i = 0; i < r->count; i++) {
         unsigned slot = r->issue[i].block * 10 + r->issue[i].warp;
 
-        if (r->issue[i].block == 4) { /* there was no room for it before another had ended */
+        if (r->issue[i].block == 4) { /* the block did not fit before another block had ended */
             assert_true(r->issue[i].cycle > 40);
             continue;
         }

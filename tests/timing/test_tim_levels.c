@@ -287,7 +287,7 @@ static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(
      * exit. */
     two_warps_are(99, 39, 4, 4, "W1 0-100, W0 104-209, W1 210-215");
     two_warps_are(99, 39, 1, 1, "W1 0-100, W0 101-206, W1 207-212");
-    two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* it is there before that */
+    two_warps_are(99, 1, 4, 3, "W1 0-100, W1 103-108, W0 109-214"); /* the line arrives before that cycle */
     /* in cycle 104 W0 also misses the line that W1 requested in cycle 50. */
     two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }

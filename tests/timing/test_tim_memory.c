@@ -575,14 +575,14 @@ static void writes(rig_create_fn create)
     /* a store of a whole line reads nothing and sends nothing to DRAM. It is answered with a header, like a hit */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 128, 9);
     taken = rig_latency(&r, &p);
-    assert_int_equal(taken, 8 + 5 + 60 + 8); /* five flits there, one back */
+    assert_int_equal(taken, 8 + 5 + 60 + 8); /* the request has five flits, the answer one */
     assert_int_equal(r.last.id, 9);
     assert_int_equal(r.last.kind, TIM_PACKET_WRITE);
     let_pass(&r, 500);
     assert_int_equal(slice_count(&r, TIM_SLICE_writes), 1);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads) +
                          channel_count(&r, TIM_CHANNEL_writes), 0);
-    assert_int_equal(read_latency(&r, 0x1000, 128), 16 + 5 + 60); /* it is there */
+    assert_int_equal(read_latency(&r, 0x1000, 128), 16 + 5 + 60); /* the line is in L2 */
     /* a store of four bytes reads nothing either. The sector is read once, when other bytes of it are needed */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x2000, 4, 4, 10);
     rig_latency(&r, &p);

@@ -193,7 +193,7 @@ static void compare(const struct tim_config *machine, const struct outcome *func
     recheck_at = timed;
     recheck_at.points = 0;
     if (!run(TIMED, machine, false, &timed))
-        return; /* it was said why */
+        return; /* run() has printed the reason */
     if (timed.order_free && timed.mem != functional->mem)
         quit("other contents of memory than the functional run");
     replayed = timed;
@@ -246,7 +246,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
     if ((config->issue_policy == TIM_SCHED_ACTIVE_PENDING && (tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws)) ||
         (config->issue_policy == TIM_SCHED_SWL && tim_mechanisms[which] == &tim_pools) ||
         (config->lsu_replay != TIM_REPLAY_NONE && tim_mechanisms[which] == &tim_daws))
-        return ""; /* what does not go together */
+        return ""; /* these settings cannot be combined */
     if (tim_mechanisms[which] == &tim_dwr) {
         if (config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE ||
             config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)

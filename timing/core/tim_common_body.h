@@ -18,7 +18,7 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
         core->sums[i] += core->each[i];
 }
 
-/** Called at the end of a tick. Sets what this cycle and later ones count. */
+/** Called at the end of a tick. Sets the amounts that this and later cycles add to counters. */
 static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
 {
     const unsigned *lasting = core->lasting;

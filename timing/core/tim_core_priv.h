@@ -438,7 +438,7 @@ static inline void tim_core_show(struct tim_core *core, uint64_t now)
 }
 /** Returns the mechanism that would hold the warp back if the warp were ready; NULL: none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
-/** Removes from @ready, the ready warps of scheduler @s, those that a mechanism holds back in this cycle. Returns
+/** Removes from @ready, the ready warps of scheduler @s, the warps that a mechanism throttles in this cycle. Returns
  *  true if it removed any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
 /** Returns whether the core will change without an event from outside, because work is in progress. */

@@ -193,8 +193,9 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
         tim_mechs_flow(&core->mechs, warp);
 }
 
-/** Checks all warps of scheduler @s. Sets in @ready the bits of those that may issue now, capacity included, and if
- *  @hold those that mechanisms do not hold back. Returns the reason that the slot counts if no warp is selected. */
+/** Checks all warps of scheduler @s. Sets in @ready the bits of the warps that may issue now, which includes
+ *  capacity. With @hold it leaves out the warps that mechanisms throttle. Returns the stall reason of the slot if no
+ *  warp is selected. */
 static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {
     const struct tim_config *c = core->config;

@@ -208,7 +208,7 @@ static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_
     return tim_quick(core) ? tim_select(core, s, ready, true, now) : check_all(core, s, ready, true, now);
 }
 
-/** Finds the ready warps of scheduler @s, including those that mechanisms hold back. */
+/** Finds the ready warps of scheduler @s, with the warps that mechanisms throttle. */
 static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)
 {
     return tim_quick(core) ? tim_select(core, s, ready, false, now) : check_all(core, s, ready, false, now);

@@ -238,7 +238,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     return due;
 }
 
-/** Determines until when later ticks would change only counters, after the tick of cycle @now did. */
+/** Called if the tick of cycle @now changed only counters. Determines the cycle up to which later ticks would change
+ *  only counters as well. */
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)

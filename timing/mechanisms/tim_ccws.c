@@ -20,7 +20,8 @@ struct ccws {
     const struct tim_config *config;
     struct tim_vta *vta;
     uint64_t launch;             /* 1 + the latest launch with blocks on this core; totals start at its first block */
-    uint64_t hits, issued;       /* VTAHitsTotal, InstIssuedTotal, since that block or in the window */
+    /* VTAHitsTotal and InstIssuedTotal, since the first block of the launch or in the window */
+    uint64_t hits, issued;
     uint64_t window;             /* number of the window of the totals */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load: the last instruction whose hit was counted */
     struct tim_mech_list live;   /* sorted by falling score, then by age, at the last sort */

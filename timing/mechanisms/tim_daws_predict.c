@@ -161,7 +161,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
         isa_mod_get(a, ISA_MOD_AMODE) != isa_mod_get(b, ISA_MOD_AMODE) ||
         isa_mod_get(a, ISA_MOD_ASCALE) != isa_mod_get(b, ISA_MOD_ASCALE) || apart >= (int64_t)line || -apart >= (int64_t)line)
         return false;
-    /* does any instruction between them write the base? */
+    /* loads have the same base only if no instruction between them writes it */
     for (uint64_t pc = first; pc < second; pc += ISA_WORD_BYTES) {
         const unsigned uses = isa_insn_uses(emu_program_insn(code->program, pc), use);
 

@@ -82,7 +82,7 @@ static void enqueue(struct pool *pool, unsigned warp)
     pool->queue[pool->queued++] = (uint16_t)warp;
 }
 
-/** Adds new warps to the pending ones, the oldest first. Forgets earlier warps of their slots. */
+/** Adds new warps to the pending warps, the oldest first. Removes earlier warps of the same slots. */
 static void take_new(struct pool *pool, const struct view *view)
 {
     unsigned queued = 0;

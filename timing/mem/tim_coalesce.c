@@ -20,7 +20,8 @@ struct making {
     /** Accesses from `from` on, by a hash of their lines; NOT_SEEN: no line has this hash. */
     uint8_t slot[64];
 };
-enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe }; /* other values: index of an access below 254 */
+/* a slot with another value has the index of an access, which is below 254 */
+enum { NOT_SEEN = 0xff, NOT_CACHED = 0xfe };
 
 /** Begins a group of lanes, which do not join earlier accesses. */
 static void begin_group(struct making *m)

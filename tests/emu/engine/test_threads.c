@@ -343,7 +343,7 @@ static void an_interrupted_run_goes_on_and_ends_the_same(void **state)
             if (r.stop.kind != EMU_STOP_INTERRUPTED)
                 break;
             struct emu_stats stats;
-            emu_stats_get(r.machine, &stats); /* may be looked at now */
+            emu_stats_get(r.machine, &stats); /* views of the state must be possible after an interrupt */
             stops++;
         }
         __atomic_store_n(&pest.quit, true, __ATOMIC_RELAXED);
@@ -391,7 +391,7 @@ static void the_lowest_faulting_block_is_reported_and_can_be_looked_at(void **st
         assert_int_equal(r.engine->ops->warp_count(r.engine), 1);
         assert_true(r.engine->ops->warp_at(r.engine, 0, &place));
         assert_int_equal(place.block, 7);
-        go(&r); /* it stays where it is */
+        go(&r); /* the stopped run does not continue */
         expect_stop(&r, EMU_STOP_FAULT);
         assert_int_equal(r.stop.fault.block, 7);
         close_run(&r);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tiny machine around emu_split.c for tests: it parses mini programs (one instruction a line or parted by
- * `;`), runs them lane by lane and lets the split functions decide everything about splits and barriers. No
- * memory system, no handlers.
+ * A small machine around emu_split.c for tests. It parses small programs (one instruction a line, or separated by
+ * `;`) and runs them lane by lane. The split functions decide everything about splits and barriers. The machine has
+ * no memory system and no handlers.
  *
  *   nop            mov d, expr          push r     pop r
  *   ld d, [expr]   st [expr], expr      red [expr], expr     cas d, [expr]
@@ -12,9 +12,9 @@
  *   nanosleep expr                      sync d, expr (a .sync operation: d = lanes that ran it)
  *   .lanes W       .warps N             .threads N
  *
- * `@cond` before a mnemonic guards it. Expressions have the operators of C plus `and`, `or`, `not` and `x if c
- * else y`; names are the lane's registers (0 at start), t (thread), lane, warp, labels, and mix(a, b), a 32-bit
- * hash. In this machine a pc is the index of an instruction.
+ * `@cond` before a mnemonic guards the instruction. Expressions have the operators of C plus `and`, `or`, `not` and
+ * `x if c else y`. Names are the lane's registers (0 at start), t (thread), lane, warp, labels, and mix(a, b), a
+ * 32-bit hash. In this machine a pc is the index of an instruction.
  */
 #ifndef SPLIT_MACHINE_H
 #define SPLIT_MACHINE_H

@@ -288,7 +288,7 @@ static void u12_an_exit_is_an_arrival(void **state)
     assert_int_equal(state_of(m, 0), TIM_DWR_WAITS);
     mech_end(m, 1);
     issue_are(m, 40, "0");
-    barrier(m, 100, 0, 3); /* it had ended earlier: without a wait */
+    barrier(m, 100, 0, 3); /* the partner had ended earlier, so the warp does not wait */
     assert_int_equal(state_of(m, 0), TIM_DWR_COMBINE);
     issue_are(m, 130, "0");
     count_is(m, TIM_CORE_dwr_foreign_exit, 2);
