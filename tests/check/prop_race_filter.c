@@ -219,7 +219,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
     case 0:
         lw_put(out, "v_mov_b32 v3, 32\n@p3 bar.sync 1, v3\n");
         return;
-    case 1: /* all, with a count */
+    case 1: /* a barrier of all threads, with a count */
         lw_put(out, "v_mov_b32 v3, 64\nbar.sync 2, v3\n");
         return;
     case 2: /* one warp each: a barrier interval that begins at two instructions */

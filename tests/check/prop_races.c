@@ -93,7 +93,7 @@ static void block_barrier(struct model *m, unsigned block)
         for (LW_EACH_BIT(t, live))
             if (m->has_fence[0][first + t])
                 fenced.at[first + t] = m->fence[0][first + t].at[first + t];
-        meet(m, first, m->waits[block][0] | m->exited[block]); /* to end is to come */
+        meet(m, first, m->waits[block][0] | m->exited[block]); /* a thread that ends counts as arrived */
         for (LW_EACH_BIT(t, live))
             join(&m->fenced[first + t], &fenced);
         m->waits[block][0] = 0;
@@ -342,7 +342,7 @@ static void put_word(struct random *r, bool shared, unsigned threads, struct lw_
     case 0: /* a neighbour's */
         lw_printf(out, "v_xor_b32 v10, v0, %u\n", 1u << draw(r, threads > COUNTED ? 6 : 2));
         break;
-    case 1: /* one for all */
+    case 1: /* one word for all threads */
         lw_printf(out, "v_mov_b32 v10, %u\n", draw(r, 4));
         break;
     case 2: /* the other block's */
@@ -785,7 +785,7 @@ static void findings_are_those_of_plain_vector_clocks(void **state)
     (void)state;
     for (uint64_t s = 0; s < seed_count; s++)
         run_one(first_seed + s);
-    if (seed_count >= 500) { /* both happen often */
+    if (seed_count >= 500) { /* races and race-free kernels both occur often */
         assert_true(racy > seed_count / 10);
         assert_true(calm > seed_count / 50);
     }

@@ -377,7 +377,7 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     struct dbg_thread thread;
 
     if (spoil_is(SPOIL_GONE_THREADS) && !__real_dbg_thread_get(dbg, id, &thread))
-        return LW_OK; /* what was shown stays */
+        return LW_OK; /* the stub still shows the values that were shown last */
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 

@@ -35,7 +35,7 @@ static void ready(void *context, unsigned port)
 /* A launch file with a debugger. */
 struct run {
     bool timed;
-    uint64_t kinds; /* what is looked for */
+    uint64_t kinds; /* kinds that --check enables */
     struct chk *chk;
     struct chk_view view;
     struct lnc_file *file;

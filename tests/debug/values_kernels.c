@@ -47,7 +47,7 @@ struct maker {
     bool observed;
     unsigned quiet;   /* calls are not possible at this point */
     unsigned pending; /* number of stores in the functions that this statement calls */
-    unsigned stores;  /* of this function, at most */
+    unsigned stores;  /* maximum number of stores of this function */
 };
 
 static const char *const opencl_types[TYPE_COUNT] = {

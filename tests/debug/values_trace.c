@@ -20,7 +20,7 @@ struct leaf {
     unsigned bytes;
     bool pointer;
     uint64_t offset;        /* from the variable's place */
-    uint32_t slot;          /* of its function's frame */
+    uint32_t slot;          /* slot in its function's frame */
 };
 struct variable {
     bool known;
@@ -74,7 +74,7 @@ struct frame {
     unsigned function;
     uint32_t base, insn; /* insn: the current instruction, or the call in a caller */
     uint32_t cfa;
-    const uint32_t *variable; /* of its slots */
+    const uint32_t *variable; /* variable of each slot */
     uint8_t (*raw)[8];
     uint8_t *set;             /* bytes that were stored */
     unsigned capacity;

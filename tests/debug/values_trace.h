@@ -58,7 +58,7 @@ struct values_trace {
     struct values_table visits;
     /* By thread, visit and number: the time, as a count of the thread's visits. */
     struct values_table when;
-    struct values_visit { /* all of them in order */
+    struct values_visit { /* all visits in order */
         uint64_t thread;
         uint32_t visit, nth;
     } *order;

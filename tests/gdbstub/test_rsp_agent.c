@@ -208,7 +208,7 @@ static void what_it_cannot_do_is_no_value(void **state)
     fails("2200" "1927");  /* unreadable memory */
     fails("220116002727"); /* ext 0 */
     fails("21000027");     /* an endless loop reaches the limit of steps */
-    fails("22012921000027"); /* so does one that works */
+    fails("22012921000027"); /* so does an endless loop that computes */
     fails("220121000027");   /* and one that fills the stack */
 }
 

@@ -811,7 +811,7 @@ static void a_fault_is_reported_in_words_and_as_a_signal(void **state)
     fix_destroy(fix);
     fix = fix_create(&options, (struct rsp_config){.arch = RSP_X86_64});
     EXPECT_BEGINS(fix_ask(fix, "vCont;c"), "T0bthread:1;");
-    assert_string_equal(fix_ask(fix, "vCont;c:2;C0b:1"), "X0b"); /* as lldb names all threads */
+    assert_string_equal(fix_ask(fix, "vCont;c:2;C0b:1"), "X0b"); /* lldb names all threads in this way */
     fix_destroy(fix);
 }
 

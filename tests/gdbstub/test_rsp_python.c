@@ -104,7 +104,8 @@ static void a_watchpoint_is_the_lanes_that_was_in_focus_when_it_was_set(void **s
     text = text_of(fix_ask(fix, "qGpuWatch:2;20000000060,8,2"));
     assert_non_null(strstr(text, "lane 3"));
     free(text);
-    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0); /* it was only tried */
+    /* the packet only tested whether a watchpoint is possible */
+    assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 0);
     /* gdb sends Z2 when the run continues. The focus has moved to another lane by then. */
     assert_int_equal(dbg_lane_set(fix->dbg, 2, 1, NULL), LW_OK);
     assert_string_equal(fix_ask(fix, "Hg1"), "OK");

@@ -241,7 +241,7 @@ static void step_thread(struct client *c)
     const char *reply;
 
     (void)!dbg_history_info(c->f->dbg, &before);
-    snprintf(packet, sizeof packet, forms[form], (unsigned long long)id); /* one of ours */
+    snprintf(packet, sizeof packet, forms[form], (unsigned long long)id); /* a resume packet for thread @id */
     reply = ask(c, packet);
     if (form >= 4)
         reply = ask(c, back ? "bs" : "s");

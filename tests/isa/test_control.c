@@ -96,7 +96,7 @@ static void each_wait_that_is_missing_is_found(void **state)
             change(object, i, &insn.control);
         }
     }
-    assert_true(tried >= 4 && lost >= 3); /* some results are not read */
+    assert_true(tried >= 4 && lost >= 3); /* the program does not read some results, so not every lost wait is found */
     assert_int_equal(isa_control_check(object, &err), LW_OK);
     isa_object_destroy(object);
 }

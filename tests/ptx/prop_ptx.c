@@ -879,7 +879,8 @@ static void one_program(uint64_t seed, struct hits *hits)
         }
     }
     ptx_options_default(&options);
-    options.barrier_registers = seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 9) : 0; /* others are saved */
+    /* functions save further barrier registers */
+    options.barrier_registers = seed % 3 == 0 ? 1 + (unsigned)(seed / 3 % 9) : 0;
     options.vector_registers = seed % 4 == 1 ? 16 + (unsigned)(seed / 4 % 8) : 0;
     if (ptx_translate("random.ptx", p->text.text, p->text.size, &options, &object, &err) != LW_OK) {
         snprintf(why, sizeof why, "%s", err.text);

@@ -414,7 +414,7 @@ static void inlined_calls_of_lines_are_scopes(void **state)
         assert_non_null(spans);
         assert_int_equal(number_of(debug, i, ISA_AT_ABSTRACT_ORIGIN), inlined == 1 ? both : sq);
         assert_int_equal(number_of(debug, i, ISA_AT_CALL_LINE), inlined == 1 ? 9 : 4);
-        assert_int_equal(debug->dies[i].end - i, inlined == 1 ? 2 : 1); /* one in the other */
+        assert_int_equal(debug->dies[i].end - i, inlined == 1 ? 2 : 1); /* one inlined call contains the other */
     }
     assert_int_equal(inlined, 2);
     assert_int_equal(object->functions[0].line, 6);

@@ -65,7 +65,7 @@ static void translating_survives_every_failed_allocation(void **state)
 
         countdown = n;
         status = ptx_translate("t.ptx", text, size, NULL, &object, &err);
-        done = countdown >= 0; /* it never reached the n-th */
+        done = countdown >= 0; /* the run ended before the n-th allocation */
         countdown = -1;
         assert_int_equal(status, done ? LW_OK : LW_ENOMEM);
         assert_true((object != NULL) == done);

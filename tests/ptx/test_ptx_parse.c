@@ -381,7 +381,7 @@ static void a_refused_kernel_leaves_the_others(void **state)
         { KERNELS(GOOD, GOOD, GOOD), "abc", 0 }, { KERNELS(BAD, GOOD, GOOD), "bc", 1 },
         { KERNELS(GOOD, BAD, GOOD), "ac", 1 },   { KERNELS(GOOD, GOOD, BAD), "ab", 1 },
         { KERNELS(BAD, GOOD, BAD), "b", 2 },     { KERNELS(BAD, BAD, BAD), NULL, 0 },
-        { KERNELS(GOOD, "what.u32 %r1;\n", GOOD), NULL, 0 }, /* this is no PTX */
+        { KERNELS(GOOD, "what.u32 %r1;\n", GOOD), NULL, 0 }, /* this statement is not PTX */
         { KERNELS(GOOD, "mov.u32 %r1;\n", GOOD), NULL, 0 },
     };
 

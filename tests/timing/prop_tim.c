@@ -252,7 +252,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
         return;
     }
     if (rnd_below(r, 2) == 0) {
-        c->fetch_prefetch = rnd_below(r, 2) && c->fetch_cache_mshrs > 1 ? between(r, 1, 8) : 0; /* to the plain cache */
+        /* prefetch into the plain instruction cache */
+        c->fetch_prefetch = rnd_below(r, 2) && c->fetch_cache_mshrs > 1 ? between(r, 1, 8) : 0;
         return;
     }
     c->fetch_l0_ways = between(r, 1, 4);
@@ -418,8 +419,8 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
 
 struct outcome {
     bool idle_tags;  /* registers have tags, and no key of the model uses them */
-    uint64_t bare;   /* `counts` without those of tags */
-    uint64_t entries, expansions, executed, eager; /* to know that they occur */
+    uint64_t bare;   /* `counts` without the counters of tags */
+    uint64_t entries, expansions, executed, eager; /* counters that show that these events occur */
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
     uint64_t joined, ignored, explicit_barriers; /* accesses of packets, LAT barriers, and lanes of explicit barriers */

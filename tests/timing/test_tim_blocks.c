@@ -475,7 +475,7 @@ static void reference_example(unsigned policy, const char *const *rounds)
         bool p2 = false, p4 = false;
         unsigned core2 = 0, core4 = 0;
 
-        ticks(r, 4); /* one look at each core */
+        ticks(r, 4); /* the scheduler examines each core once */
         said(r, rounds[i]);
         for (unsigned c = 0; c < 4; c++) {
             const struct tim_block *block = &r->e->core[c]->block[0];

@@ -236,8 +236,8 @@ static void first_generation_wants_lane_k_at_word_k(void **state)
 {
     (void)state;
     const unsigned rule = TIM_COALESCE_HALF_STRICT;
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4, 1, 2);       /* one of 64 bytes */
-    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xfbf7, 0x1000, at_4, 1, 2);       /* some lanes take no part */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xffff, 0x1000, at_4, 1, 2);       /* one request of 64 bytes */
+    OLDER(rule, EMU_ACCESS_LOAD, 4, 0xfbf7, 0x1000, at_4, 1, 2);       /* some lanes are inactive */
     OLDER(rule, EMU_ACCESS_LOAD, 4, UINT32_MAX, 0x1000, at_4, 2, 4);
     OLDER(rule, EMU_ACCESS_LOAD, 8, 0xffff, 0x1000, at_8, 1, 4);       /* one of 128 */
     OLDER(rule, EMU_ACCESS_LOAD, 16, 0xffff, 0x1000, at_16, 2, 8);     /* two of 128 */

@@ -314,7 +314,7 @@ static void a_slot_says_what_it_waited_for(void **state)
     assert_int_equal(run_cycle(r, ISA_V_ADD_U32, 0, 0) + 3 + 103, 3 + 103);
     assert_int_equal(slots(r, TIM_STALL_ISSUED), 5);
     assert_int_equal(slots(r, TIM_STALL_LOAD), 102);
-    assert_int_equal(slots(r, TIM_STALL_RESULT), 4); /* of the address, of the sum: 2 each */
+    assert_int_equal(slots(r, TIM_STALL_RESULT), 4); /* 2 cycles for the address, and 2 for the sum */
     run_free(r);
 }
 

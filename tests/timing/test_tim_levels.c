@@ -183,7 +183,7 @@ static void a_warp_that_misses_lets_another_run_that_then_keeps_the_slot(void **
         fill(r, run_engine(r)->core[0]->front->sched[0].code, 3);
         run_go(r);
         modern_intervals_from(r, A_LINE, A_LINE + 32, text, sizeof text);
-        if (link < 8) /* as published */
+        if (link < 8) /* the published order */
             assert_string_equal(text, "W3 0-16, W2 16-48, W3 48-64, W1 64-96, W0 96-128");
         else /* in cycle 29 the fetch of W2 misses. W3, which fetches after the last fetch of W2, is one cycle late */
             assert_string_equal(text, "W3 0-16, W2 16-48, W1 48-80, W3 80-96, W0 96-128");

@@ -151,8 +151,10 @@ static void what_lanes_decide_takes_all_lanes(void **state)
     executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4", 0, 2);
     executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_u32.lt p0, v1, 4", 0, 2); /* wraps as unsigned, */
     executed_is("v_s2r v0, %laneid\nv_sub_u32 v1, v0, 4\nv_setp_s32.lt p0, v1, 4", 0, 3); /* not as signed */
-    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 0, 2); /* by a predicate that differs, */
-    executed_is("v_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 2, 0);                    /* that does not */
+    /* the predicate differs between lanes */
+    executed_is("v_s2r v0, %laneid\nv_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 0, 2);
+    /* the predicate is equal in all lanes */
+    executed_is("v_setp_u32.lt p0, v0, 4\nv_selp_b32 v1, v2, 5, p0", 2, 0);
     executed_is("v_s2r v0, %laneid\nv_and_b32 v1, v0, 5", 0, 1);
     executed_is("shfl.idx v1, _, v2, 0, 31", 0, 0);
 }

@@ -66,7 +66,7 @@ static int setup(void **state)
         f->slice[i].count[TIM_SLICE_reads] = 10 + i;
         f->slice[i].count[TIM_SLICE_hits] = 8;
         f->slice[i].count[TIM_SLICE_misses] = 2;
-        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* of 500 cycles */
+        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* in 500 cycles */
     }
     for (unsigned i = 0; i < CHANNELS; i++) {
         f->channels[i] = &f->channel[i];

@@ -121,7 +121,7 @@ static void every_kind_of_state_changes_the_hash(void **state)
     FLIPS(&fix, fix.machine->cores[0]->retired);
     FLIPS(&fix, fix.machine->grid_count);
     FLIPS(&fix, fix.machine->text_hash.state);
-    /* who runs */
+    /* state that decides which warp runs */
     FLIPS(&fix, b->linear);
     FLIPS(&fix, w->launched);
     FLIPS(&fix, w->live);

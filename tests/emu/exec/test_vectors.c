@@ -65,7 +65,7 @@ struct vectors {
 
 static const char *folder(void)
 {
-    static char path[512]; /* of the test program */
+    static char path[512]; /* path of the folder with the vector files */
     const char *dir = getenv("srcdir");
     snprintf(path, sizeof path, "%s/tests/emu/exec/vectors", dir ? dir : ".");
     return path;

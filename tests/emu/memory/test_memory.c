@@ -635,7 +635,7 @@ static void allocations_start_on_pages_of_their_own_with_a_dead_one_after(void *
     assert_false(inside);
     assert_int_equal(out.address, c);
     assert_true(emu_allocation_at(&f->machine, a, &out, &inside));
-    assert_false(inside); /* it has no bytes */
+    assert_false(inside); /* the allocation has no bytes */
     assert_false(emu_allocation_at(&f->machine, a - 1, &out, &inside));
     fix_free(f);
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const struct emu_level *at_level; /* of the run, for messages */
+static const struct emu_level *at_level; /* level of the current run, for messages */
 
 /* ---- the oracle ------------------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@ struct predict_watch {
     struct emu_machine *machine;
     struct emu_engine *engine;
     struct predict_counts counts;
-    struct lw_table warps; /* of struct predict_warp */
+    struct lw_table warps; /* table of struct predict_warp */
     struct predict_grid *grids;
     const struct isa_object *counted[64]; /* kernels whose sites have been counted */
     const struct isa_function *kernel[64];

@@ -80,7 +80,7 @@ static void what_does_not_fit_is_refused(void **state)
         is_refused(object, what);                                                                \
         (place) = old;                                                                           \
     } while (0)
-    WITH(n->a, row, "is invalid"); /* it would depend on itself */
+    WITH(n->a, row, "is invalid"); /* the value would depend on itself */
     WITH(n->bits, 64, "is invalid");
     WITH(n->op, ISA_V_ADD_F32, "is invalid");
     WITH(n->part, ISA_SLICE_P, "is invalid");

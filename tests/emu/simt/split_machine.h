@@ -30,7 +30,7 @@ void sm_program_free(struct sm_program *program);
 struct sm_options {
     const char *policy;
     const char *reconv;      /* NULL: cbar */
-    const char *push_order;  /* of stack; NULL: smaller */
+    const char *push_order;  /* push order of the stack engine; NULL: smaller */
     unsigned lanes, threads; /* 0: the number that the program states, else 4 lanes and one warp */
     unsigned quantum, window;
     bool merge_off;

@@ -138,7 +138,7 @@ static int read_binary(struct reader *r, int level)
                 continue;
             if (binary[i].level == level)
                 break;
-            r->at = start; /* of another level: not ours */
+            r->at = start; /* the operator has another precedence and belongs to the caller */
             return left;
         }
         if (i == LW_COUNT_OF(binary))

@@ -17,7 +17,7 @@ struct frame {
     int pc;
     uint64_t *regs;
     uint32_t local; /* where its variables start */
-    const struct pe_insn *call; /* that made the next frame */
+    const struct pe_insn *call; /* the call that created the next frame */
 };
 enum state { RUNNING, AT_WARP, AT_BARRIER, DONE };
 struct thread {

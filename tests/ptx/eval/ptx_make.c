@@ -349,7 +349,7 @@ static const char *const straight[] = {
     "mov.b32 $F,$x;\ncvt.rn.f32.s32 $F,$v", "cvt.rn.f64.s32 $G,$v;\nmul.f64 $G,$e,0d3FB999999999999A",
 };
 /* operations on values that are equal in all threads, unless divergent code has written them */
-static const char *const scalar[] = { /* what the scalar unit has */
+static const char *const scalar[] = { /* instructions that the scalar unit has, too */
     "<add|sub|mul.lo>.u32 $U,$u,$u", "<add|sub|mul.lo|min|max|mul.hi>.<u32|s32> $U,$u,$u",
     "<and|or|xor>.b32 $U,$u,$u", "<shl.b32|shr.u32> $U,$u,$n", "mul.wide.<u32|s32> $E,$u,$u",
     "add.<s64|u64> $E,$j,$j", "<and|or|xor>.b64 $E,$j,$j", "cvt.u64.u32 $E,$u",
@@ -665,7 +665,7 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
 
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
         put(&t, "@%s%%p%u ", pick(k, 2) ? "!" : "", pick(k, PREDICATES));
-    k->labels++; /* that of $L */
+    k->labels++; /* the label that $L uses */
     put_template(k, &t, template, template + strlen(template));
     put(&t, "%s\n", template[strlen(template) - 1] == ':' ? "" : ";");
     (void)add(k, &t);

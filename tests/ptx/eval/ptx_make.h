@@ -35,7 +35,7 @@ struct pm_kernel {
     struct pm_shared s, e, q; /* shared registers of 32 and 64 bits, and predicates */
     char kind;           /* registers that the current statement defines */
     unsigned defines;
-    uint64_t state;      /* of the random numbers */
+    uint64_t state;      /* state of the random number generator */
     unsigned labels, counters;
     char name[16];
 };

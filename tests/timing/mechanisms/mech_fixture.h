@@ -28,7 +28,7 @@ struct mech_core {
     struct tim_mech_warp warp[TIM_MAX_WARPS];
     struct tim_cache *l1;
     uint64_t lane_at[TIM_MAX_WARPS]; /* pc of a lane that waits; 0: no lane waits */
-    uint64_t run_at[TIM_MAX_WARPS];  /* of those that run */
+    uint64_t run_at[TIM_MAX_WARPS];  /* pc of the lanes that run */
     struct tim_code code;            /* mech_loops; from pc 0 on */
     uint64_t instructions;
     bool waits_for_registers[TIM_MAX_WARPS]; /* its next instruction could not issue */

@@ -299,7 +299,7 @@ static void d5_the_classifier(void **state)
     assert_false(t->load[0].is_div);
     sample(m, 0, 101, 2, 0, 2, true);
     assert_int_equal(t->load[0].div, 0);
-    sample(m, 1, 101, 32, 0, 32, true); /* of another warp: nothing */
+    sample(m, 1, 101, 32, 0, 32, true); /* a load of another warp has no effect */
     assert_int_equal(t->load[0].div, 0);
     mech_free(m);
 }

@@ -565,7 +565,7 @@ static void v8_a_hit_in_a_gang_of_misses(void **state)
         "exit\n.end\n";
     static const struct {
         const char *set;
-        unsigned alone, gang; /* of the last three, warp instructions */
+        unsigned alone, gang; /* warp instructions of single warps, and of gangs, among the last three instructions */
     } rows[] = {{"vws.on=on", 0, 24}, {"vws.on=on vws.memory=group", 3, 21}};
 
     (void)state;
