@@ -388,7 +388,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
-        if (w->split_count != 1) { /* otherwise the limits of a policy apply */
+        if (w->split_count != 1) { /* a warp with several splits must not exceed the allowance of its split policy */
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }

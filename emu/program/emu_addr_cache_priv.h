@@ -16,7 +16,7 @@ enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,
     EMU_ADDR_CHECK_FOLLOWS, /* a later load: the halves of its row have the form of the first load's row */
-    EMU_ADDR_CHECK_IN_RANGE     /* a later load of which the host addresses of its words are known, too */
+    EMU_ADDR_CHECK_IN_RANGE     /* a later load for which the host addresses of its words are known as well */
 };
 enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* bytes, less than a page */

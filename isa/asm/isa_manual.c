@@ -190,9 +190,9 @@ void isa_manual_print(struct lw_sink *out)
            "After this page you can read and encode every instruction. [assembly](assembly.md) has the syntax,\n"
            "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` prints it from the tables in `isa/`.\n\n"
            "## Registers\n\n"
-           "| name | what |\n|---|---|\n"
-           "| `v0`..`v254`, `vz` | vector registers, 32 bits a lane; `vz` reads zero and drops writes |\n"
-           "| `v2:3`, `v4:7` | a 64-bit value: a pair from an even register, low word first; four registers from a multiple of four |\n"
+           "| name | registers |\n|---|---|\n"
+           "| `v0`..`v254`, `vz` | vector registers with 32 bits for each lane. `vz` reads as zero and ignores writes |\n"
+           "| `v2:3`, `v4:7` | a pair holds a 64-bit value, with the low word in the first register, which is even. A group of four registers begins at a multiple of four |\n"
            "| `s0`..`s125`, `sz` | scalar registers of the warp, 32 bits; pairs `s4:5` |\n"
            "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`): lanes that vector operations "
            "reach |\n"
@@ -200,8 +200,8 @@ void isa_manual_print(struct lw_sink *out)
            "| `sp0`..`sp6`, `spt` | scalar predicates |\n"
            "| `b0`..`b15` | convergence barrier registers |\n\n"
            "## The instruction word\n\n"
-           "128 bits, little-endian. Fields that a row does not use are zero; the decoder refuses "
-           "every other word.\n\n"
+           "An instruction has 128 bits, in little-endian order. Fields that an instruction does not use must be zero. "
+           "The decoder\nrefuses all other words.\n\n"
            "| bits | field | bits | field |\n|---|---|---|---|\n"
            "| 5:0 | opcode low, 0x01..0x3f | 29:28 | X kind: 0 vector, 1 scalar, 2 constant, "
            "3 immediate |\n"
@@ -216,10 +216,10 @@ void isa_manual_print(struct lw_sink *out)
            "negate |\n"
            "| | | 107:96, 127:108 | modifiers; control: stall 4, yield 1, write barrier 3, read "
            "barrier 3, wait mask 6, reuse 3 |\n\n"
-           "Memory rows have a signed 24-bit offset in 63:40 and modifiers in 85:80 and 107:89; "
-           "cross-lane rows have\nclamp 45:40, segment 51:46 and the member mask register in 63:56 "
-           "(255: all lanes); targets are signed\ncounts of instructions from the next one. "
-           "Barriers of the control field are stored inverted: zero is none.\n\n"
+           "Memory instructions have a signed 24-bit offset in bits 63:40, and modifiers in bits 85:80 and 107:89.\n"
+           "Cross-lane instructions have the clamp in bits 45:40, the segment in bits 51:46, and the register of the\n"
+           "member mask in bits 63:56 (255: all lanes). A branch target is a signed number of instructions, counted from\n"
+           "the next instruction. The barrier numbers of the control field are stored inverted, so that 0 means no barrier.\n\n"
            "## Operands\n\n"
            "| token | operand |\n|---|---|\n");
     for (unsigned tok = 0; tok < ISA_TOKEN_COUNT; tok++) {
@@ -229,13 +229,13 @@ void isa_manual_print(struct lw_sink *out)
     }
     lw_put(out,
            "\nIn the semantics a, b and c are the first, second and third source as written, d "
-           "the result, r the lane's\nbit of predicate R. `LANE` rows do this in every lane, "
-           "`SCALAR` rows once; `COMPARE` writes predicates;\n`LOAD`, `STORE`, `ATOMIC` and "
-           "`REDUCE` name the space, `FETCH` that of the texels; `CALL` and `CONTROL` name the emulator's function.\n"
-           "`REFUSED` rows can be written and encoded, and a loader refuses them.\n"
-           "Properties: *neg/abs*, *neg/not* are the modifiers that the sources may have; "
-           "*commutes*, *observes*,\n*by access*, *whole*, *sync*, *warp32* have the meaning that the machine's "
-           "rules give them; *ends*: without a guard, flow never continues after it.\n\n");
+           "the result, and r the lane's\nbit of predicate R. A `LANE` instruction computes the expression in every lane, "
+           "and a `SCALAR` instruction computes it once.\n`COMPARE` writes predicates. `LOAD`, `STORE`, `ATOMIC` and "
+           "`REDUCE` name the address space, and `FETCH` the space of the texels.\n`CALL` and `CONTROL` name a function of the "
+           "emulator. The assembler accepts `REFUSED` instructions, but a loader refuses them.\n\n"
+           "The column *properties* lists the modifiers that the sources may have: *neg/abs* or *neg/not*.\n"
+           "[machine](machine.md) defines *commutes*, *observes*, *by access*, *whole*, *sync* and *warp32*. *ends* means that\n"
+           "execution never continues after the instruction if it has no guard.\n\n");
     for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
         put_format(format, out);
     put_specials(out);
