@@ -42,8 +42,8 @@ enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_
 struct emu_history;
 struct emu_history_options {
     uint64_t budget_bytes; /* memory for snapshots and the log; 0: 256 MiB */
-    uint64_t interval;     /* warp instructions between snapshots; 0: as many as let snapshots take about 2 % of
-                            * the time */
+    /* number of warp instructions between snapshots; 0: chosen so that snapshots take about 2 % of the time */
+    uint64_t interval;
     /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. Called when the
      *  host has taken steps since the last call. Returns false without memory. */
     bool (*save_host)(void *context, void **data, size_t *size);

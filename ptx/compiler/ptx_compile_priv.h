@@ -13,7 +13,7 @@ struct ptx_job {
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
     char overrides[PTX_PATH_BYTES + 16]; /* bitcode of our overrides, linked before libclc */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
-    bool linked;                         /* it is one of several modules */
+    bool linked;                         /* the source is one of several modules */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };

@@ -58,7 +58,8 @@ verify() {
     : >err
     # shellcheck disable=SC2086
     "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
-    # name and pattern; hexadecimal numbers have no leading zeros; a leak without a mark is in a header
+    # Name and pattern of each finding. Hexadecimal numbers have no leading zeros. A leak without a mark is in a
+    # header.
     awk -v base="$base" -v any_lanes="$any_lanes" '
         NR == FNR { for (i = 1; i < NF - 1; i++) if ($i == "/*" && $(i + 2) == "*/") line[$(i + 1)] = FNR; next }
         /find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); split($0, want, " ") }

@@ -43,7 +43,7 @@ steps:
 END
 line() { grep -n "# $1\$" "$work/team.s" | cut -d: -f1; }
 
-# $1: gdb; $2: its target architecture; $3 and $4: the last line of `backtrace`, and the kernel
+# $1 is gdb and $2 its target architecture. $3 is the last line of `backtrace`, and $4 the kernel.
 walk() {
     for k in second first fourth; do
         cat <<END

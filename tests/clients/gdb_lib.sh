@@ -115,8 +115,8 @@ server_ends() {
 # gets the transcript with each command echoed. A command that fails does not end the session.
 session() {
     session_gdb=$1
-    # gdb_off: a command of gdb that switches a feature of the stub off; connect: extended-remote; target: the
-    # address, instead of $port
+    # $gdb_off is a command of gdb that switches a feature of the stub off. $connect may be extended-remote. $target
+    # is the address to connect to, instead of $port.
     set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
         -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
         -ex "directory $work" -ex "target ${connect:-remote} ${target:-:$port}" -ex 'set trace-commands on'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `make install`: the location of each file; the examples of lanewise.h, in C against the installed library by
-# pkg-config alone, and from Python; the library exports only its own functions.
+# Tests `make install`. Each file must be at its location. The examples of lanewise.h must build in C against the
+# installed library with pkg-config alone, and run from Python. The library must export only its own functions.
 set -u
 here=$(pwd)
 src=$(cd "${srcdir:-.}" && pwd)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# llvm-dwarfdump --verify reports nothing for the objects of the sample kernels: optimised, with lines only, with
-# variables, and unoptimised; by each clang; and for PTX by nvcc.
+# llvm-dwarfdump --verify must report no error for the objects of the sample kernels. They are compiled optimised,
+# with lines only, with variables, and unoptimised, by each clang, and for PTX by nvcc.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}

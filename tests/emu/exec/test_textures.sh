@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Textures from source to result: every texel type of CUDA C++, by every installed compiler, optimised and for
-# debuggers; errors in launch files; a watchpoint on a texel.
+# Textures from source to result. The test fetches every texel type of CUDA C++ with every installed compiler,
+# optimised and for debuggers. It also tests errors in launch files, and a watchpoint on a texel.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Each thread stores one component of texel 2; 1000 stands for a component that the texture lacks.
