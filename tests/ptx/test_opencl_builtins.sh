@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Functions of OpenCL C beyond those of libclc: of work-groups, sub-groups and half, with each installed clang: results
+# and absence of races.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* .
+cat >groups.yaml <<'END'
+program: {source: groups.lwo}
+buffers:
+  bad: {type: u32, count: 8}
+  done: {type: s32, count: 1}
+steps:
+  - launch: {entry: groups, grid: [2, 1], block: [15, 3], args: [bad, done]}
+  - check: {buffer: bad, values: [0, 0, 0, 0, 0, 0, 0, 0]}
+  - check: {buffer: done, values: [13590]}
+  - launch: {entry: groups, grid: [1, 1], block: [3, 3], args: [bad, done]}
+  - check: {buffer: bad, values: [0, 0, 0, 0, 0, 0, 0, 0]}
+END
+cat >half.yaml <<'END'
+program: {source: halfmath.lwo}
+buffers:
+  one: {type: u16, count: 2555904}
+  two: {type: u16, count: 720896}
+  bad: {type: s32, count: 65536}
+steps:
+  - launch: {entry: one, grid: 256, block: 256, args: [one]}
+  - launch: {entry: two, grid: 256, block: 256, args: [two]}
+  - launch: {entry: same, grid: 256, block: 256, args: [bad]}
+  - check: {buffer: bad, file: zeros.bin}
+END
+head -c 262144 /dev/zero >zeros.bin
+cc -O1 -o check halfmath_check.c -lm || fail "halfmath_check.c is not compiled"
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v "$clang" >/dev/null || continue
+    for form in "CL2.0 -X -O3" "CL3.0 -X -O0 -X -g"; do
+        # shellcheck disable=SC2086
+        "$lanewise" compile --clang "$clang" -X -cl-std=$form -o groups.lwo groups.cl 2>err ||
+            fail "$clang $form: groups.cl is not compiled: $(cat err)"
+        expect 0 "" run -q --check=default,races groups.yaml
+        expect 0 "" run -q --warp 64 groups.yaml
+    done
+    "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err || fail "$clang: halfmath.cl is not compiled: $(cat err)"
+    expect 0 "" run -q --dump one=one.bin --dump two=two.bin half.yaml
+    ./check one.bin two.bin >err || fail "$clang: half: $(cat err)"
+done
+[ $cases -ge 3 ] || fail "no clang is here"
+[ $failures = 0 ] && echo "ok: $cases cases"
+exit $((failures > 0))
