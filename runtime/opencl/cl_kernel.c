@@ -273,14 +273,53 @@ cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id devic
     return error;
 }
 
+/** Divides @count by @by, rounded up. */
+static size_t parts(size_t count, size_t by)
+{
+    return (count + by - 1) / by;
+}
+
+static cl_int sub_group_info(const struct _cl_kernel *kernel, cl_kernel_sub_group_info info, size_t in_bytes, const size_t *in,
+                             size_t room, void *out, size_t *size)
+{
+    const size_t dimensions = in_bytes / sizeof *in;
+    size_t threads = 1, local[3] = {1, 1, 1};
+
+    switch (info) {
+    case CL_KERNEL_MAX_NUM_SUB_GROUPS: return CL_ANSWER(size_t, parts(kernel->needs.max_threads, CL_SUB_GROUP_SIZE));
+    case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: return CL_ANSWER(size_t, 0);
+    case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
+    case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
+        if (in == NULL || in_bytes % sizeof *in != 0 || dimensions < 1 || dimensions > 3)
+            return CL_INVALID_VALUE;
+        for (size_t i = 0; i < dimensions; i++)
+            threads *= in[i] < LANEWISE_MAX_BLOCK_THREADS ? in[i] : LANEWISE_MAX_BLOCK_THREADS;
+        if (info == CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE)
+            return CL_ANSWER(size_t, parts(threads, CL_SUB_GROUP_SIZE));
+        return CL_ANSWER(size_t, threads < CL_SUB_GROUP_SIZE ? threads : CL_SUB_GROUP_SIZE);
+    case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
+        if (in == NULL || in_bytes != sizeof *in || room % sizeof *local != 0 || room > sizeof local)
+            return CL_INVALID_VALUE;
+        local[0] = *in * CL_SUB_GROUP_SIZE;
+        if (*in == 0 || *in > parts(kernel->needs.max_threads, CL_SUB_GROUP_SIZE) || local[0] > kernel->needs.max_threads)
+            memset(local, 0, sizeof local); /* no work-group has so many */
+        return cl_answer(local, out != NULL ? room : sizeof local, room, out, size);
+    default: return CL_INVALID_VALUE;
+    }
+}
+
 cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info info,
                                            size_t in_bytes, const void *in, size_t room, void *out, size_t *size)
 {
-    (void)device, (void)info, (void)in_bytes, (void)in, (void)room, (void)out, (void)size;
+    cl_int error = CL_INVALID_KERNEL;
+
     rt_lock();
-    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
+    if (cl_object_is(kernel, CL_KIND_KERNEL))
+        error = device != NULL && device != &cl_the_device ? CL_INVALID_DEVICE
+                : cl_max_sub_groups() == 0                 ? CL_INVALID_OPERATION
+                                                           : sub_group_info(kernel, info, in_bytes, in, room, out, size);
     rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* the device has no sub-groups */
+    return error;
 }
 
 cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info info, size_t bytes, const void *value)

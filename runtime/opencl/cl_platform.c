@@ -19,17 +19,34 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_local_int32_extended_atomics, 1, 0, 0) \
     X(cl_khr_int64_base_atomics, 1, 0, 0) \
     X(cl_khr_int64_extended_atomics, 1, 0, 0) \
+    X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
+/** The last extension: sub-groups are warps of PTX, which the machine has at a warp width of 32 or 64. */
+#define SUB_GROUPS(X) X(cl_khr_subgroups, 1, 0, 0)
+/** Features of OpenCL C 3.0; the options with which ptx_clang.c compiles define their macros. */
+#define FEATURES(X) \
+    X(__opencl_c_atomic_order_acq_rel, 3, 0, 0) \
+    X(__opencl_c_atomic_order_seq_cst, 3, 0, 0) \
+    X(__opencl_c_atomic_scope_device, 3, 0, 0) \
+    X(__opencl_c_atomic_scope_all_devices, 3, 0, 0) \
+    X(__opencl_c_fp64, 3, 0, 0) \
+    X(__opencl_c_generic_address_space, 3, 0, 0) \
+    X(__opencl_c_int64, 3, 0, 0) \
+    X(__opencl_c_program_scope_global_variables, 3, 0, 0) \
+    X(__opencl_c_work_group_collective_functions, 3, 0, 0)
+#define SUB_GROUP_FEATURE(X) X(__opencl_c_subgroups, 3, 0, 0)
 #define NAME_AND_SPACE(name, major, minor, patch) " " #name
 #define NAME_AND_VERSION(name, major, minor, patch) {CL_MAKE_VERSION(major, minor, patch), #name},
-static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE);
-static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION)};
+static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE), sub_groups_name[] = SUB_GROUPS(NAME_AND_SPACE);
+static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION) SUB_GROUPS(NAME_AND_VERSION)};
+static const cl_name_version features[] = {FEATURES(NAME_AND_VERSION) SUB_GROUP_FEATURE(NAME_AND_VERSION)};
 
 enum {
     CONSTANT_BYTES = 65536,
     PARAMETER_BYTES = 4096,
     ADDRESS_ALIGN_BITS = 4096, /* sub-buffers begin at multiples of 512 bytes */
-    PRINTF_BYTES = 1 << 20
+    PRINTF_BYTES = 1 << 20,
+    VARIABLE_BYTES = 1 << 20 /* of variables in program scope */
 };
 
 static unsigned timing_number(const char *key, unsigned otherwise)
@@ -56,9 +73,25 @@ static const char *version_text(char *room, size_t bytes, const char *begin)
     return room;
 }
 
+unsigned cl_max_sub_groups(void)
+{
+    const unsigned width = rt_warp_width();
+
+    return width == 32 || width == 64 ? LANEWISE_MAX_BLOCK_THREADS / CL_SUB_GROUP_SIZE : 0;
+}
+
 static cl_int answer_extensions(size_t room, void *out, size_t *size)
 {
-    return cl_answer_text(extension_names + 1, room, out, size);
+    char text[sizeof extension_names + sizeof sub_groups_name];
+
+    snprintf(text, sizeof text, "%s%s", extension_names + 1, cl_max_sub_groups() != 0 ? sub_groups_name : "");
+    return cl_answer_text(text, room, out, size);
+}
+
+/** Answers with names whose last one is of sub-groups. */
+static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t room, void *out, size_t *size)
+{
+    return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : sizeof *names), room, out, size);
 }
 
 cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *out)
@@ -85,7 +118,7 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info i
     case CL_PLATFORM_NAME: return cl_answer_text("Lanewise", room, out, size);
     case CL_PLATFORM_VENDOR: return cl_answer_text("Lanewise", room, out, size);
     case CL_PLATFORM_EXTENSIONS: return answer_extensions(room, out, size);
-    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: return cl_answer(extensions, sizeof extensions, room, out, size);
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: return answer_names(extensions, sizeof extensions, room, out, size);
     case CL_PLATFORM_HOST_TIMER_RESOLUTION: return CL_ANSWER(cl_ulong, 0);
     case CL_PLATFORM_ICD_SUFFIX_KHR: return cl_answer_text("LW", room, out, size);
     default: return CL_INVALID_VALUE;
@@ -132,14 +165,14 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_LONG, cl_uint, 1) \
     X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_FLOAT, cl_uint, 1) \
     X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_DOUBLE, cl_uint, 1) \
-    X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint, 0) \
+    X(CL_DEVICE_PREFERRED_VECTOR_WIDTH_HALF, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_CHAR, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_SHORT, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_INT, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_LONG, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, cl_uint, 1) \
     X(CL_DEVICE_NATIVE_VECTOR_WIDTH_DOUBLE, cl_uint, 1) \
-    X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 0) \
+    X(CL_DEVICE_NATIVE_VECTOR_WIDTH_HALF, cl_uint, 1) \
     X(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint, rt_clock_mhz()) \
     X(CL_DEVICE_ADDRESS_BITS, cl_uint, 64) \
     X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong, rt_memory_bytes() / 4) \
@@ -164,7 +197,7 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
           CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA | CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) \
     X(CL_DEVICE_DOUBLE_FP_CONFIG, cl_device_fp_config, CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | \
           CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF | CL_FP_FMA) \
-    X(CL_DEVICE_HALF_FP_CONFIG, cl_device_fp_config, 0) \
+    X(CL_DEVICE_HALF_FP_CONFIG, cl_device_fp_config, CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_FMA) \
     X(CL_DEVICE_GLOBAL_MEM_CACHE_TYPE, cl_device_mem_cache_type, \
       timing_number("l1.bytes", 0) != 0 ? CL_READ_WRITE_CACHE : CL_NONE) \
     X(CL_DEVICE_GLOBAL_MEM_CACHELINE_SIZE, cl_uint, timing_number("l1.line", 0)) \
@@ -172,8 +205,8 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_GLOBAL_MEM_SIZE, cl_ulong, rt_memory_bytes()) \
     X(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE, cl_ulong, CONSTANT_BYTES) \
     X(CL_DEVICE_MAX_CONSTANT_ARGS, cl_uint, 16) \
-    X(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t, 0) \
-    X(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, size_t, 0) \
+    X(CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE, size_t, VARIABLE_BYTES) \
+    X(CL_DEVICE_GLOBAL_VARIABLE_PREFERRED_TOTAL_SIZE, size_t, VARIABLE_BYTES) \
     X(CL_DEVICE_LOCAL_MEM_TYPE, cl_device_local_mem_type, CL_LOCAL) \
     X(CL_DEVICE_LOCAL_MEM_SIZE, cl_ulong, CL_LOCAL_BYTES) \
     X(CL_DEVICE_ERROR_CORRECTION_SUPPORT, cl_bool, CL_FALSE) \
@@ -203,20 +236,23 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_NUMERIC_VERSION, cl_version, CL_MAKE_VERSION(3, 0, 0)) \
     X(CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities, 0) \
     X(CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, cl_device_atomic_capabilities, \
-      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP) \
+      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST | \
+          CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES) \
     X(CL_DEVICE_ATOMIC_FENCE_CAPABILITIES, cl_device_atomic_capabilities, \
-      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP) \
+      CL_DEVICE_ATOMIC_ORDER_RELAXED | CL_DEVICE_ATOMIC_ORDER_ACQ_REL | CL_DEVICE_ATOMIC_ORDER_SEQ_CST | \
+          CL_DEVICE_ATOMIC_SCOPE_WORK_ITEM | CL_DEVICE_ATOMIC_SCOPE_WORK_GROUP | CL_DEVICE_ATOMIC_SCOPE_DEVICE | \
+          CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES) \
     X(CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT, cl_uint, 0) \
     X(CL_DEVICE_PREFERRED_GLOBAL_ATOMIC_ALIGNMENT, cl_uint, 0) \
     X(CL_DEVICE_PREFERRED_LOCAL_ATOMIC_ALIGNMENT, cl_uint, 0) \
-    X(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, cl_bool, CL_FALSE) \
+    X(CL_DEVICE_GENERIC_ADDRESS_SPACE_SUPPORT, cl_bool, CL_TRUE) \
     X(CL_DEVICE_MAX_PIPE_ARGS, cl_uint, 0) \
     X(CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS, cl_uint, 0) \
     X(CL_DEVICE_PIPE_MAX_PACKET_SIZE, cl_uint, 0) \
     X(CL_DEVICE_PIPE_SUPPORT, cl_bool, CL_FALSE) \
-    X(CL_DEVICE_MAX_NUM_SUB_GROUPS, cl_uint, 0) \
-    X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, CL_FALSE) \
-    X(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool, CL_FALSE) \
+    X(CL_DEVICE_MAX_NUM_SUB_GROUPS, cl_uint, cl_max_sub_groups()) \
+    X(CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS, cl_bool, cl_max_sub_groups() != 0) \
+    X(CL_DEVICE_WORK_GROUP_COLLECTIVE_FUNCTIONS_SUPPORT, cl_bool, CL_TRUE) \
     X(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT, cl_bool, CL_FALSE) \
     X(CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, size_t, rt_warp_width())
 
@@ -239,7 +275,7 @@ static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *s
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION: return cl_answer(NULL, 0, room, out, size);
     case CL_DEVICE_IL_VERSION: return cl_answer_text("", room, out, size);
     case CL_DEVICE_ILS_WITH_VERSION: return cl_answer(NULL, 0, room, out, size);
-    case CL_DEVICE_OPENCL_C_FEATURES: return cl_answer(NULL, 0, room, out, size);
+    case CL_DEVICE_OPENCL_C_FEATURES: return answer_names(features, sizeof features, room, out, size);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS: return cl_answer(languages, sizeof languages, room, out, size);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return cl_answer_text("", room, out, size);
     case CL_DEVICE_NAME: {
@@ -259,7 +295,7 @@ static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *s
     case CL_DEVICE_VERSION: return cl_answer_text(version_text(text, sizeof text, "OpenCL 3.0"), room, out, size);
     case CL_DEVICE_OPENCL_C_VERSION: return cl_answer_text(version_text(text, sizeof text, "OpenCL C 1.2"), room, out, size);
     case CL_DEVICE_EXTENSIONS: return answer_extensions(room, out, size);
-    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return cl_answer(extensions, sizeof extensions, room, out, size);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return answer_names(extensions, sizeof extensions, room, out, size);
     default: return CL_INVALID_VALUE;
     }
 }

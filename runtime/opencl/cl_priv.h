@@ -20,7 +20,12 @@
 
 extern const struct _cl_icd_dispatch cl_dispatch;
 
-enum { CL_LOCAL_BYTES = 65536 }; /* of a work group */
+enum {
+    CL_LOCAL_BYTES = 65536, /* of a work group */
+    CL_SUB_GROUP_SIZE = 32  /* a warp of PTX */
+};
+/** Sub-groups that a work-group can have; 0: the device has none. */
+unsigned cl_max_sub_groups(void);
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
 /** First member of every object except platform and device. A handle is valid while the user has references. The

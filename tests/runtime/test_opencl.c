@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 #include <stdarg.h>
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -393,6 +394,67 @@ static void count_call(cl_program built, void *calls)
     ++*(int *)calls;
 }
 
+/** Returns true if the device has a feature of OpenCL C. */
+static bool has_feature(const char *name)
+{
+    static cl_name_version features[64];
+    size_t bytes;
+
+    OK(clGetDeviceInfo(device, CL_DEVICE_OPENCL_C_FEATURES, sizeof features, features, &bytes));
+    for (size_t i = 0; i < bytes / sizeof *features; i++)
+        if (strcmp(features[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void features_that_are_reported_compile(void **state)
+{
+    const char *text = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
+                       "#if !defined cl_khr_fp16 || !defined cl_khr_subgroups || !defined __opencl_c_subgroups || \\\n"
+                       "    !defined __opencl_c_work_group_collective_functions || !defined __opencl_c_fp64 || \\\n"
+                       "    !defined __opencl_c_generic_address_space || !defined __opencl_c_atomic_scope_all_devices\n"
+                       "#error a feature has no macro\n"
+                       "#endif\n"
+                       "global int count = 5;\n"
+                       "kernel void k(global float *out)\n"
+                       "{\n"
+                       "    float *p = out + get_global_id(0);\n"
+                       "    half h = sqrt((half)work_group_reduce_add(1));\n"
+                       "    *p = h + sub_group_reduce_max((float)get_local_id(0)) * 10 + atomic_fetch_add((atomic_int *)&count, 0) * 1000;\n"
+                       "}\n";
+    const size_t global = 64, sizes[2] = {8, 9}, sub_groups = 3;
+    size_t number, local[3];
+    cl_uint most = 0;
+    float out[64];
+    cl_int error;
+    cl_mem mem = buffer_of(sizeof out, NULL);
+    cl_program own = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    cl_kernel kernel;
+
+    (void)state;
+    assert_true(has_feature("__opencl_c_work_group_collective_functions") && has_feature("__opencl_c_generic_address_space"));
+    OK(clGetDeviceInfo(device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL));
+    assert_int_equal(most, 32);
+    OK(clBuildProgram(own, 1, &device, "-cl-std=CL3.0", NULL, NULL));
+    kernel = clCreateKernel(own, "k", &error);
+    OK(error);
+    OK(clSetKernelArg(kernel, 0, sizeof mem, &mem));
+    OK(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &global, 0, NULL, NULL));
+    OK(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+    assert_true(out[0] == 5318 && out[33] == 5638);
+    OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, sizeof sizes, sizes, sizeof number, &number, NULL));
+    assert_int_equal(number, 3);
+    OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof sizes, sizes, sizeof number, &number, NULL));
+    assert_int_equal(number, 32);
+    OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, sizeof sub_groups, &sub_groups, sizeof local, local, NULL));
+    assert_true(local[0] == 96 && local[1] == 1 && local[2] == 1);
+    assert_int_equal(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, 0, NULL, sizeof number, &number, NULL),
+                     CL_INVALID_VALUE);
+    OK(clReleaseKernel(kernel));
+    OK(clReleaseProgram(own));
+    OK(clReleaseMemObject(mem));
+}
+
 static void a_build_forgets_the_build_before(void **state)
 {
     const char *text = "kernel void k(global int *p)\n{\n#ifdef BAD\n    *p = nothing;\n#endif\n}\n";
@@ -627,6 +689,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sub_buffers_share_memory),
         cmocka_unit_test(a_user_event_holds_commands_back),
         cmocka_unit_test(queues_out_of_order_run_what_is_ready),
+        cmocka_unit_test(features_that_are_reported_compile),
         cmocka_unit_test(a_build_forgets_the_build_before),
         cmocka_unit_test(a_build_that_fails_has_a_log),
         cmocka_unit_test(a_binary_can_be_loaded),
