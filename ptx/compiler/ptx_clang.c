@@ -89,6 +89,7 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     size_t size = 0;
     bool keep = cached_name(job, text, cached);
 
+    job->values = false; /* of an earlier run */
     if (keep && is_bitcode(cached)) {
         memcpy(out, cached, sizeof cached);
         return LW_OK;
@@ -209,7 +210,10 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
                               struct lw_sink *words, struct lw_error *err)
 {
     enum lw_status status = ptx_check_source(path, err);
+    char other[PTX_PATH_BYTES];
     struct ptx_job *job;
+    unsigned tries = 0;
+    bool again;
 
     if (status != LW_OK)
         return status;
@@ -226,10 +230,26 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         status = ptx_find_libclc(job->libclc, err);
     if (status == LW_OK)
         status = ptx_make_scratch(job->scratch, err);
-    if (status == LW_OK)
-        status = ptx_build_overrides(job, err);
-    if (status == LW_OK)
-        status = compile(job, path, flags, flag_count, ptx, size, err);
+    do {
+        struct lw_error second = {.text = ""};
+
+        /* clang 19 cannot select some comparisons of vectors of two, which older versions can */
+        job->has_other = clang == NULL && getenv("LANEWISE_CLANG") == NULL && ptx_find_clang_after(job->compiler, other);
+        if (status == LW_OK)
+            status = ptx_build_overrides(job, tries == 0 ? err : &second);
+        if (status == LW_OK)
+            status = compile(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
+        tries++; /* the first error is reported */
+        again = status != LW_OK && job->crashed && job->has_other;
+        if (again) {
+            if (words != NULL)
+                lw_printf(words, "%s crashed; %s is tried\n", job->compiler, other);
+            memcpy(job->compiler, other, sizeof other);
+            status = LW_OK;
+        }
+    } while (again);
+    if (status == LW_OK && tries > 1 && err != NULL)
+        err->text[0] = '\0';
     ptx_remove_scratch(job->scratch);
     free(job);
     return status;

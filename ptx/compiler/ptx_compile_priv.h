@@ -16,6 +16,8 @@ struct ptx_job {
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules */
     bool values;                         /* clang prints its debug values (ptx_values.c) */
+    bool has_other;                      /* if the compiler crashes, another one is tried */
+    bool crashed;                        /* the last run of the compiler crashed */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
 
@@ -69,6 +71,8 @@ bool ptx_is_file(const char *path);
 bool ptx_find_program(const char *name, char *out);
 /** Finds clang: @wanted, else LANEWISE_CLANG, else the first of the known names. */
 enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *err) LW_MUST_CHECK;
+/** Finds the installed clang that follows @compiler, a path that ptx_find_clang() gave, among the known names. */
+bool ptx_find_clang_after(const char *compiler, char *out);
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 
 enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
@@ -91,9 +95,9 @@ bool ptx_wants_warnings(const char *const *flags, size_t count);
  *  lanes. Without the option clang removes the condition under which a lane initialises it. ptx_run_compiler() replaces
  *  it by the spelling that the clang in use accepts. */
 #define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
-/** Runs the compiler @argv and reads the PTX that it writes to @result. Errors: LW_EINPUT with the compiler's
- *  messages. */
-enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
+/** Runs the compiler @argv, reads the PTX that it writes to @result, and sets job->crashed. Errors: LW_EINPUT with the
+ *  compiler's messages. */
+enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const char **argv,
                                 const char *result, char **ptx, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
 

@@ -103,6 +103,22 @@ enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *er
                    "packages clang-19 or clang-14, and libclc-14");
 }
 
+bool ptx_find_clang_after(const char *compiler, char *out)
+{
+    char path[PTX_PATH_BYTES];
+    bool after = false, found = false;
+
+    for (size_t i = 0; i < LW_COUNT_OF(clang_names) - 1 && !found; i++) { /* "clang" is one of the others */
+        if (!ptx_find_program(clang_names[i], path))
+            continue;
+        found = after;
+        after = after || strcmp(path, compiler) == 0;
+    }
+    if (found)
+        memcpy(out, path, sizeof path);
+    return found;
+}
+
 enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
 {
     const char *wanted = getenv("LANEWISE_LIBCLC");
@@ -594,6 +610,12 @@ static bool has_failed(int wait_status)
     return !WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0;
 }
 
+/** clang's driver exits with 70 if the compiler proper crashed. */
+static bool has_crashed(int wait_status)
+{
+    return WIFSIGNALED(wait_status) || WEXITSTATUS(wait_status) >= 70;
+}
+
 bool ptx_wants_warnings(const char *const *flags, size_t count)
 {
     static const char *const others[] = {"-Wno-", "-Wa,", "-Wl,", "-Wp,"};
@@ -640,7 +662,7 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, bool d
     }
 }
 
-enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, const char **argv,
+enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const char **argv,
                                 const char *result, char **ptx, size_t *size,
                                 struct lw_error *err)
 {
@@ -658,9 +680,10 @@ enum lw_status ptx_run_compiler(const struct ptx_job *job, const char *path, con
             output.size = OUTPUT_LIMIT_BYTES;
         output.text[output.size] = '\0';
     }
+    job->crashed = status == LW_OK && has_crashed(wait_status);
     if (status == LW_OK && has_failed(wait_status))
         status = report(path, job, wait_status, &output, err);
-    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL)
+    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL && !(job->crashed && job->has_other))
         put_words(&output, job->words);
     lw_buffer_fini(&output);
     if (status == LW_OK)
