@@ -110,9 +110,8 @@ void lanewise_print(lanewise_machine *m,
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
-/** Adds a module, which takes ownership of @object, @source and the text of @words; on an error they are freed. */
-static int add_module(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
-                      lanewise_module **out)
+int host_module_add(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
+                    lanewise_module **out)
 {
     struct lanewise_module *module = calloc(1, sizeof *module);
     struct lw_error err;
@@ -189,7 +188,7 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
                                     &object, &err);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
-    return add_module(m, strdup(path), object, &words, out);
+    return host_module_add(m, strdup(path), object, &words, out);
 }
 
 int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, size_t size,
@@ -224,7 +223,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     free(copy);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
-    return add_module(m, strdup(name), object, &words, out);
+    return host_module_add(m, strdup(name), object, &words, out);
 }
 
 lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index)

@@ -76,6 +76,9 @@ int host_fail(struct lanewise_machine *m, const struct lw_error *err);
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Returns LANEWISE_ERROR for a caller of @function that passed NULL for @what; @m may be NULL. */
 int host_missing(struct lanewise_machine *m, const char *function, const char *what);
+/** Adds a module, which takes ownership of @object, @source and the text of @words; on an error they are freed. */
+int host_module_add(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
+                    lanewise_module **out);
 /** Creates the emulator's machine at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 /** Creates the checker if checks are enabled; the machine must be new. */

@@ -91,6 +91,31 @@ LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
 LANEWISE_API int lanewise_load_text(lanewise_machine *machine, const char *name, const void *text,
                                     size_t size, const char *const *options,
                                     lanewise_module **out);
+/** A text with its name, which appears in messages. */
+typedef struct lanewise_text {
+    const char *name;
+    const void *text;
+    size_t size;
+} lanewise_text;
+/**
+ * Compiles a source (.cl, .cu) to PTX, for lanewise_link().
+ * @headers  texts that the source may include by their names, which are paths below one folder
+ * @ptx      to be freed by lanewise_object_free, as *@log: all output of the compiler; @log may be NULL
+ */
+LANEWISE_API int lanewise_compile(lanewise_machine *machine, const lanewise_text *source, const lanewise_text *headers,
+                                  unsigned header_count, const char *const *options, char **ptx, size_t *ptx_size,
+                                  char **log);
+/** Links PTX texts to one module. The name of a text is that of the source from which lanewise_compile() made it, or
+ *  ends in ".ptx". Functions and variables that one text declares are those that another one defines. */
+LANEWISE_API int lanewise_link(lanewise_machine *machine, const lanewise_text *modules, unsigned count,
+                               lanewise_module **out);
+/**
+ * Gets the declarations of the kernels of an OpenCL C source; parameters as of lanewise_compile().
+ * @out  to be freed by lanewise_object_free: for each kernel a line "NAME<tab>ATTRIBUTES", then for each of its parameters
+ *       a line "<tab>NAME<tab>TYPE<tab>TYPE QUALIFIERS<tab>ACCESS QUALIFIER"
+ */
+LANEWISE_API int lanewise_describe(lanewise_machine *machine, const lanewise_text *source, const lanewise_text *headers,
+                                   unsigned header_count, const char *const *options, char **out);
 /** Returns kernel @index, in the file's order; NULL past the last kernel. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsigned index);
 /** Returns a kernel by name, which may have the form of C++: "reduce<float, 256>". NULL: there is none, and

@@ -3,6 +3,7 @@
 # liblanewise.a what the functions of lanewise.h need and shows nothing but them.
 noinst_LIBRARIES += libhost.a
 libhost_a_SOURCES = \
+	%D%/host_compile.c \
 	%D%/host_findings.c \
 	%D%/host_kernel.c \
 	%D%/host_machine.c \

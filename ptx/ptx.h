@@ -101,4 +101,22 @@ enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *compiler, char **ptx, size_t *ptx_size,
                                 struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 
+/** A text that compilers read as a file. */
+struct ptx_text {
+    const char *name, *text;
+    size_t size;
+};
+/** As ptx_compile_text(), with headers that the source may include by their names: paths below one folder. */
+enum lw_status ptx_compile_texts(const struct ptx_text *source, const struct ptx_text *headers, size_t header_count,
+                                 const char *const *flags, size_t flag_count, const char *compiler, char **ptx,
+                                 size_t *ptx_size, struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
+/**
+ * Writes the declarations of the kernels of an OpenCL C source. Parameters are those of ptx_compile_texts().
+ * @out  for each kernel a line "NAME<tab>ATTRIBUTES" (separated by spaces, such as vec_type_hint(float4)), then for each
+ *       of its parameters a line "<tab>NAME<tab>TYPE<tab>TYPE QUALIFIERS<tab>ACCESS QUALIFIER", in clang's words
+ */
+enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx_text *headers, size_t header_count,
+                                 const char *const *flags, size_t flag_count, const char *compiler, struct lw_sink *out,
+                                 struct lw_error *err) LW_MUST_CHECK;
+
 #endif

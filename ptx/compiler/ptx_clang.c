@@ -127,16 +127,17 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 
 /* ---- the door -------------------------------------------------------------------------------- */
 
-static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
-                              size_t flag_count, char **ptx, size_t *size,
-                              struct lw_error *err)
+enum { DIALECT_OPTIONS = 40 };
+
+/** Writes the compiler and the options for the dialect, then the user's, which may override them. Returns their number, at
+ *  most DIALECT_OPTIONS more than @flag_count. */
+static size_t put_dialect(const struct ptx_job *job, const char *const *flags, size_t flag_count, const char **argv)
 {
     /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So a macro
      * adds an annotation to the attribute, and ptx_debug_tree.c reads it. Its arguments are macro-expanded first. */
     static const char block[] =
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
-    /* The user's options follow these and may override them. */
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
                                          /* an OpenCL runtime defines this macro, and sources test it */
@@ -160,16 +161,8 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
                                           "-cl-ext=+__opencl_c_generic_address_space,"
                                           "+__opencl_c_program_scope_global_variables,"
                                           "+__opencl_c_subgroups,+cl_khr_subgroups"};
-    static const char *const values[] = {PTX_CLANG_VALUES};
-    enum lw_status status;
-    char result[PTX_PATH_BYTES + 16];
-    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(generic) + 40, sizeof *argv);
     size_t n = 0;
 
-    if (argv == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
-    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
-    job->values = ptx_values_wanted(flags, flag_count);
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
@@ -177,6 +170,25 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
         argv[n++] = generic[i];
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
+    _Static_assert(1 + LW_COUNT_OF(before) + LW_COUNT_OF(generic) <= DIALECT_OPTIONS, "room for the options");
+    return n;
+}
+
+static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
+                              size_t flag_count, char **ptx, size_t *size,
+                              struct lw_error *err)
+{
+    static const char *const values[] = {PTX_CLANG_VALUES};
+    enum lw_status status;
+    char result[PTX_PATH_BYTES + 16];
+    const char **argv = calloc(flag_count + DIALECT_OPTIONS + 40, sizeof *argv);
+    size_t n;
+
+    if (argv == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
+    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
+    job->values = ptx_values_wanted(flags, flag_count);
+    n = put_dialect(job, flags, flag_count, argv);
     for (size_t i = 0; i < LW_COUNT_OF(values) && job->values; i++)
         argv[n++] = values[i];
     argv[n++] = PTX_CLANG_NO_LINKER;
@@ -252,5 +264,39 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         err->text[0] = '\0';
     ptx_remove_scratch(job->scratch);
     free(job);
+    return status;
+}
+
+enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t flag_count, const char *clang, char **ir,
+                              size_t *size, struct lw_error *err)
+{
+    static const char *const after[] = {"-w", "-fno-crash-diagnostics", "-cl-kernel-arg-info", "-O0", "-g0", "-S", "-emit-llvm"};
+    const char **argv = calloc(flag_count + DIALECT_OPTIONS + LW_COUNT_OF(after) + 8, sizeof *argv);
+    struct ptx_job *job = calloc(1, sizeof *job);
+    enum lw_status status = argv == NULL || job == NULL ? LW_FAIL(err, LW_ENOMEM, "no memory for the compilation of %s", path)
+                                                        : ptx_check_source(path, err);
+    char result[PTX_PATH_BYTES + 16];
+
+    if (status == LW_OK)
+        status = ptx_find_clang(clang, job->compiler, err);
+    if (status == LW_OK)
+        status = ptx_make_scratch(job->scratch, err);
+    if (status == LW_OK) {
+        size_t n = put_dialect(job, flags, flag_count, argv);
+
+        snprintf(result, sizeof result, "%s/kernel.ll", job->scratch);
+        for (size_t i = 0; i < LW_COUNT_OF(after); i++)
+            argv[n++] = after[i];
+        argv[n++] = "-o";
+        argv[n++] = result;
+        argv[n++] = "-x";
+        argv[n++] = "cl";
+        argv[n] = path;
+        status = ptx_run_compiler(job, path, argv, result, ir, size, err);
+    }
+    if (job != NULL)
+        ptx_remove_scratch(job->scratch);
+    free(job);
+    free(argv);
     return status;
 }

@@ -85,6 +85,12 @@ bool ptx_cache_folder(char *out);
  *  caches the bitcode. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
+/** Compiles OpenCL C to LLVM's intermediate language as text, without optimisation and with kernels' declarations. Parameters are those of
+ *  ptx_compile_cl. */
+enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t flag_count, const char *clang, char **ir,
+                              size_t *size, struct lw_error *err) LW_MUST_CHECK;
+/** Writes the declarations in @ir, as ptx_describe_text() documents. */
+void ptx_describe_ir(const char *ir, struct lw_sink *out);
 /** Checks that the source can be read and does not look like an option. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the options request warnings; otherwise nvcc gets -w. */

@@ -2,8 +2,17 @@
 /* Compiles text in memory by way of a file, because compilers read files. */
 #include "ptx/compiler/ptx_compile_priv.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+
+/** Files of one compilation. */
+struct files {
+    char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16], headers[PTX_PATH_BYTES + 16];
+    const char **flags; /* the user's, and the folder of the headers */
+    size_t flag_count;
+};
 
 /** Writes the text after a #line directive with its name. */
 static enum lw_status write_source(const char *path, const char *name, const char *text,
@@ -25,6 +34,65 @@ static enum lw_status write_source(const char *path, const char *name, const cha
     return status;
 }
 
+/** Returns true if a header's name stays inside the folder into which it is written. */
+static bool is_inside(const char *name)
+{
+    for (const char *part = name;; part++) {
+        const size_t size = strcspn(part, "/");
+
+        if (size == 0 || (part[0] == '.' && (size == 1 || (size == 2 && part[1] == '.'))))
+            return false;
+        part += size;
+        if (*part == '\0')
+            return strlen(name) < 256;
+    }
+}
+
+static enum lw_status write_header(const char *folder, const struct ptx_text *header, struct lw_error *err)
+{
+    char path[2 * PTX_PATH_BYTES];
+
+    if (!is_inside(header->name))
+        return LW_FAIL(err, LW_EINPUT, "\"%.200s\": a header's name is a path below the folder of the headers", header->name);
+    snprintf(path, sizeof path, "%s/%s", folder, header->name);
+    for (char *c = path + strlen(folder) + 1; (c = strchr(c, '/')) != NULL; *c++ = '/') {
+        *c = '\0';
+        if (mkdir(path, 0700) != 0 && errno != EEXIST)
+            return LW_FAIL(err, LW_EINPUT, "%s: %s", path, strerror(errno));
+    }
+    return write_source(path, header->name, header->text, header->size, err);
+}
+
+/** Writes source and headers. On an error, too, the caller calls remove_files. */
+static enum lw_status write_files(struct files *files, const struct ptx_text *source, const struct ptx_text *headers,
+                                  size_t header_count, const char *const *flags, size_t flag_count, struct lw_error *err)
+{
+    const char *suffix = strrchr(source->name, '.');
+    enum lw_status status = ptx_make_scratch(files->folder, err);
+
+    if (status != LW_OK) {
+        files->folder[0] = '\0';
+        return status;
+    }
+    files->flags = calloc(flag_count + 3, sizeof *files->flags);
+    if (files->flags == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "%s: no memory for the options", source->name);
+    if (header_count != 0) { /* they are found before those of the user's folders */
+        snprintf(files->headers, sizeof files->headers, "%s/headers", files->folder);
+        if (mkdir(files->headers, 0700) != 0)
+            return LW_FAIL(err, LW_EINPUT, "%s: %s", files->headers, strerror(errno));
+        files->flags[files->flag_count++] = "-I";
+        files->flags[files->flag_count++] = files->headers;
+    }
+    for (size_t i = 0; i < flag_count; i++)
+        files->flags[files->flag_count++] = flags[i];
+    snprintf(files->path, sizeof files->path, "%s/text%.8s", files->folder, suffix != NULL ? suffix : "");
+    status = write_source(files->path, source->name, source->text, source->size, err);
+    for (size_t i = 0; i < header_count && status == LW_OK; i++)
+        status = write_header(files->headers, &headers[i], err);
+    return status;
+}
+
 /** Replaces @path in a message by @name, because the user does not know the temporary file. */
 static void rename_place(struct lw_error *err, const char *path, const char *name)
 {
@@ -37,23 +105,52 @@ static void rename_place(struct lw_error *err, const char *path, const char *nam
     }
 }
 
+/** Removes the files, and their names from the message of a failure. */
+static void remove_files(struct files *files, const char *name, enum lw_status status, struct lw_error *err)
+{
+    if (status != LW_OK && err != NULL && files->path[0] != '\0')
+        rename_place(err, files->path, name);
+    ptx_remove_scratch(files->folder);
+    free(files->flags);
+}
+
+enum lw_status ptx_compile_texts(const struct ptx_text *source, const struct ptx_text *headers, size_t header_count,
+                                 const char *const *flags, size_t flag_count, const char *compiler, char **ptx,
+                                 size_t *ptx_size, struct lw_sink *words, struct lw_error *err)
+{
+    struct files files = {.flag_count = 0};
+    enum lw_status status = write_files(&files, source, headers, header_count, flags, flag_count, err);
+
+    if (status == LW_OK)
+        status = ptx_compile(files.path, files.flags, files.flag_count, compiler, ptx, ptx_size, words, err);
+    remove_files(&files, source->name, status, err);
+    return status;
+}
+
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,
                                 struct lw_sink *words, struct lw_error *err)
 {
-    const char *suffix = strrchr(name, '.');
-    char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16];
-    enum lw_status status = ptx_make_scratch(folder, err);
+    const struct ptx_text source = {name, text, size};
 
-    if (status != LW_OK)
-        return status;
-    snprintf(path, sizeof path, "%s/text%.8s", folder, suffix != NULL ? suffix : "");
-    status = write_source(path, name, text, size, err);
+    return ptx_compile_texts(&source, NULL, 0, flags, flag_count, compiler, ptx, ptx_size, words, err);
+}
+
+enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx_text *headers, size_t header_count,
+                                 const char *const *flags, size_t flag_count, const char *compiler, struct lw_sink *out,
+                                 struct lw_error *err)
+{
+    struct files files = {.flag_count = 0};
+    enum lw_status status = write_files(&files, source, headers, header_count, flags, flag_count, err);
+    char *ir = NULL;
+    size_t size = 0;
+
     if (status == LW_OK)
-        status = ptx_compile(path, flags, flag_count, compiler, ptx, ptx_size, words, err);
-    if (status != LW_OK && err != NULL)
-        rename_place(err, path, name);
-    ptx_remove_scratch(folder);
+        status = ptx_compile_ir(files.path, files.flags, files.flag_count, compiler, &ir, &size, err);
+    if (status == LW_OK)
+        ptx_describe_ir(ir, out);
+    free(ir);
+    remove_files(&files, source->name, status, err);
     return status;
 }
