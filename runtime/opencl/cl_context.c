@@ -20,13 +20,14 @@ static void call_destructors(struct cl_destructor *list, void *object)
 void cl_context_end(struct _cl_context *context)
 {
     call_destructors(context->destructors, context);
+    cl_svm_end(context);
     free(context->properties);
 }
 
 /** Checks the list of properties, which 0 terminates, and gets its bytes. */
 static cl_int check_properties(const cl_context_properties *list, size_t *bytes)
 {
-    bool platform = false;
+    bool platform = false, sync = false;
 
     *bytes = 0;
     if (list == NULL)
@@ -43,8 +44,9 @@ static cl_int check_properties(const cl_context_properties *list, size_t *bytes)
             platform = true;
             break;
         case CL_CONTEXT_INTEROP_USER_SYNC:
-            if (value != CL_TRUE && value != CL_FALSE)
+            if (sync || (value != CL_TRUE && value != CL_FALSE))
                 return CL_INVALID_PROPERTY;
+            sync = true;
             break;
         default: return CL_INVALID_PROPERTY;
         }

@@ -361,7 +361,7 @@ static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
-    if (!m->reads)
+    if (!m->reads || m->mem->is_svm) /* host and device have the same memory */
         return CL_SUCCESS;
     return result_of(lanewise_read(rt_machine(), m->mem->address + m->offset, shadow_of(m->mem) + m->offset, m->bytes),
                      "map");
@@ -372,7 +372,7 @@ static int run_unmap(struct rt_command *command)
     struct map_command *m = (struct map_command *)(void *)command;
     int result = LANEWISE_OK;
 
-    if (m->map->writes)
+    if (m->map->writes && !m->mem->is_svm)
         result = lanewise_write(rt_machine(), m->mem->address + m->map->offset, shadow_of(m->mem) + m->map->offset,
                                 m->map->bytes);
     return result_of(result, "unmap");

@@ -2,6 +2,7 @@
 /* Kernels, their arguments, and launches. */
 #include "runtime/opencl/cl_priv.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,28 +182,104 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return error;
 }
 
+/** Answers with column @column of the line of parameter @index in a kernel's description; 0: its name. */
+static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsigned column, char *text, size_t text_bytes)
+{
+    const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
+    size_t size;
+
+    for (cl_uint i = 0; line != NULL && i <= index; i++) {
+        line = strchr(line, '\n');
+        line = line != NULL && line[1] == '\t' ? line + 1 : NULL;
+    }
+    for (unsigned i = 0; line != NULL && i <= column; i++) {
+        line = strpbrk(line, "\t\n");
+        line = line != NULL && *line == '\t' ? line + 1 : NULL;
+    }
+    if (line == NULL)
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+    size = strcspn(line, "\t\n");
+    if (size >= text_bytes)
+        size = text_bytes - 1;
+    memcpy(text, line, size);
+    text[size] = '\0';
+    return CL_SUCCESS;
+}
+
+/** Returns the flags whose names are words of @text. */
+static cl_kernel_arg_type_qualifier type_qualifiers(const char *text)
+{
+    static const struct {
+        const char *word;
+        cl_kernel_arg_type_qualifier flag;
+    } rows[] = {{"const", CL_KERNEL_ARG_TYPE_CONST}, {"restrict", CL_KERNEL_ARG_TYPE_RESTRICT},
+                {"volatile", CL_KERNEL_ARG_TYPE_VOLATILE}, {"pipe", CL_KERNEL_ARG_TYPE_PIPE}};
+    cl_kernel_arg_type_qualifier flags = CL_KERNEL_ARG_TYPE_NONE;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strstr(text, rows[i].word) != NULL)
+            flags |= rows[i].flag;
+    return flags;
+}
+
+static cl_kernel_arg_access_qualifier access_qualifier(const char *text)
+{
+    return strcmp(text, "read_only") == 0    ? CL_KERNEL_ARG_ACCESS_READ_ONLY
+           : strcmp(text, "write_only") == 0 ? CL_KERNEL_ARG_ACCESS_WRITE_ONLY
+           : strcmp(text, "read_write") == 0 ? CL_KERNEL_ARG_ACCESS_READ_WRITE
+                                             : CL_KERNEL_ARG_ACCESS_NONE;
+}
+
+static cl_int argument_info(const struct _cl_kernel *kernel, cl_uint index, cl_kernel_arg_info info, size_t room, void *out,
+                            size_t *size)
+{
+    static const cl_kernel_arg_address_qualifier space[] = {
+        [LANEWISE_PARAM_VALUE] = CL_KERNEL_ARG_ADDRESS_PRIVATE, [LANEWISE_PARAM_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
+        [LANEWISE_PARAM_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT, [LANEWISE_PARAM_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL};
+    char text[1000];
+    cl_int error;
+
+    switch (info) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+        return CL_ANSWER(cl_kernel_arg_address_qualifier, space[kernel->arguments[index].param.kind]);
+    case CL_KERNEL_ARG_NAME: error = answer_column(kernel, index, 0, text, sizeof text); break;
+    case CL_KERNEL_ARG_TYPE_NAME: error = answer_column(kernel, index, 1, text, sizeof text); break;
+    case CL_KERNEL_ARG_TYPE_QUALIFIER: error = answer_column(kernel, index, 2, text, sizeof text); break;
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER: error = answer_column(kernel, index, 3, text, sizeof text); break;
+    default: return CL_INVALID_VALUE;
+    }
+    if (error != CL_SUCCESS)
+        return error;
+    if (info == CL_KERNEL_ARG_TYPE_QUALIFIER)
+        return CL_ANSWER(cl_kernel_arg_type_qualifier, type_qualifiers(text));
+    if (info == CL_KERNEL_ARG_ACCESS_QUALIFIER)
+        return CL_ANSWER(cl_kernel_arg_access_qualifier, access_qualifier(text));
+    return cl_answer_text(text, room, out, size);
+}
+
 cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info info, size_t room, void *out,
                                       size_t *size)
 {
     cl_int error = CL_INVALID_KERNEL;
 
     rt_lock();
-    if (cl_object_is(kernel, CL_KIND_KERNEL)) {
-        if (index >= kernel->argument_count) {
-            error = CL_INVALID_ARG_INDEX;
-        } else if (info == CL_KERNEL_ARG_ADDRESS_QUALIFIER) {
-            static const cl_kernel_arg_address_qualifier space[] = {
-                [LANEWISE_PARAM_VALUE] = CL_KERNEL_ARG_ADDRESS_PRIVATE, [LANEWISE_PARAM_GLOBAL] = CL_KERNEL_ARG_ADDRESS_GLOBAL,
-                [LANEWISE_PARAM_CONSTANT] = CL_KERNEL_ARG_ADDRESS_CONSTANT, [LANEWISE_PARAM_LOCAL] = CL_KERNEL_ARG_ADDRESS_LOCAL};
-
-            error = CL_ANSWER(cl_kernel_arg_address_qualifier, space[kernel->arguments[index].param.kind]);
-        } else {
-            error = info > CL_KERNEL_ARG_ADDRESS_QUALIFIER && info <= CL_KERNEL_ARG_NAME ? CL_KERNEL_ARG_INFO_NOT_AVAILABLE
-                                                                                         : CL_INVALID_VALUE;
-        }
-    }
+    if (cl_object_is(kernel, CL_KIND_KERNEL))
+        error = index >= kernel->argument_count ? CL_INVALID_ARG_INDEX : argument_info(kernel, index, info, room, out, size);
     rt_unlock();
     return error;
+}
+
+/** Answers with the attributes that the source gives a kernel; "" if the source is not known. */
+static cl_int answer_attributes(const struct _cl_kernel *kernel, size_t room, void *out, size_t *size)
+{
+    const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
+    char text[500] = "";
+
+    if (line != NULL) {
+        line = strchr(line, '\t') + 1;
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+    }
+    return cl_answer_text(text, room, out, size);
 }
 
 static cl_int kernel_info(const struct _cl_kernel *kernel, cl_kernel_info info, size_t room, void *out, size_t *size)
@@ -213,7 +290,7 @@ static cl_int kernel_info(const struct _cl_kernel *kernel, cl_kernel_info info, 
     case CL_KERNEL_REFERENCE_COUNT: return CL_ANSWER(cl_uint, kernel->object.references);
     case CL_KERNEL_CONTEXT: return CL_ANSWER(cl_context, kernel->object.context);
     case CL_KERNEL_PROGRAM: return CL_ANSWER(cl_program, kernel->program);
-    case CL_KERNEL_ATTRIBUTES: return cl_answer_text("", room, out, size);
+    case CL_KERNEL_ATTRIBUTES: return answer_attributes(kernel, room, out, size);
     default: return CL_INVALID_VALUE;
     }
 }
@@ -322,24 +399,6 @@ cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device
     return error;
 }
 
-cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info info, size_t bytes, const void *value)
-{
-    (void)info, (void)bytes, (void)value;
-    rt_lock();
-    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
-    rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL; /* the device has no shared virtual memory */
-}
-
-cl_int CL_API_CALL clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void *value)
-{
-    (void)index, (void)value;
-    rt_lock();
-    const bool is = cl_object_is(kernel, CL_KIND_KERNEL);
-    rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_KERNEL;
-}
-
 /* ---- launches -------------------------------------------------------------------------------------------------- */
 
 struct launch {
@@ -386,12 +445,13 @@ static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, co
 static cl_int make_shape(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *offset, const size_t *global,
                          const size_t *given, lanewise_shape *shape)
 {
+    static const size_t nothing[3] = {0, 0, 0}; /* since OpenCL 2.1 there is nothing to do then */
     size_t local[3] = {1, 1, 1}, threads = 1;
 
     if (dimensions < 1 || dimensions > 3)
         return CL_INVALID_WORK_DIMENSION;
     if (global == NULL)
-        return CL_INVALID_GLOBAL_WORK_SIZE;
+        global = nothing;
     if (given != NULL)
         memcpy(local, given, dimensions * sizeof *given);
     else

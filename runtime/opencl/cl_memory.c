@@ -30,7 +30,8 @@ void cl_mem_end(struct _cl_mem *mem)
         cl_object_drop(mem->parent);
         return;
     }
-    lanewise_free(machine, mem->address);
+    if (!mem->is_svm)
+        lanewise_free(machine, mem->address);
     if (mem->shadow != mem->host_pointer)
         free(mem->shadow);
 }
@@ -76,7 +77,10 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
     }
     mem->bytes = bytes;
     mem->flags = (flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) != 0 ? flags : flags | CL_MEM_READ_WRITE;
-    if (lanewise_alloc(rt_machine(), bytes, NULL, &mem->address) != LANEWISE_OK) {
+    if ((flags & CL_MEM_USE_HOST_PTR) != 0 && cl_svm_holds(context, host, bytes)) {
+        mem->is_svm = true;
+        mem->address = (uint64_t)(uintptr_t)host;
+    } else if (lanewise_alloc(rt_machine(), bytes, NULL, &mem->address) != LANEWISE_OK) {
         rt_complain("clCreateBuffer");
         *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         mem->parent = NULL;
@@ -162,6 +166,7 @@ static struct _cl_mem *create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_b
     mem->origin = region->origin;
     mem->bytes = region->size;
     mem->address = parent->address + region->origin;
+    mem->is_svm = parent->is_svm;
     mem->flags = flags;
     if ((flags & access) == 0)
         mem->flags |= parent->flags & access;
@@ -234,7 +239,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info info, size_t room,
         case CL_MEM_CONTEXT: error = CL_ANSWER(cl_context, mem->object.context); break;
         case CL_MEM_ASSOCIATED_MEMOBJECT: error = CL_ANSWER(cl_mem, mem->parent); break;
         case CL_MEM_OFFSET: error = CL_ANSWER(size_t, mem->origin); break;
-        case CL_MEM_USES_SVM_POINTER: error = CL_ANSWER(cl_bool, CL_FALSE); break;
+        case CL_MEM_USES_SVM_POINTER: error = CL_ANSWER(cl_bool, mem->is_svm); break;
         case CL_MEM_PROPERTIES: error = cl_answer(mem->properties, mem->property_bytes, room, out, size); break;
         default: error = CL_INVALID_VALUE;
         }

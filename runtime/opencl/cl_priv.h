@@ -70,7 +70,12 @@ struct _cl_context {
     cl_context_properties *properties; /* properties as given, with the terminator, or NULL */
     size_t property_bytes;
     struct cl_destructor *destructors;
+    struct cl_svm *svm; /* allocations of shared virtual memory */
 };
+/** Frees the shared virtual memory of a context. */
+void cl_svm_end(struct _cl_context *context);
+/** Returns true if the range lies in one allocation of shared virtual memory of @context. */
+bool cl_svm_holds(const struct _cl_context *context, const void *pointer, size_t bytes);
 
 struct _cl_command_queue {
     struct cl_object object;
@@ -101,6 +106,7 @@ struct _cl_mem {
     size_t bytes;
     cl_mem_flags flags;
     void *host_pointer;     /* CL_MEM_USE_HOST_PTR */
+    bool is_svm;            /* the host pointer is shared virtual memory, and the buffer has no memory of its own */
     uint8_t *shadow;        /* memory of the host for mapped ranges: host_pointer, or owned; of the parent */
     struct cl_map *maps;
     unsigned map_count;
@@ -109,17 +115,34 @@ struct _cl_mem {
     struct cl_destructor *destructors;
 };
 
+/** A source that was compiled, shared by the programs that were linked of it. */
+struct cl_unit {
+    unsigned references;
+    char *ptx;              /* of clCompileProgram; NULL: of clBuildProgram */
+    size_t ptx_bytes;
+    char *source, *options; /* NULL: it is of a binary */
+    lanewise_text *headers; /* and their texts; one block */
+    unsigned header_count;
+    char *description;      /* of lanewise_describe(), made when it is needed; NULL: none */
+    bool described;
+};
+void cl_unit_drop(struct cl_unit *unit);
+
 struct _cl_program {
     struct cl_object object;
     char *source;           /* all strings joined, or NULL */
-    void *binary;           /* given, or NULL */
+    void *binary;           /* given, or made for a query; or NULL */
     size_t binary_bytes;
     char *options, *log;    /* of the last build; owned; or NULL */
     cl_build_status status;
     cl_program_binary_type type;
-    lanewise_module *module; /* NULL: not built */
+    struct cl_unit **units; /* references */
+    unsigned unit_count;
+    lanewise_module *module; /* NULL: not built, or not an executable */
     unsigned kernels;       /* kernel objects that exist */
 };
+/** Returns the line of lanewise_describe() with the name and attributes of a kernel; NULL: its source is not known. */
+const char *cl_program_describe(struct _cl_program *program, const char *kernel);
 
 struct cl_argument {
     lanewise_param param;

@@ -8,8 +8,130 @@
 
 typedef void(CL_CALLBACK *notify_fn)(cl_program program, void *user);
 
+/* ---- units ----------------------------------------------------------------------------------------------------- */
+
+void cl_unit_drop(struct cl_unit *unit)
+{
+    if (--unit->references != 0)
+        return;
+    lanewise_object_free(unit->ptx);
+    lanewise_object_free(unit->description);
+    free(unit->source);
+    free(unit->options);
+    free(unit->headers);
+    free(unit);
+}
+
+/** Forgets what an earlier build made. */
+static void clear_units(struct _cl_program *program)
+{
+    for (unsigned i = 0; i < program->unit_count; i++)
+        cl_unit_drop(program->units[i]);
+    free(program->units);
+    program->units = NULL;
+    program->unit_count = 0;
+}
+
+/** Adds a reference to a unit. Returns false if memory is short. */
+static bool add_unit(struct _cl_program *program, struct cl_unit *unit)
+{
+    struct cl_unit **units = realloc(program->units, (program->unit_count + 1u) * sizeof *units);
+
+    if (units == NULL)
+        return false;
+    program->units = units;
+    units[program->unit_count++] = unit;
+    unit->references++;
+    return true;
+}
+
+/** Returns a new unit without references, for add_unit(). NULL: memory is short. */
+static struct cl_unit *create_unit(const char *source, const char *options, cl_uint header_count, const cl_program *headers,
+                                   const char *const *names)
+{
+    struct cl_unit *unit = calloc(1, sizeof *unit);
+    size_t bytes = 0;
+    char *to;
+
+    if (unit == NULL)
+        return NULL;
+    for (cl_uint i = 0; i < header_count; i++)
+        bytes += strlen(names[i]) + 1 + strlen(headers[i]->source) + 1;
+    unit->source = strdup(source);
+    unit->options = strdup(options);
+    unit->headers = malloc((header_count + 1u) * sizeof *unit->headers + bytes);
+    unit->header_count = header_count;
+    if (unit->source == NULL || unit->options == NULL || unit->headers == NULL) {
+        unit->references = 1;
+        cl_unit_drop(unit);
+        return NULL;
+    }
+    to = (char *)(unit->headers + header_count + 1);
+    for (cl_uint i = 0; i < header_count; i++) {
+        const size_t name_bytes = strlen(names[i]) + 1, text_bytes = strlen(headers[i]->source) + 1;
+
+        unit->headers[i] = (lanewise_text){to, to + name_bytes, text_bytes - 1};
+        memcpy(to, names[i], name_bytes);
+        memcpy(to + name_bytes, headers[i]->source, text_bytes);
+        to += name_bytes + text_bytes;
+    }
+    return unit;
+}
+
+static const char *const version_options[] = {"-U__OPENCL_VERSION__", "-D__OPENCL_VERSION__=300"};
+enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
+
+/** The options of a compilation: the version of the device, then the user's words. One block, to be freed; NULL: memory is
+ *  short. *@words is to be freed, too. */
+static const char **all_options(const char *options, char ***words)
+{
+    const char **all = NULL;
+    size_t count = 0;
+
+    *words = rt_words(options);
+    while (*words != NULL && (*words)[count] != NULL)
+        count++;
+    if (*words != NULL)
+        all = malloc((count + VERSION_OPTIONS + 1) * sizeof *all);
+    if (all == NULL)
+        return NULL;
+    memcpy(all, version_options, sizeof version_options);
+    for (size_t i = 0; i <= count; i++)
+        all[VERSION_OPTIONS + i] = (*words)[i];
+    return all;
+}
+
+const char *cl_program_describe(struct _cl_program *program, const char *kernel)
+{
+    const size_t size = strlen(kernel);
+
+    for (unsigned i = 0; i < program->unit_count; i++) {
+        struct cl_unit *unit = program->units[i];
+
+        if (!unit->described && unit->source != NULL) {
+            const lanewise_text source = {"program.cl", unit->source, strlen(unit->source)};
+            char **words;
+            const char **options = all_options(unit->options, &words);
+
+            unit->described = true;
+            if (options == NULL ||
+                lanewise_describe(rt_machine(), &source, unit->headers, unit->header_count, options, &unit->description) != LANEWISE_OK)
+                unit->description = NULL;
+            free(options);
+            free(words);
+        }
+        for (const char *line = unit->description; line != NULL && *line != '\0'; line = strchr(line, '\n') + 1)
+            if (strncmp(line, kernel, size) == 0 && line[size] == '\t')
+                return line;
+    }
+    return NULL;
+}
+
+/* ---- creation -------------------------------------------------------------------------------------------------- */
+
 void cl_program_end(struct _cl_program *program)
 {
+    clear_units(program);
     free(program->source);
     free(program->binary);
     free(program->options);
@@ -77,18 +199,104 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
     return program;
 }
 
-/** Loads an object file as the program's module. Returns false with the reason in the program's log. */
-static bool load_object(struct _cl_program *program, const void *bytes, size_t size)
+/** Puts a message into the program's log. */
+static void set_log(struct _cl_program *program, const char *text)
+{
+    free(program->log);
+    program->log = strdup(text);
+}
+
+/* A binary of what clCompileProgram or clLinkProgram made without a module: this line with C (compiled) or L (library) and
+ * the number of units; then for each unit a line with its bytes, and its PTX. */
+#define COMPILED_BEGIN "LWPTX 1 "
+
+/** Reads a decimal number and the line feed after it at *@at. */
+static bool read_number(const char **at, const char *end, size_t most, size_t *out)
+{
+    size_t value = 0;
+    const char *c = *at;
+
+    for (; c < end && *c >= '0' && *c <= '9' && value <= most; c++)
+        value = value * 10 + (size_t)(*c - '0');
+    if (c == *at || c >= end || *c != '\n' || value > most)
+        return false;
+    *at = c + 1;
+    *out = value;
+    return true;
+}
+
+/** Reads units from a binary. Returns false if it is damaged, or memory is short. */
+static bool load_units(struct _cl_program *program, const char *bytes, size_t size)
+{
+    const char *at = bytes + sizeof COMPILED_BEGIN - 1, *const end = bytes + size;
+    size_t count, unit_bytes;
+
+    if (size < sizeof COMPILED_BEGIN + 2 || (*at != 'C' && *at != 'L') || at[1] != ' ')
+        return false;
+    program->type = *at == 'C' ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_LIBRARY;
+    at += 2;
+    if (!read_number(&at, end, size, &count) || count == 0)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct cl_unit *unit;
+
+        if (!read_number(&at, end, size, &unit_bytes) || unit_bytes > (size_t)(end - at))
+            return false;
+        unit = calloc(1, sizeof *unit);
+        if (unit == NULL || !add_unit(program, unit)) {
+            free(unit);
+            return false;
+        }
+        unit->ptx = malloc(unit_bytes + 1);
+        if (unit->ptx == NULL)
+            return false;
+        memcpy(unit->ptx, at, unit_bytes);
+        unit->ptx[unit_bytes] = '\0';
+        unit->ptx_bytes = unit_bytes;
+        at += unit_bytes;
+    }
+    return at == end;
+}
+
+/** Makes a binary of units. */
+static void save_units(struct _cl_program *program)
+{
+    size_t bytes = sizeof COMPILED_BEGIN + 24;
+    char *to;
+
+    for (unsigned i = 0; i < program->unit_count; i++)
+        bytes += program->units[i]->ptx_bytes + 24;
+    free(program->binary);
+    program->binary = to = malloc(bytes);
+    if (to == NULL)
+        return;
+    to += sprintf(to, COMPILED_BEGIN "%c %u\n", program->type == CL_PROGRAM_BINARY_TYPE_LIBRARY ? 'L' : 'C', program->unit_count);
+    for (unsigned i = 0; i < program->unit_count; i++) {
+        to += sprintf(to, "%zu\n", program->units[i]->ptx_bytes);
+        memcpy(to, program->units[i]->ptx, program->units[i]->ptx_bytes);
+        to += program->units[i]->ptx_bytes;
+    }
+    program->binary_bytes = (size_t)(to - (char *)program->binary);
+}
+
+/** Loads a binary: an object file as the program's module, or units. Returns false with the reason in the program's log. */
+static bool load_binary(struct _cl_program *program, const void *bytes, size_t size)
 {
     lanewise_machine *machine = rt_machine();
 
-    free(program->log);
-    if (lanewise_load_text(machine, "program.lwo", bytes, size, NULL, &program->module) == LANEWISE_OK) {
-        program->log = strdup(lanewise_module_log(program->module));
-        return true;
+    if (size >= sizeof COMPILED_BEGIN - 1 && memcmp(bytes, COMPILED_BEGIN, sizeof COMPILED_BEGIN - 1) == 0) {
+        if (load_units(program, bytes, size))
+            return true;
+        set_log(program, "the binary of a compiled program is damaged");
+        return false;
     }
-    program->log = strdup(lanewise_error(machine));
-    return false;
+    if (lanewise_load_text(machine, "program.lwo", bytes, size, NULL, &program->module) != LANEWISE_OK) {
+        set_log(program, lanewise_error(machine));
+        return false;
+    }
+    program->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    set_log(program, lanewise_module_log(program->module));
+    return true;
 }
 
 cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
@@ -113,7 +321,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
     if (result == CL_SUCCESS)
         program = create(context, &result);
     if (program != NULL) {
-        const bool good = load_object(program, binaries[0], sizes[0]);
+        const bool good = load_binary(program, binaries[0], sizes[0]);
 
         if (status != NULL)
             *status = good ? CL_SUCCESS : CL_INVALID_BINARY;
@@ -121,7 +329,6 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
         if (program->binary != NULL) {
             memcpy(program->binary, binaries[0], sizes[0]);
             program->binary_bytes = sizes[0];
-            program->type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
         } else {
             result = good ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_BINARY;
             cl_object_release_handle(program, CL_KIND_PROGRAM, 0);
@@ -177,56 +384,130 @@ static bool are_options(char *const *words)
     return true;
 }
 
-/** Compiles the source. Returns false with the reason in the program's log. */
-static bool compile(struct _cl_program *program, char *const *words)
+/** Compiles @unit: to the program's module, or to PTX. Returns false with the reason in the program's log. */
+static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_ptx)
 {
     lanewise_machine *machine = rt_machine();
+    const lanewise_text source = {"program.cl", unit->source, strlen(unit->source)};
+    char **words, *log = NULL;
+    const char **options = all_options(unit->options, &words);
+    int result = LANEWISE_ERROR;
 
-    free(program->log);
-    if (lanewise_load_text(machine, "program.cl", program->source, strlen(program->source),
-                           (const char *const *)words, &program->module) == LANEWISE_OK) {
-        program->log = strdup(lanewise_module_log(program->module));
-        return true;
+    if (options == NULL)
+        set_log(program, "memory is short");
+    else if (to_ptx)
+        result = lanewise_compile(machine, &source, unit->headers, unit->header_count, options, &unit->ptx, &unit->ptx_bytes, &log);
+    else
+        result = lanewise_load_text(machine, source.name, source.text, source.size, options, &program->module);
+    if (options != NULL)
+        set_log(program, result != LANEWISE_OK ? lanewise_error(machine) : to_ptx ? log : lanewise_module_log(program->module));
+    lanewise_object_free(log);
+    free(options);
+    free(words);
+    return result == LANEWISE_OK;
+}
+
+/** Links the program's units to its module. Returns false with the reason in the program's log. */
+static bool link_units(struct _cl_program *program)
+{
+    lanewise_machine *machine = rt_machine();
+    lanewise_text *texts = calloc(program->unit_count + 1u, sizeof *texts);
+    bool good = false;
+
+    for (unsigned i = 0; texts != NULL && i < program->unit_count; i++)
+        texts[i] = (lanewise_text){"program.cl", program->units[i]->ptx, program->units[i]->ptx_bytes};
+    if (texts == NULL)
+        set_log(program, "memory is short");
+    else if (lanewise_link(machine, texts, program->unit_count, &program->module) != LANEWISE_OK)
+        set_log(program, lanewise_error(machine));
+    else
+        good = true;
+    free(texts);
+    return good;
+}
+
+/** Returns true if the log of a failed compilation says that an option is unknown. */
+static bool has_bad_option(const struct _cl_program *program)
+{
+    static const char *const words[] = {"unknown argument", "unsupported option", "unknown option", "invalid value '",
+                                        "invalid argument '"};
+    const char *log = program->log != NULL ? program->log : "";
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *at = strstr(log, words[i]);
+
+        if (at != NULL && at - log < 200)
+            return true;
     }
-    program->log = strdup(lanewise_error(machine));
     return false;
 }
 
-/** Builds with the lock held. @failure: the error for a source that does not compile. */
-static cl_int build(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
-                    cl_program_binary_type type, cl_int failure)
+/** What a build of a program is to make. */
+struct build {
+    cl_uint device_count;
+    const cl_device_id *devices;
+    const char *options;
+    cl_uint header_count;
+    const cl_program *headers;
+    const char *const *names;
+    bool compiles_only; /* clCompileProgram */
+};
+
+/** Compiles the source of a program whose options have their form. */
+static cl_int build_source(struct _cl_program *program, const struct build *b)
+{
+    struct cl_unit *unit = create_unit(program->source, program->options, b->header_count, b->headers, b->names);
+
+    program->module = NULL; /* what an earlier build made is gone */
+    free(program->binary);
+    program->binary = NULL;
+    program->binary_bytes = 0;
+    clear_units(program);
+    if (unit == NULL || !add_unit(program, unit)) {
+        free(unit);
+        return CL_OUT_OF_HOST_MEMORY;
+    }
+    if (compile(program, unit, b->compiles_only))
+        return CL_SUCCESS;
+    if (has_bad_option(program))
+        return b->compiles_only ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS;
+    return b->compiles_only ? CL_COMPILE_PROGRAM_FAILURE : CL_BUILD_PROGRAM_FAILURE;
+}
+
+/** Builds with the lock held. */
+static cl_int build(cl_program program, const struct build *b)
 {
     char **words;
     cl_int error = CL_SUCCESS;
 
     if (!cl_object_is(program, CL_KIND_PROGRAM))
         return CL_INVALID_PROGRAM;
-    if ((count == 0) != (devices == NULL))
+    if ((b->device_count == 0) != (b->devices == NULL))
         return CL_INVALID_VALUE;
-    if (count != 0 && !cl_is_device(count, devices))
+    if (b->device_count != 0 && !cl_is_device(b->device_count, b->devices))
         return CL_INVALID_DEVICE;
     if (program->kernels != 0)
         return CL_INVALID_OPERATION;
-    words = rt_words(options != NULL ? options : "");
-    if (words == NULL)
-        return CL_OUT_OF_HOST_MEMORY;
+    words = rt_words(b->options != NULL ? b->options : "");
     free(program->options);
-    program->options = strdup(options != NULL ? options : "");
-    if (program->source != NULL) { /* the results of an earlier build are discarded */
-        program->module = NULL;
-        free(program->binary);
-        program->binary = NULL;
-        program->binary_bytes = 0;
+    program->options = strdup(b->options != NULL ? b->options : "");
+    if (words == NULL || program->options == NULL) {
+        free(words);
+        return CL_OUT_OF_HOST_MEMORY;
     }
     if (!are_options(words)) {
-        error = failure == CL_COMPILE_PROGRAM_FAILURE ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS;
+        error = b->compiles_only ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS;
     } else if (program->source != NULL) {
-        error = compile(program, words) ? CL_SUCCESS : failure;
+        error = build_source(program, b);
     } else if (program->binary == NULL) {
         error = CL_INVALID_OPERATION;
+    } else if (program->module == NULL) { /* of a compiled program or a library */
+        error = link_units(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
     }
     program->status = error == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
-    program->type = error == CL_SUCCESS ? type : CL_PROGRAM_BINARY_TYPE_NONE;
+    program->type = error != CL_SUCCESS ? CL_PROGRAM_BINARY_TYPE_NONE
+                    : b->compiles_only  ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+                                        : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     free(words);
     return error;
 }
@@ -234,12 +515,13 @@ static cl_int build(cl_program program, cl_uint count, const cl_device_id *devic
 cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
                                   notify_fn notify, void *user)
 {
+    const struct build b = {.device_count = count, .devices = devices, .options = options};
     cl_int error;
 
     if (notify == NULL && user != NULL)
         return CL_INVALID_VALUE;
     rt_lock();
-    error = build(program, count, devices, options, CL_PROGRAM_BINARY_TYPE_EXECUTABLE, CL_BUILD_PROGRAM_FAILURE);
+    error = build(program, &b);
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)) {
         notify(program, user);
@@ -252,6 +534,8 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
                                     cl_uint header_count, const cl_program *headers, const char **names, notify_fn notify,
                                     void *user)
 {
+    const struct build b = {.device_count = count, .devices = devices, .options = options, .header_count = header_count,
+                            .headers = headers, .names = names, .compiles_only = true};
     cl_int error = CL_SUCCESS;
 
     if ((notify == NULL && user != NULL) || (header_count == 0) != (headers == NULL) ||
@@ -260,26 +544,49 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     rt_lock();
     if (cl_object_is(program, CL_KIND_PROGRAM) && program->source == NULL)
         error = CL_INVALID_OPERATION;
-    if (error == CL_SUCCESS && header_count != 0) {
-        error = CL_COMPILER_NOT_AVAILABLE;
-        fprintf(stderr, "lanewise: clCompileProgram: headers given as programs are not supported: put them in a folder "
-                        "that -I names\n");
-    }
+    for (cl_uint i = 0; i < header_count && error == CL_SUCCESS; i++)
+        if (!cl_object_is(headers[i], CL_KIND_PROGRAM))
+            error = CL_INVALID_PROGRAM;
+        else if (names[i] == NULL)
+            error = CL_INVALID_VALUE;
+        else if (headers[i]->source == NULL)
+            error = CL_INVALID_OPERATION;
     if (error == CL_SUCCESS)
-        error = build(program, count, devices, options, CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT, CL_COMPILE_PROGRAM_FAILURE);
+        error = build(program, &b);
     rt_unlock();
-    if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE))
+    if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE)) {
         notify(program, user);
+        error = CL_SUCCESS; /* as of clBuildProgram */
+    }
     return error;
 }
 
-/** Links with the lock held: creates a program with the code of the one input. */
+/** Returns true if the linker knows all options. *@library: -create-library is one. */
+static bool are_linker_options(const char *options, bool *library)
+{
+    static const char *const known[] = {"-create-library", "-enable-link-options", "-cl-denorms-are-zero", "-cl-no-signed-zeroes",
+                                        "-cl-no-signed-zeros", "-cl-unsafe-math-optimizations", "-cl-finite-math-only",
+                                        "-cl-fast-relaxed-math", "-cl-no-subgroup-ifp"};
+    char **words = rt_words(options != NULL ? options : "");
+    bool good = words != NULL;
+
+    *library = false;
+    for (size_t i = 0; good && words[i] != NULL; i++) {
+        good = false;
+        for (size_t k = 0; k < sizeof known / sizeof *known && !good; k++)
+            good = strcmp(words[i], known[k]) == 0;
+        *library = *library || strcmp(words[i], known[0]) == 0;
+    }
+    free(words);
+    return good;
+}
+
+/** Links with the lock held: creates a program with the units of the inputs. */
 static struct _cl_program *link_programs(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {
     struct _cl_program *program;
-    void *object = NULL;
-    size_t size;
+    bool library, good = true;
 
     if (!cl_object_is(context, CL_KIND_CONTEXT)) {
         *error = CL_INVALID_CONTEXT;
@@ -291,34 +598,31 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
     for (cl_uint i = 0; i < count && *error == CL_SUCCESS; i++)
         if (!cl_object_is(inputs[i], CL_KIND_PROGRAM))
             *error = CL_INVALID_PROGRAM;
-        else if (inputs[i]->module == NULL || inputs[i]->type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE)
+        else if (inputs[i]->type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && inputs[i]->type != CL_PROGRAM_BINARY_TYPE_LIBRARY)
             *error = CL_INVALID_OPERATION;
+    if (*error == CL_SUCCESS && !are_linker_options(options, &library))
+        *error = CL_INVALID_LINKER_OPTIONS;
     if (*error != CL_SUCCESS)
         return NULL;
     program = create(context, error);
     if (program == NULL)
         return NULL;
     program->options = strdup(options != NULL ? options : "");
-    if (count > 1) {
-        program->log = strdup("several compiled programs cannot be linked: build them as one source");
+    for (cl_uint i = 0; i < count; i++)
+        for (unsigned k = 0; k < inputs[i]->unit_count; k++)
+            good = good && add_unit(program, inputs[i]->units[k]);
+    if (!good) {
+        cl_object_release_handle(program, CL_KIND_PROGRAM, 0);
+        *error = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    if (!library && !link_units(program)) {
         program->status = CL_BUILD_ERROR;
         *error = CL_LINK_PROGRAM_FAILURE;
         return program;
     }
-    if (lanewise_module_object(inputs[0]->module, &object, &size) != LANEWISE_OK || !load_object(program, object, size)) {
-        lanewise_object_free(object);
-        program->status = CL_BUILD_ERROR;
-        *error = CL_LINK_PROGRAM_FAILURE;
-        return program;
-    }
-    program->binary = malloc(size);
-    if (program->binary != NULL)
-        memcpy(program->binary, object, size);
-    program->binary_bytes = program->binary != NULL ? size : 0;
-    lanewise_object_free(object);
     program->status = CL_BUILD_SUCCESS;
-    program->type = options != NULL && strstr(options, "-create-library") != NULL ? CL_PROGRAM_BINARY_TYPE_LIBRARY
-                                                                                   : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    program->type = library ? CL_PROGRAM_BINARY_TYPE_LIBRARY : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
     return program;
 }
 
@@ -361,14 +665,20 @@ static cl_int answer_kernel_names(const struct _cl_program *program, size_t room
     return error;
 }
 
-/** The module as an object file, kept with the program. */
+/** The module as an object file, or the units, kept with the program. */
 static void make_binary(struct _cl_program *program)
 {
     void *object;
     size_t size;
 
-    if (program->module == NULL || program->source == NULL || lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
+    if (program->module == NULL) {
+        if (program->binary == NULL && program->unit_count != 0 && program->status == CL_BUILD_SUCCESS)
+            save_units(program);
         return;
+    }
+    if ((program->source == NULL && program->binary != NULL && program->unit_count == 0) ||
+        lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
+        return; /* it is what was given */
     free(program->binary);
     program->binary = malloc(size);
     program->binary_bytes = program->binary != NULL ? size : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions for features that the device does not have: images, samplers, pipes, shared virtual memory, objects of
- * OpenGL and EGL. They check the handles, and then return the error that the specification names for such a device.
+ * Functions for features that the device does not have: images, samplers, pipes, objects of OpenGL and EGL. They check
+ * the handles, and then return the error that the specification names for such a device.
  */
 #include "runtime/opencl/cl_priv.h"
 
@@ -177,63 +177,6 @@ cl_int CL_API_CALL clGetPipeInfo(cl_mem pipe, cl_pipe_info info, size_t room, vo
 {
     (void)pipe, (void)info, (void)room, (void)out, (void)size;
     return CL_INVALID_MEM_OBJECT;
-}
-
-/* ---- shared virtual memory ------------------------------------------------------------------------------------- */
-
-void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
-{
-    (void)context, (void)flags, (void)bytes, (void)alignment;
-    return NULL;
-}
-
-void CL_API_CALL clSVMFree(cl_context context, void *pointer)
-{
-    (void)context, (void)pointer;
-}
-
-cl_int CL_API_CALL clEnqueueSVMFree(cl_command_queue queue, cl_uint pointer_count, void *pointers[],
-                                    void(CL_CALLBACK *free_function)(cl_command_queue, cl_uint, void *[], void *), void *user,
-                                    cl_uint count, const cl_event *waits, cl_event *event)
-{
-    (void)pointer_count, (void)pointers, (void)free_function, (void)user, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
-}
-
-cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void *to, const void *from, size_t bytes,
-                                      cl_uint count, const cl_event *waits, cl_event *event)
-{
-    (void)blocking, (void)to, (void)from, (void)bytes, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
-}
-
-cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void *to, const void *pattern, size_t pattern_bytes,
-                                       size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
-{
-    (void)to, (void)pattern, (void)pattern_bytes, (void)bytes, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
-}
-
-cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags flags, void *pointer, size_t bytes,
-                                   cl_uint count, const cl_event *waits, cl_event *event)
-{
-    (void)blocking, (void)flags, (void)pointer, (void)bytes, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
-}
-
-cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_uint count, const cl_event *waits,
-                                     cl_event *event)
-{
-    (void)pointer, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
-}
-
-cl_int CL_API_CALL clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint pointer_count, const void **pointers,
-                                          const size_t *sizes, cl_mem_migration_flags flags, cl_uint count,
-                                          const cl_event *waits, cl_event *event)
-{
-    (void)pointer_count, (void)pointers, (void)sizes, (void)flags, (void)count, (void)waits, (void)event;
-    return refuse_command(queue);
 }
 
 /* ---- objects of other interfaces, which have no public prototype here -------------------------------------------- */

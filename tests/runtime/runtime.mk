@@ -5,6 +5,11 @@ tests_runtime_test_opencl_SOURCES = tests/runtime/test_opencl.c
 tests_runtime_test_opencl_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lpthread
 tests_runtime_test_opencl_DEPENDENCIES = lanewise-icd/lanewise.icd
+check_PROGRAMS += tests/runtime/test_opencl_programs
+tests_runtime_test_opencl_programs_SOURCES = tests/runtime/test_opencl_programs.c
+tests_runtime_test_opencl_programs_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
+tests_runtime_test_opencl_programs_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS)
+tests_runtime_test_opencl_programs_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_SCRIPTS += tests/runtime/test_app.sh
 endif
 check_SCRIPTS += tests/runtime/test_cuda.sh
