@@ -99,13 +99,30 @@ void dbg_destroy(struct dbg *dbg)
     free(dbg);
 }
 
+/* Returns the program that was loaded from an object; NULL: none. */
+static const struct emu_program *program_of(const struct dbg *dbg, const struct isa_object *object)
+{
+    const struct emu_program *program = NULL;
+
+    do
+        program = emu_machine_program_next(dbg->machine, program);
+    while (program != NULL && emu_program_object(program) != object);
+    return program;
+}
+
+uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object)
+{
+    const struct emu_program *program = program_of(dbg, object);
+
+    return program != NULL ? emu_program_base(program) : ISA_CODE_BASE;
+}
+
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
                           uint64_t *out)
 {
-    const struct emu_program *program = emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
+    const struct emu_program *program = program_of(dbg, object);
 
-    if (program == NULL || emu_program_object(program) != object ||
-        index >= object->variable_count)
+    if (program == NULL || index >= object->variable_count)
         return false;
     *out = emu_program_variable(program, object->variables[index].name, NULL);
     return true;

@@ -291,6 +291,9 @@ enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,
 /** Moves to an instruction count of the whole run; UINT64_MAX: to the end of history. */
 enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
+/** Ends recording: the past is forgotten, and dbg_history_start() may begin anew. For a host that is about to do what a
+ *  debugger cannot undo. */
+void dbg_history_stop(struct dbg *dbg);
 /** Returns true while a reverse search evaluates conditions, which must then neither print nor count. */
 bool dbg_is_searching_back(const struct dbg *dbg);
 /** Gets the current instruction count and the recorded range. Returns false if no history is recorded. */
@@ -394,8 +397,10 @@ struct dbg_return_words {
 bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out);
 
+/** Returns the address at which the code of @object was loaded; ISA_CODE_BASE if it was not. */
+uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object);
 /** Gets the address of global variable @index of @object; 0: the loader left it out. Returns false when
- *  @object is not the program that was loaded first. */
+ *  @object is not loaded. */
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
                           uint64_t *out);
 

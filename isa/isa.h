@@ -815,6 +815,7 @@ struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;
     uint32_t text_count;
+    uint64_t text_address; /* of the text in what isa_object_write_loaded() writes; 0: ISA_CODE_BASE, as in files */
     struct isa_function *functions;
     unsigned function_count;
     struct isa_variable *variables;

@@ -65,6 +65,12 @@ void dbg_history_end(struct dbg *dbg)
     dbg->history = NULL;
 }
 
+void dbg_history_stop(struct dbg *dbg)
+{
+    dbg_history_end(dbg);
+    dbg_marks_forget(dbg, 0);
+}
+
 bool dbg_is_searching_back(const struct dbg *dbg)
 {
     return dbg->looks_back;

@@ -524,7 +524,7 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         first++;
     if (function != NULL && function->kernel && first < object->function_count &&
         function->first != object->functions[first].first)
-        lw_put64(rsp->elf + 24, ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES);
+        lw_put64(rsp->elf + 24, dbg_code_address(rsp->dbg, object) + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
 /* Writes the object for the target architecture's debugger: without floating-point registers the debugger
@@ -536,8 +536,9 @@ static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object
     struct isa_debug debug;
     enum lw_status status;
 
+    served.text_address = dbg_code_address(rsp->dbg, object);
     if (object->debug == NULL)
-        return isa_object_write_loaded(object, variables, &rsp->elf, &rsp->elf_size, err);
+        return isa_object_write_loaded(&served, variables, &rsp->elf, &rsp->elf_size, err);
     debug = *object->debug;
     served.debug = &debug;
     debug.attrs = malloc((size_t)debug.attr_count * sizeof *debug.attrs + 1);

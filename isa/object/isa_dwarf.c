@@ -14,9 +14,9 @@ enum {
     DW_CFA_offset = 0x80, DW_CFA_nop = 0
 };
 
-static uint64_t address_of(uint32_t insn)
+static uint64_t address_of(const struct isa_object *object, uint32_t insn)
 {
-    return ISA_CODE_BASE + (uint64_t)insn * ISA_WORD_BYTES;
+    return isa_elf_text_address(object) + (uint64_t)insn * ISA_WORD_BYTES;
 }
 
 /* ---- .debug_line ------------------------------------------------------------------ */
@@ -48,14 +48,14 @@ static void line_close(struct isa_bytes *out, struct line_state *state, uint32_t
     state->open = false;
 }
 
-static void line_row(struct isa_bytes *out, struct line_state *state, const struct isa_line *row)
+static void line_row(struct isa_bytes *out, struct line_state *state, const struct isa_object *object, const struct isa_line *row)
 {
     int64_t line_delta;
     uint32_t pc_delta;
 
     if (!state->open) {
         *state = (struct line_state){ row->insn, 1, 1, 0, true, true };
-        line_extended(out, DW_LNE_set_address, address_of(row->insn));
+        line_extended(out, DW_LNE_set_address, address_of(object, row->insn));
     }
     if (row->file != state->file) {
         isa_bytes_u8(out, DW_LNS_set_file);
@@ -173,7 +173,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
                 line_close(out, &state, function != NULL ? function->first + function->count
                                                          : row->insn);
             function = here;
-            line_row(out, &state, row);
+            line_row(out, &state, object, row);
         }
         /* gdb stops at the beginning of a row, also in reverse execution. The target of a jump back needs a row of its own: without it gdb would stop
          * at the head of the line. */
@@ -185,7 +185,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             repeated.insn = k;
             repeated.prologue_end = false;
             if (entered[k] == ENTERED_BACK)
-                line_row(out, &state, &repeated);
+                line_row(out, &state, object, &repeated);
         }
     }
     line_close(out, &state,
@@ -253,7 +253,7 @@ static void make_frame(const struct isa_object *object, bool loaded, struct isa_
         const struct isa_function *function = &object->functions[i];
         size_t at = open_entry(out, cie);
 
-        isa_bytes_u64(out, address_of(function->first));
+        isa_bytes_u64(out, address_of(object, function->first));
         isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
         close_entry(out, at);
     }

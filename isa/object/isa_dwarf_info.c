@@ -45,9 +45,9 @@ enum {
 #define WINDOW_VALUES (UINT64_C(0xfc) << 56)
 enum { FIELDS_BIT = 32, REGISTERS_SCALAR = 0x1000 };
 
-static uint64_t address_of(uint32_t insn)
+static uint64_t address_of(const struct isa_object *object, uint32_t insn)
 {
-    return ISA_CODE_BASE + (uint64_t)insn * ISA_WORD_BYTES;
+    return isa_elf_text_address(object) + (uint64_t)insn * ISA_WORD_BYTES;
 }
 
 /** Offsets in the unit of the types that we define, for references to them. */
@@ -443,9 +443,9 @@ static void put_params(struct maker *mk, const struct isa_function *function)
     }
 }
 
-static void put_extent(struct isa_bytes *out, const struct isa_function *function)
+static void put_extent(struct isa_bytes *out, const struct isa_object *object, const struct isa_function *function)
 {
-    isa_bytes_u64(out, address_of(function->first));
+    isa_bytes_u64(out, address_of(object, function->first));
     isa_bytes_u64(out, (uint64_t)function->count * ISA_WORD_BYTES);
 }
 
@@ -490,7 +490,7 @@ static void make_function(struct maker *mk, const struct isa_function *function)
         isa_bytes_u16(out, function->file);
         isa_bytes_u32(out, function->line);
     }
-    put_extent(out, function);
+    put_extent(out, mk->object, function);
     put_frame_base(out);
     if (function->param_count == 0)
         return;
@@ -677,7 +677,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
         if (attr->count == 1) {
             const struct isa_span *span = &mk->debug->spans[attr->value];
 
-            isa_bytes_u64(out, address_of(span->from));
+            isa_bytes_u64(out, address_of(mk->object, span->from));
             isa_bytes_u64(out, (uint64_t)(span->to - span->from) * ISA_WORD_BYTES);
             break;
         }
@@ -692,7 +692,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
         isa_bytes_u64(&mk->to->ranges, 0);
         break;
     case ISA_ATTR_FUNCTION:
-        put_extent(out, &mk->object->functions[attr->value]);
+        put_extent(out, mk->object, &mk->object->functions[attr->value]);
         put_frame_base(out);
         mk->covered[attr->value] = true;
         break;
@@ -750,7 +750,7 @@ static void make_source(struct maker *mk)
 
             isa_bytes_uleb(mk->out, ABBREV_LABEL);
             isa_bytes_string(mk->out, "(copy)");
-            isa_bytes_u64(mk->out, address_of(debug->spans[spans->value].from));
+            isa_bytes_u64(mk->out, address_of(mk->object, debug->spans[spans->value].from));
             isa_bytes_u8(mk->out, 0);
         }
         if (die->end > i + 1)
@@ -839,7 +839,7 @@ static void make_info(struct maker *mk)
     isa_bytes_string(out, producer);
     isa_bytes_u8(out, language_of(mk->debug));
     isa_bytes_string(out, object->file_count > 1 ? object->files[1] : "");
-    isa_bytes_u64(out, ISA_CODE_BASE);
+    isa_bytes_u64(out, isa_elf_text_address(object));
     isa_bytes_u64(out, (uint64_t)object->text_count * ISA_WORD_BYTES);
     isa_bytes_u32(out, 0); /* offset in .debug_line */
     isa_bytes_u32(out, 0); /* offset in .debug_macinfo */

@@ -50,12 +50,12 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
                    ISA_LAUNCH_BASE, ISA_LAUNCH_BYTES);
     if (variables != NULL && kernel_at(object, 0) != NULL)
         put_symbol(symbols, strings, "main", STT_FUNC, text_section,
-                   ISA_CODE_BASE + (uint64_t)kernel_at(object, 0)->first * ISA_WORD_BYTES, 0);
+                   isa_elf_text_address(object) + (uint64_t)kernel_at(object, 0)->first * ISA_WORD_BYTES, 0);
     for (unsigned i = 0; i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
 
         put_symbol(symbols, strings, function->name, STT_FUNC, text_section,
-                   ISA_CODE_BASE + (uint64_t)function->first * ISA_WORD_BYTES,
+                   isa_elf_text_address(object) + (uint64_t)function->first * ISA_WORD_BYTES,
                    (uint64_t)function->count * ISA_WORD_BYTES);
     }
     for (unsigned i = 0; i < object->variable_count; i++) {
@@ -113,7 +113,7 @@ static enum lw_status elf_fail(struct lw_error *err)
 }
 
 static enum lw_status add_section(Elf *elf, enum section id, const struct isa_bytes *content,
-                                  uint32_t name, struct lw_error *err)
+                                  uint32_t name, uint64_t text, struct lw_error *err)
 {
     Elf_Scn *scn = elf_newscn(elf);
     Elf_Data *data = scn != NULL ? elf_newdata(scn) : NULL;
@@ -131,7 +131,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
     header->sh_flags = sections[id].flags;
     header->sh_addralign = sections[id].align;
     header->sh_entsize = sections[id].entry;
-    header->sh_addr = id == SECTION_TEXT     ? ISA_CODE_BASE
+    header->sh_addr = id == SECTION_TEXT     ? text
                       : id == SECTION_LAUNCH ? ISA_LAUNCH_BASE
                                              : 0;
     if (id == SECTION_SYMTAB) {
@@ -142,7 +142,7 @@ static enum lw_status add_section(Elf *elf, enum section id, const struct isa_by
 }
 
 /* Adds a loadable segment for the text after libelf has placed it. */
-static enum lw_status put_segment(Elf *elf, size_t text_bytes, struct lw_error *err)
+static enum lw_status put_segment(Elf *elf, uint64_t text, size_t text_bytes, struct lw_error *err)
 {
     Elf64_Phdr *segment;
     Elf64_Shdr *header;
@@ -156,8 +156,8 @@ static enum lw_status put_segment(Elf *elf, size_t text_bytes, struct lw_error *
     segment->p_type = PT_LOAD;
     segment->p_flags = PF_R | PF_X;
     segment->p_offset = header->sh_offset;
-    segment->p_vaddr = ISA_CODE_BASE;
-    segment->p_paddr = ISA_CODE_BASE;
+    segment->p_vaddr = text;
+    segment->p_paddr = text;
     segment->p_filesz = text_bytes;
     segment->p_memsz = text_bytes;
     segment->p_align = ISA_WORD_BYTES;
@@ -171,11 +171,11 @@ static uint64_t entry_point(const struct isa_object *object)
 {
     const struct isa_function *entry = kernel_at(object, kernel_at(object, 1) != NULL ? 1 : 0);
 
-    return entry != NULL ? ISA_CODE_BASE + (uint64_t)entry->first * ISA_WORD_BYTES : 0;
+    return entry != NULL ? isa_elf_text_address(object) + (uint64_t)entry->first * ISA_WORD_BYTES : 0;
 }
 
 static enum lw_status build_elf(int fd, const struct isa_bytes *contents, unsigned count,
-                                uint64_t entry, struct lw_error *err)
+                                uint64_t text, uint64_t entry, struct lw_error *err)
 {
     Elf *elf = elf_begin(fd, ELF_C_WRITE, NULL);
     enum lw_status status = LW_OK;
@@ -196,11 +196,11 @@ static enum lw_status build_elf(int fd, const struct isa_bytes *contents, unsign
     header->e_entry = entry;
     header->e_shstrndx = SECTION_NAMES + 1;
     for (unsigned id = 0; id < count && status == LW_OK; id++) {
-        status = add_section(elf, id, &contents[id], name, err);
+        status = add_section(elf, id, &contents[id], name, text, err);
         name += (uint32_t)strlen(sections[id].name) + 1;
     }
     if (status == LW_OK)
-        status = put_segment(elf, contents[SECTION_TEXT].size, err);
+        status = put_segment(elf, text, contents[SECTION_TEXT].size, err);
     if (status == LW_OK && elf_update(elf, ELF_C_WRITE) < 0)
         status = elf_fail(err);
 cleanup:
@@ -295,7 +295,7 @@ enum lw_status isa_object_write_loaded(const struct isa_object *object,
         goto cleanup;
     }
     status = build_elf(fd, contents, variables != NULL ? SECTION_COUNT : SECTION_LAUNCH,
-                       entry_point(object), err);
+                       isa_elf_text_address(object), entry_point(object), err);
     if (status == LW_OK)
         status = read_back(fd, bytes, size, err);
 cleanup:

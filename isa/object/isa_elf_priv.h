@@ -105,4 +105,10 @@ size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
 void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size);
 const char *isa_reader_text(struct isa_reader *r, const char *what);
 
+/** Returns the address of the object's text in what is written. */
+static inline uint64_t isa_elf_text_address(const struct isa_object *object)
+{
+    return object->text_address != 0 ? object->text_address : ISA_CODE_BASE;
+}
+
 #endif
