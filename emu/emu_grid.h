@@ -46,7 +46,8 @@ struct emu_grid {
                                                 * into it */
     uint32_t held_launches; /* launches by this grid that wait for the end of its blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
-    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, of which those after the parameters are zero */
+    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, of which those after the parameters are zero. NULL: a later
+     * launch has got the memory */
     const uint8_t *bank0;
     unsigned bank0_valid; /* number of bytes in use */
     struct emu_grid *next, *previous;
@@ -76,6 +77,10 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 /** Returns the first grid that is not complete; NULL: idle. A host launch precedes the launches that it
  *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
+/** Drops all launches that are not complete, those of the device included, and the text that they have printed and that was not
+ *  written yet. Memory, programs and completed launches remain. Called after the engine that ran them was destroyed, and before
+ *  another one is created. */
+void emu_grids_abandon(struct emu_machine *machine);
 /** Returns the grid with a sequence number; NULL: there is none, or it has left the machine. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 

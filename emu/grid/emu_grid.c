@@ -137,16 +137,19 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
 }
 
 /** Creates a grid of a checked shape in @used or new memory, filled in except for its numbers; NULL without
- *  memory. */
+ *  memory. @zeros: zeroed memory for its parameters, from malloc; or NULL. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
-                             const struct shape *shape, struct emu_grid *used)
+                             const struct shape *shape, struct emu_grid *used, uint8_t *zeros)
 {
     const struct isa_function *kernel = launch->kernel;
     unsigned width = machine->config.warp_width;
     struct emu_grid *grid = used != NULL ? used : calloc(1, sizeof *grid);
     uint8_t *bank = used != NULL ? (uint8_t *)(uintptr_t)used->bank0
-                                 : calloc(1, ISA_CONST_BANK_BYTES + 8);
+                    : zeros != NULL ? zeros
+                                    : calloc(1, ISA_CONST_BANK_BYTES + 8);
 
+    if (used != NULL)
+        free(zeros);
     if (grid == NULL || bank == NULL) {
         free(grid);
         free(bank);
@@ -197,6 +200,47 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
+/** Takes the parameters' memory of a complete launch, and frees that of the others: no block reads it any more, and a program may
+ *  make millions of launches. History and logs need the parameters of all launches. NULL: new memory is needed. */
+static uint8_t *take_bank(const struct emu_machine *machine)
+{
+    struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
+    uint8_t *taken = NULL;
+
+    if (machine->log != NULL)
+        return NULL;
+    for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) { /* those before have none any more */
+        uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
+
+        if (emu_grid_of_device(grid) || !emu_grid_complete(grid))
+            continue;
+        if (taken == NULL) {
+            taken = bank;
+            memset(bank, 0, grid->bank0_valid);
+        } else {
+            free(bank);
+        }
+        grid->bank0 = NULL;
+        grid->bank0_valid = 0;
+    }
+    return taken;
+}
+
+/** Makes the pages of large buffers to which parameters point. */
+static void populate_buffers(const struct emu_machine *machine, const struct emu_launch *launch)
+{
+    for (unsigned i = 0; i < launch->kernel->param_count && launch->params != NULL; i++) {
+        const struct isa_param *p = &launch->kernel->params[i];
+        uint64_t address;
+
+        if (p->size_bytes != sizeof address)
+            continue;
+        memcpy(&address, (const uint8_t *)launch->params + p->offset, sizeof address);
+        if (address >= ISA_GLOBAL_BASE)
+            emu_memory_populate(machine, address);
+    }
+}
+
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err)
 {
@@ -206,7 +250,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 
     if (status != LW_OK)
         return status;
-    grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1));
+    grid = make(machine, launch, &shape, take_spare(machine, machine->grid_count + 1), take_bank(machine));
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     if (!number(machine, grid, err)) {
@@ -214,6 +258,7 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
         free(grid);
         return LW_ENOMEM;
     }
+    populate_buffers(machine, launch);
     emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_LAUNCH, .grid = grid});
     if (out != NULL)
         *out = grid;
@@ -231,7 +276,7 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
     if (status != LW_OK)
         return status;
     grid = make(machine, launch, &shape,
-                device ? take_device(machine) : take_spare(machine, sequence));
+                device ? take_device(machine) : take_spare(machine, sequence), NULL);
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     grid->sequence = sequence;
@@ -389,7 +434,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
         joined = kernel_for_group(machine, launch);
     else
         before = last_in_stream(machine, how);
-    grid = make(machine, launch, &shape, take_device(machine));
+    grid = make(machine, launch, &shape, take_device(machine), NULL);
     if (grid == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the grid");
     if (!number(machine, grid, err)) {
@@ -526,6 +571,23 @@ void emu_grids_drop_device(struct emu_machine *machine)
     memset(machine->starts, 0, sizeof machine->starts);
     memset(machine->stream, 0, sizeof machine->stream);
     machine->launch_changes++;
+}
+
+void emu_grids_abandon(struct emu_machine *machine)
+{
+    const bool immediate = machine->text.immediate;
+
+    emu_grids_drop_device(machine);
+    for (struct emu_grid *grid = machine->grids; grid != NULL; grid = grid->next) {
+        grid->blocks_placed = grid->blocks_started = grid->blocks_ended = grid->block_count;
+        grid->pending_children = grid->pending_groups = grid->held_launches = 0;
+        grid->slots_in_use = 0;
+        grid->launcher = grid->aggregated_into = grid->stream_prev = grid->stream_next = NULL;
+    }
+    machine->oldest = NULL;
+    emu_text_fini(&machine->text);
+    emu_text_init(&machine->text);
+    machine->text.immediate = immediate;
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */

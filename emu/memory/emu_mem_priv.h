@@ -76,6 +76,9 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
+/** Makes the host's pages of a large allocation that was never used, as a kernel or a copy is about to use it. An allocation
+ *  that is freed unused costs nothing. */
+void emu_memory_populate(const struct emu_machine *machine, uint64_t address);
 /** Marks the parameter buffer at @address as one of a launch that is not complete. */
 void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address);
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,

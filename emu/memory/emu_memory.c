@@ -219,6 +219,25 @@ static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t byt
     (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
+void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
+{
+#ifdef MADV_POPULATE_WRITE /* in one call: a third of the time of the page faults of a kernel */
+    const struct emu_memory *memory = &machine->memory;
+    const size_t i = record_above(memory, address);
+    const struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
+    uint64_t offset;
+
+    if (record == NULL || record->size_bytes < LARGE_BYTES || record->size_bytes > POPULATE_BYTES ||
+        address - record->address >= record->size_bytes || (record->flags & EMU_ALLOC_FREED) != 0)
+        return;
+    offset = record->address - ISA_GLOBAL_BASE;
+    if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* else it was used before */
+        (void)madvise(memory->host + offset, pages_taken(record->size_bytes) * EMU_PAGE_BYTES, MADV_POPULATE_WRITE);
+#else
+    (void)machine, (void)address;
+#endif
+}
+
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
 {
@@ -253,10 +272,6 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     set_valid(memory, &memory->record[i]);
     if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
         advise_huge(memory, offset, taken);
-#ifdef MADV_POPULATE_WRITE /* in one call: a third of the time of the page faults of a kernel */
-    if (size_bytes >= LARGE_BYTES && size_bytes <= POPULATE_BYTES)
-        (void)madvise(memory->host + offset, taken, MADV_POPULATE_WRITE);
-#endif
     *address = fresh.address;
     emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = *address,
                                               .size_bytes = size_bytes, .name = name});
@@ -481,6 +496,8 @@ enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, c
     uint8_t *host = host_range(machine, address, size_bytes, err);
     if (host == NULL)
         return LW_ERANGE;
+    if (size_bytes >= LARGE_BYTES)
+        emu_memory_populate(machine, address);
     memcpy(host, data, size_bytes);
     return host_wrote(machine, address, 0, host, size_bytes, err);
 }
