@@ -34,6 +34,11 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
     options.base = m->base;
     options.here = m->here;
     options.suppressions = s->suppressions;
+    if (m->gdb != NULL) {
+        options.found = host_gdb_found;
+        options.note = host_gdb_note;
+        options.context = m;
+    }
     return chk_create(m->machine, &options, &m->chk, err);
 }
 
@@ -147,6 +152,7 @@ int lanewise_finish(lanewise_machine *m)
 
     if (m == NULL)
         return LANEWISE_ERROR;
+    host_gdb_end(m);
     if (m->chk == NULL)
         return LANEWISE_OK;
     if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)

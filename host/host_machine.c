@@ -80,6 +80,8 @@ void lanewise_destroy(lanewise_machine *m)
 {
     if (m == NULL)
         return;
+    host_gdb_free(m);
+    host_record_free(m);
     host_check_end(m);
     emu_engine_destroy(m->engine);
     emu_machine_destroy(m->machine);
@@ -155,6 +157,17 @@ static size_t count_options(const char *const *options)
     return n;
 }
 
+/** Counts the options of a compiler, and gets others for a debugger if the machine's settings ask for them; *@changed: from
+ *  malloc, or NULL. */
+static enum lw_status choose_options(const struct lanewise_machine *m, const char *path, const char *const *options,
+                                     const char ***changed, size_t *count, struct lw_error *err)
+{
+    *count = count_options(options);
+    return m->settings.debuggable && ptx_is_compiled(path)
+               ? lnc_options_debug(path, m->settings.compiler, options, *count, changed, count, err)
+               : LW_OK;
+}
+
 /** Stores the message and after it all output of a compiler; frees @words. */
 static int fail_with(struct lanewise_machine *m, const struct lw_error *err,
                      struct lw_buffer *words)
@@ -175,6 +188,8 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     struct isa_object *object = NULL;
     struct lw_buffer words;
     struct lw_error err;
+    const char **changed = NULL;
+    size_t count = 0;
     enum lw_status status;
 
     if (out != NULL)
@@ -184,8 +199,11 @@ int lanewise_load(lanewise_machine *m, const char *path, const char *const *opti
     status = host_begin(m, &err);
     lw_buffer_init(&words);
     if (status == LW_OK)
-        status = lnc_object_load_as(path, options, count_options(options), m->settings.compiler, NULL, &words.sink,
+        status = choose_options(m, path, options, &changed, &count, &err);
+    if (status == LW_OK)
+        status = lnc_object_load_as(path, changed != NULL ? changed : options, count, m->settings.compiler, NULL, &words.sink,
                                     &object, &err);
+    free(changed);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
     return host_module_add(m, strdup(path), object, &words, out);
@@ -198,6 +216,8 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     struct lw_buffer words;
     struct lw_error err;
     enum lw_status status;
+    const char **changed = NULL;
+    size_t count = 0;
     char *copy = NULL; /* readers of text need a terminator */
 
     if (out != NULL)
@@ -217,10 +237,14 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
         if (size != 0)
             memcpy(copy, text, size);
         copy[size] = '\0';
-        status = lnc_object_load_text(name, copy, size, options, count_options(options),
+        status = choose_options(m, name, options, &changed, &count, &err);
+    }
+    if (status == LW_OK) {
+        status = lnc_object_load_text(name, copy, size, changed != NULL ? changed : options, count,
                                       m->settings.compiler, &words.sink, &object, &err);
     }
     free(copy);
+    free(changed);
     if (status != LW_OK)
         return fail_with(m, &err, &words);
     return host_module_add(m, strdup(name), object, &words, out);

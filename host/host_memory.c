@@ -112,6 +112,16 @@ int lanewise_allocation(lanewise_machine *m, uint64_t address, uint64_t *begin, 
     return LANEWISE_OK;
 }
 
+void lanewise_address_range(const lanewise_machine *m, uint64_t *begin, uint64_t *end)
+{
+    const bool used = m != NULL && m->machine != NULL;
+
+    if (begin != NULL)
+        *begin = used ? ISA_GLOBAL_BASE : 0;
+    if (end != NULL)
+        *end = used ? ISA_GLOBAL_BASE + emu_machine_config(m->machine)->arena_bytes : 0;
+}
+
 void *lanewise_host_pointer(lanewise_machine *m, uint64_t address)
 {
     return m != NULL && m->machine != NULL ? emu_global_share(m->machine, address) : NULL;

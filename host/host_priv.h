@@ -47,10 +47,15 @@ struct host_settings {
     char *base, *run;          /* settings of checkers' reports, owned; NULL: not set */
     unsigned max_findings;     /* setting of the greatest number of findings; 0: not set */
     uint32_t read_poison;
+    bool debuggable; /* sources are compiled for a debugger */
+    char *record; /* folder, owned; NULL: not set */
     unsigned coverage, profile, by_launch; /* 1: requested */
     struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* suppressions of findings, or NULL */
 };
+
+struct host_gdb;
+struct host_record;
 
 struct lanewise_machine {
     struct host_settings settings;
@@ -68,6 +73,10 @@ struct lanewise_machine {
     double seconds;   /* seconds of execution so far */
     unsigned reported_count;                  /* number of findings that a wait has reported */
     bool finished;
+    struct emu_stats past;          /* counts of engines before the present one */
+    uint64_t past_cycles;
+    struct host_gdb *gdb; /* NULL: no debugger */
+    struct host_record *record; /* NULL: launches are not recorded */
 };
 
 /** Stores the message of @err. Returns LANEWISE_ERROR. */
@@ -81,11 +90,34 @@ int host_module_add(struct lanewise_machine *m, char *source, struct isa_object 
                     lanewise_module **out);
 /** Creates the emulator's machine at the first use. */
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
+/** Creates the engine of a machine. */
+enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 /** Creates the checker if checks are enabled; the machine must be new. */
 enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err) LW_MUST_CHECK;
 void host_check_end(struct lanewise_machine *m);
 /** Returns LANEWISE_FINDING with a message, if there is a finding that was not reported; else LANEWISE_OK. */
 int host_check_report(struct lanewise_machine *m);
+/** Returns true if the next run belongs to a debugger. */
+bool host_gdb_wants(const struct lanewise_machine *m);
+/** Runs what was launched by a debugger, until it is idle or the debugger has left. *@left: it has left, and something may
+ *  still have to run. Returns LANEWISE_OK, LANEWISE_KILLED or LANEWISE_ERROR with a message. */
+int host_gdb_run(struct lanewise_machine *m, bool *left);
+/** Callbacks of the checker: findings are stops of the debugger. @context is the machine. */
+void host_gdb_found(void *context, unsigned index);
+void host_gdb_note(void *context, const char *message);
+/** Ends the debugger's session, if there is one: the program has ended. */
+void host_gdb_end(struct lanewise_machine *m);
+/** Does so, and frees what lanewise_gdb() allocated. */
+void host_gdb_free(struct lanewise_machine *m);
+/** Begins to record launches in a folder, which is created. */
+enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err) LW_MUST_CHECK;
+/** Records a launch that is about to be queued, before which nothing is queued. What cannot be recorded is left out, with a
+ *  message (lanewise_record_message). */
+void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
+                        const void *const *arguments);
+/** Writes the launch file of the launch that has run to @stop. */
+void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop);
+void host_record_free(struct lanewise_machine *m);
 /** Frees what lanewise_set and host_begin allocated. */
 void host_settings_fini(struct host_settings *settings);
 

@@ -69,6 +69,8 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
         return host_refuse(m, "%.200s: the machine has %s, and nothing can be launched on it any more",
                            f->name, m->stop.kind == EMU_STOP_IDLE ? "finished"
                                                                    : "stopped at a fault, a hang or a limit");
+    if (m->record != NULL && emu_grid_current(m->machine) != NULL && (result = lanewise_wait(m)) > LANEWISE_FINDING)
+        return result;
     params = calloc(1, f->param_bytes + 1u);
     if (params == NULL)
         return host_refuse(m, "no memory for %u bytes of parameters", f->param_bytes);
@@ -85,6 +87,8 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
         result = host_refuse(m, "%.200s: %" PRIu64 " bytes of shared memory are too many", f->name,
                              shared);
     launch.dynamic_shared_bytes = (uint32_t)(shared - static_end);
+    if (result == LANEWISE_OK && m->record != NULL)
+        host_record_launch(m, kernel, &shape, arguments);
     if (result == LANEWISE_OK && emu_grid_launch(m->machine, &launch, &queued, &err) != LW_OK)
         result = host_fail(m, &err);
     free(params);
@@ -196,6 +200,7 @@ int lanewise_wait(lanewise_machine *m)
 {
     struct emu_stop stop = {.kind = EMU_STOP_IDLE};
     struct lw_error err;
+    bool left = true;
 
     if (m == NULL)
         return LANEWISE_ERROR;
@@ -205,8 +210,16 @@ int lanewise_wait(lanewise_machine *m)
         return host_refuse(m, "the machine has %s", m->stop.kind == EMU_STOP_IDLE
                                                         ? "finished"
                                                         : "stopped at a fault, a hang or a limit");
-    if (emu_grid_current(m->machine) != NULL && run_limited(m, &stop, &err) != LW_OK)
+    if (emu_grid_current(m->machine) != NULL && host_gdb_wants(m)) {
+        const int result = host_gdb_run(m, &left);
+
+        if (result != LANEWISE_OK)
+            return result;
+    }
+    if (left && emu_grid_current(m->machine) != NULL && run_limited(m, &stop, &err) != LW_OK)
         return host_fail(m, &err);
+    if (stop.kind != EMU_STOP_INTERRUPTED)
+        host_record_ended(m, &stop);
     lw_buffer_clear(&m->error);
     if (stop.kind == EMU_STOP_FAULT || stop.kind == EMU_STOP_HANG || stop.kind == EMU_STOP_LIMIT) {
         m->stop = stop;
@@ -235,6 +248,60 @@ int lanewise_wait(lanewise_machine *m)
     }
 }
 
+/** Adds the counts of @more to @to: rows of emu_stat_rows. */
+static void add_counts(struct emu_stats *to, const struct emu_stats *more)
+{
+    for (size_t i = 0; i < emu_stat_row_count; i++) {
+        char *at = (char *)to + emu_stat_rows[i].offset;
+
+        lw_put64(at, lw_get64(at) + lw_get64((const char *)more + emu_stat_rows[i].offset));
+    }
+}
+
+/** Gets the counts of all engines. @out is not m->past. */
+static void all_counts(const struct lanewise_machine *m, struct emu_stats *out)
+{
+    struct emu_stats now = {0};
+
+    if (m->machine != NULL)
+        emu_stats_get(m->machine, &now);
+    *out = now;
+    add_counts(out, &m->past);
+    out->grids = now.grids; /* counted by the machine, not by its engine */
+    out->threads = now.threads > m->past.threads ? now.threads : m->past.threads;
+    out->stack_depth = now.stack_depth > m->past.stack_depth ? now.stack_depth : m->past.stack_depth;
+}
+
+int lanewise_recover(lanewise_machine *m)
+{
+    struct emu_stats counts;
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (m->machine == NULL || (!m->stopped && emu_grid_current(m->machine) == NULL))
+        return LANEWISE_OK;
+    if (m->finished || (m->stopped && m->stop.kind == EMU_STOP_IDLE))
+        return host_refuse(m, "the machine has finished");
+    if (m->stop.kind == EMU_STOP_LIMIT)
+        return host_refuse(m, "the machine has reached a limit, which is that of all its work");
+    host_gdb_end(m);
+    all_counts(m, &counts);
+    m->past = counts;
+    if (m->engine->ops->cycles != NULL)
+        m->past_cycles += m->engine->ops->cycles(m->engine);
+    emu_engine_destroy(m->engine);
+    m->engine = NULL;
+    emu_grids_abandon(m->machine);
+    if (host_engine_begin(m, &err) != LW_OK) {
+        m->stopped = true;
+        return host_fail(m, &err);
+    }
+    m->stopped = false;
+    m->stop = (struct emu_stop){.kind = EMU_STOP_IDLE};
+    return LANEWISE_OK;
+}
+
 void lanewise_interrupt(lanewise_machine *m)
 {
     if (m != NULL && m->engine != NULL)
@@ -257,20 +324,19 @@ const char *lanewise_statistic_name(unsigned index)
 
 int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
 {
-    struct emu_stats stats = {0};
+    struct emu_stats stats;
     const char *near = NULL;
     size_t nearest = SIZE_MAX;
 
     if (m == NULL || name == NULL || value == NULL)
         return host_missing(m, "lanewise_statistic", name == NULL ? "the name" : "the value");
     *value = 0;
-    if (m->machine != NULL)
-        emu_stats_get(m->machine, &stats);
+    all_counts(m, &stats);
     if (strcmp(name, "cycles") == 0) {
         if (!has_cycles(m))
             return host_refuse(m, "cycles: nothing is timed: set \"timing\" before the machine is "
                                   "used");
-        *value = m->engine->ops->cycles(m->engine);
+        *value = m->past_cycles + m->engine->ops->cycles(m->engine);
         return LANEWISE_OK;
     }
     for (size_t i = 0; i < emu_stat_row_count; i++) {
@@ -290,17 +356,16 @@ int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
 
 static void put_statistics(struct lanewise_machine *m, struct lw_sink *out)
 {
-    struct emu_stats stats = {0};
+    struct emu_stats stats;
 
-    if (m->machine != NULL)
-        emu_stats_get(m->machine, &stats);
+    all_counts(m, &stats);
     lw_put(out, "{");
     for (size_t i = 0; i < emu_stat_row_count; i++)
         lw_printf(out, "%s\n  \"%s\": %" PRIu64, i != 0 ? "," : "", emu_stat_rows[i].name,
                   lw_get64((const char *)&stats + emu_stat_rows[i].offset));
     if (has_cycles(m)) {
         lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"timing\": ",
-                  m->engine->ops->cycles(m->engine));
+                  m->past_cycles + m->engine->ops->cycles(m->engine));
         tim_report_json(m->engine, out);
     }
     lw_put(out, "\n}\n");

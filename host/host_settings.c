@@ -138,6 +138,21 @@ static enum lw_status set_compiler(struct host_settings *s, const struct key *ke
     return keep(&s->compiler, value, err);
 }
 
+static enum lw_status set_debuggable(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    (void)key;
+    if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+        return LW_FAIL(err, LW_EUSAGE, "expected yes or no, found \"%.40s\"", value);
+    s->debuggable = strcmp(value, "yes") == 0;
+    return LW_OK;
+}
+
+static enum lw_status set_record(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    (void)key;
+    return keep(&s->record, value, err);
+}
+
 static enum lw_status set_timing(struct host_settings *s, const struct key *key, const char *value,
                                  struct lw_error *err)
 {
@@ -257,7 +272,7 @@ static enum lw_status set_limit(struct host_settings *s, const struct key *key, 
 static const struct key keys[] = {
     {"warp", set_warp},         {"reconv", set_name},         {"push-order", set_name},
     {"policy", set_name},       {"tags", set_tags},           {"threads", set_threads},
-    {"compiler", set_compiler}, {"timing", set_timing},       {"timing-set", set_timing_key},
+    {"compiler", set_compiler}, {"record", set_record}, {"debuggable", set_debuggable},       {"timing", set_timing},       {"timing-set", set_timing_key},
     {"mechanism", set_mechanism}, {"timing-profile", set_timing_profile},
     {"timing-reference", set_reference}, {"check", set_check}, {"check-suppress", set_suppress},
     {"check-base", set_base},   {"check-run", set_run},
@@ -299,6 +314,7 @@ void host_settings_fini(struct host_settings *s)
     free(s->mechanisms);
     free(s->timing_profile);
     free(s->compiler);
+    free(s->record);
     free(s->base);
     free(s->run);
     chk_suppressions_destroy(s->suppressions);
@@ -348,11 +364,22 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
     return status;
 }
 
+enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *err)
+{
+    const struct tim_options timing = {.reference = m->settings.reference};
+    enum lw_status status = m->timing != NULL
+                     ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
+                     : emu_engine_functional_create(m->machine, &m->engine, err);
+
+    if (status == LW_OK)
+        m->engine->threads = m->settings.threads;
+    return status;
+}
+
 enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
 {
     struct host_settings *s = &m->settings;
     struct emu_config config = s->config;
-    struct tim_options timing = {.reference = s->reference};
     enum lw_status status = LW_OK;
 
     if (m->machine != NULL)
@@ -368,11 +395,11 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     if (status == LW_OK)
         status = emu_machine_create(&config, &m->machine, err);
     if (status == LW_OK)
-        status = m->timing != NULL
-                     ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
-                     : emu_engine_functional_create(m->machine, &m->engine, err);
+        status = host_engine_begin(m, err);
     if (status == LW_OK)
         status = host_check_begin(m, err);
+    if (status == LW_OK && s->record != NULL)
+        status = host_record_begin(m, s->record, err);
     if (status != LW_OK) { /* the user may change settings and try again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
@@ -383,7 +410,6 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         m->timing = NULL;
         return status;
     }
-    m->engine->threads = s->threads;
     emu_machine_set_print(m->machine, &m->print.sink);
     return LW_OK;
 }

@@ -33,7 +33,8 @@ enum lanewise_result {
     LANEWISE_ERROR = 2,       /* refused (input, names, sizes, memory); nothing was changed */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel faulted */
     LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit is reached */
-    LANEWISE_INTERRUPTED = 5  /* lanewise_wait: stopped by lanewise_interrupt; wait again to continue */
+    LANEWISE_INTERRUPTED = 5, /* lanewise_wait: stopped by lanewise_interrupt; wait again to continue */
+    LANEWISE_KILLED = 6       /* lanewise_wait: the debugger of lanewise_gdb has killed the program */
 };
 
 typedef struct lanewise_machine lanewise_machine;
@@ -56,7 +57,8 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *         "tags", "threads", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"),
  *         "check" (kinds of findings: "memory,races"), "check-suppress" (a file, read by this call; set
  *         again: both hold), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes":
- *         lanewise_report has them), "profile-by", "max-instructions", "timeout" (seconds of all waits), and those that
+ *         lanewise_report has them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable" ("yes": sources are compiled without optimisation, with all lines
+ *         and variables), "max-instructions", "timeout" (seconds of all waits), and those that
  *         lanewise_key() lists
  * @value  as on the command line
  */
@@ -182,6 +184,9 @@ LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, cons
 /** Gets begin and size of the live allocation that contains @address; LANEWISE_ERROR: there is none. */
 LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);
 
+/** Gets the range of addresses in which allocations are: begin and end. Both are 0 before the machine is used. */
+LANEWISE_API void lanewise_address_range(const lanewise_machine *machine, uint64_t *begin, uint64_t *end);
+
 /** Returns the allocation that contains @address for direct access by the host; the pointer has the value of @address, so
  *  that host and kernels can exchange it. NULL: no allocation contains it, or the host has something else at that address
  *  (as for the second machine of a process). Checks do not see what the host does there. */
@@ -214,8 +219,34 @@ LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise
  *  be launched. LANEWISE_FINDING: the end was reached, and there is a finding at a location that was not
  *  reported before; lanewise_error() has the message of the first. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
+/** Makes a machine that stopped at a fault or a hang usable again: what was launched and has not ended is dropped;
+ *  memory and modules stay as they are, and so do findings and counts, but those of the GPU model begin anew. */
+LANEWISE_API int lanewise_recover(lanewise_machine *machine);
 /** Makes lanewise_wait return soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
+
+/** What lanewise_gdb() needs. */
+typedef struct lanewise_gdb_options {
+    const char *address; /* "PORT", "HOST:PORT" (an empty host is 127.0.0.1), "unix:PATH"; NULL or "0": a free port */
+    const char *kernel;  /* the first launch of this kernel stops; NULL: the first launch of any */
+    uint64_t history_mib; /* memory for reverse execution; 0: 256 */
+    int own; /* not 0: gdb was started for this program, which is killed if the connection breaks */
+    /** Called when gdb can connect, with the operand of gdb's `target remote`; may be NULL. */
+    void (*ready)(void *context, const char *target);
+    void *context;
+} lanewise_gdb_options;
+/**
+ * Lets gdb debug what is launched: lanewise_wait() waits at that launch until gdb has connected, and what is launched runs as
+ * gdb lets it. lanewise_wait() returns when all of it has run. Between launches gdb waits; when it detaches, everything runs
+ * without it. Called before anything is loaded or allocated, and once. @options_bytes is sizeof *options.
+ * A debugger that goes back in time goes back to the begin of the launch at most.
+ */
+LANEWISE_API int lanewise_gdb(lanewise_machine *machine, const lanewise_gdb_options *options, size_t options_bytes);
+
+/** After lanewise_set(machine, "record", FOLDER) each launch becomes a launch file in FOLDER, with the object, the buffers and
+ *  what they hold after it; a launch then first runs what was launched before. Returns why the latest launch was left out, ""
+ *  if it was not. */
+LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */
 
@@ -257,7 +288,7 @@ LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
  *  not 0) around that of the previous access. @out_bytes is sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
-/** Finishes the machine, on which nothing more is launched: makes the checks of the end of a run
+/** Finishes the machine, on which nothing more is launched, for a debugger, too: makes the checks of the end of a run
  *  ("heap-leak", "performance", and what ended it), and sorts findings by file and line. LANEWISE_FINDING:
  *  there are findings, reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);

@@ -5,8 +5,10 @@ noinst_LIBRARIES += libhost.a
 libhost_a_SOURCES = \
 	%D%/host_compile.c \
 	%D%/host_findings.c \
+	%D%/host_gdb.c \
 	%D%/host_kernel.c \
 	%D%/host_machine.c \
+	%D%/host_record.c \
 	%D%/host_memory.c \
 	%D%/host_priv.h \
 	%D%/host_run.c \
@@ -45,6 +47,6 @@ dist_examples_DATA = %D%/examples/saxpy.c %D%/examples/saxpy.py \
 	docs/examples/first.cl docs/examples/first.yaml docs/examples/smooth.cl docs/examples/smooth.yaml \
 	docs/examples/reverse.cl docs/examples/reverse.yaml docs/examples/clamp.s docs/examples/clamp.yaml \
 	docs/examples/sums.cl docs/examples/sums_row.yaml docs/examples/sums_column.yaml \
-	docs/examples/halve.cl docs/examples/halve.yaml docs/examples/lock.cl docs/examples/lock.yaml docs/examples/nearby.cl docs/examples/nearby.yaml \
+	docs/examples/pairs.cu docs/examples/halve.cl docs/examples/halve.yaml docs/examples/lock.cl docs/examples/lock.yaml docs/examples/nearby.cl docs/examples/nearby.yaml \
 	docs/examples/tags.yaml docs/examples/vws.yaml docs/examples/vws4.yaml docs/examples/dwr64.yaml
 dist_examples_SCRIPTS = docs/examples/ci.sh docs/examples/sweep.sh

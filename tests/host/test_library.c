@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -309,6 +310,123 @@ static void faults(void **state)
     assert_int_equal(lanewise_wait(g.gpu), LANEWISE_OK);
     lanewise_destroy(f.gpu);
     lanewise_destroy(g.gpu);
+}
+
+/** After a fault and a hang the machine is usable again; counts continue, and what was in memory is there. */
+static void recovers(void **state)
+{
+    static const char *const engines[][2] = {{NULL, NULL}, {"timing", "fermi"}, {"check", "all,-performance"}, {"threads", "2"}};
+    (void)state;
+
+    for (unsigned i = 0; i < sizeof engines / sizeof *engines; i++) {
+        struct fixture f = make(engines[i][0], engines[i][1]);
+        const uint32_t one[3] = {1, 1, 1};
+        uint64_t out, before, after;
+        uint32_t got[4];
+
+        assert_int_equal(lanewise_set(f.gpu, "hang-limit", "20000"), LANEWISE_ERROR); /* it is in use */
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* there is nothing to do */
+        assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
+        for (unsigned round = 1; round < 4; round++) {
+            assert_int_equal(launch(&f, out, 4, round), LANEWISE_OK);
+            assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+            assert_int_equal(lanewise_statistic(f.gpu, "thread_instructions", &before), LANEWISE_OK);
+            /* The second launch is dropped with the first. */
+            assert_int_equal(launch(&f, i == 2 ? 0 : out, i == 2 ? 4 : 200, 9), LANEWISE_OK);
+            assert_int_equal(launch(&f, out, 4, 100), LANEWISE_OK);
+            if (i != 2) {
+                assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+                said(f.gpu, launch(&f, out, 4, 1), "nothing can be launched");
+            }
+            assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+            assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+            assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
+            assert_true(got[3] == 3 + round || got[3] == 3 + 9); /* lanes in bounds may have stored */
+            assert_int_equal(lanewise_statistic(f.gpu, "thread_instructions", &after), LANEWISE_OK);
+            if (after < before)
+                fail_msg("%s: %llu thread instructions after %llu", engines[i][0], (unsigned long long)after, (unsigned long long)before);
+        }
+        if (i == 0) { /* a proof that nothing can ever continue */
+            assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
+            assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
+            assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);
+            assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+            assert_int_equal(launch(&f, out, 4, 50), LANEWISE_OK);
+            assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+            assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
+            assert_int_equal(got[2], 52);
+        }
+        (void)lanewise_finish(f.gpu);
+        lanewise_destroy(f.gpu);
+    }
+}
+
+/** Launches take no memory for good, and each has its own arguments. */
+static void launches_many(void **state)
+{
+    struct fixture f = make(NULL, NULL);
+    struct rusage begin, end;
+    uint64_t out;
+    uint32_t got;
+    (void)state;
+
+    assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
+    for (uint32_t i = 0; i < 20000; i++) {
+        assert_int_equal(launch(&f, out, 1, i), LANEWISE_OK);
+        if (i % 3 == 0)
+            assert_int_equal(launch(&f, out, 1, i + 7), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+        if (i % 100 == 0) {
+            assert_int_equal(lanewise_read(f.gpu, out, &got, sizeof got), LANEWISE_OK);
+            assert_int_equal(got, i % 3 == 0 ? i + 7 : i);
+        }
+        if (i == 1000)
+            getrusage(RUSAGE_SELF, &begin);
+    }
+    getrusage(RUSAGE_SELF, &end);
+    assert_true(end.ru_maxrss - begin.ru_maxrss < 64 * 1024); /* KiB: 19,000 launches, of which each has 64 KiB of parameters */
+    lanewise_destroy(f.gpu);
+}
+
+/** Several texts in one module, and what is refused. */
+static void links(void **state)
+{
+    static const char caller[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
+                                 ".extern .func (.param .b32 r) seven();\n"
+                                 ".visible .entry put(.param .u64 out)\n{\n    .reg .b32 %r;\n    .reg .b64 %rd;\n    .param .b32 v;\n"
+                                 "    call (v), seven;\n    ld.param.b32 %r, [v];\n    ld.param.u64 %rd, [out];\n"
+                                 "    st.global.u32 [%rd], %r;\n    ret;\n}\n";
+    static const char callee[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
+                                 ".visible .func (.param .b32 r) seven()\n{\n    .reg .b32 %r;\n    mov.u32 %r, 7;\n"
+                                 "    st.param.b32 [r], %r;\n    ret;\n}\n";
+    const lanewise_text texts[] = {{"caller.ptx", caller, strlen(caller)}, {"callee.ptx", callee, strlen(callee)}};
+    const uint32_t one[3] = {1, 1, 1};
+    lanewise_machine *gpu = lanewise_create();
+    const lanewise_gdb_options options = {.address = "0"};
+    lanewise_module *module;
+    uint64_t out;
+    uint32_t got = 0;
+    (void)state;
+
+    said(gpu, lanewise_link(gpu, texts, 1, &module), "seven");
+    assert_null(module);
+    said(gpu, lanewise_link(gpu, texts, 0, &module), "NULL was given for");
+    assert_int_equal(lanewise_link(gpu, texts, 2, &module), LANEWISE_OK);
+    assert_int_equal(lanewise_alloc(gpu, sizeof got, NULL, &out), LANEWISE_OK);
+    assert_int_equal(lanewise_launch(gpu, lanewise_kernel_find(module, "put"), one, one, 0, (const void *[]){&out}), LANEWISE_OK);
+    assert_int_equal(lanewise_wait(gpu), LANEWISE_OK);
+    assert_int_equal(lanewise_read(gpu, out, &got, sizeof got), LANEWISE_OK);
+    assert_int_equal(got, 7);
+    said(gpu, lanewise_gdb(gpu, &options, sizeof options), "in use already");
+    said(gpu, lanewise_gdb(gpu, NULL, 0), "NULL was given for the options");
+    lanewise_destroy(gpu);
+    gpu = lanewise_create(); /* a debugger that nothing is launched for */
+    assert_int_equal(lanewise_gdb(gpu, &options, sizeof options), LANEWISE_OK);
+    said(gpu, lanewise_gdb(gpu, &options, sizeof options), "called before");
+    said(gpu, lanewise_set(gpu, "debuggable", "perhaps"), "expected yes or no");
+    assert_int_equal(lanewise_set(gpu, "record", "none/below"), LANEWISE_OK);
+    said(gpu, lanewise_begin(gpu), "none/below");
+    lanewise_destroy(gpu);
 }
 
 static void keep(void *context, const char *text, size_t size)
@@ -652,6 +770,9 @@ int main(void)
         cmocka_unit_test(refuses),
         cmocka_unit_test(misses),
         cmocka_unit_test(faults),
+        cmocka_unit_test(recovers),
+        cmocka_unit_test(launches_many),
+        cmocka_unit_test(links),
         cmocka_unit_test(tells),
         cmocka_unit_test(finds),
         cmocka_unit_test(knows),

@@ -26,7 +26,7 @@ allowed() { # sets $may
     debug) may='base isa emu debug' ;;
     gdbstub) may='base isa emu check debug gdbstub' ;;
     shell) may='base isa emu check debug shell' ;;
-    host) may='base isa ptx emu launch check timing host' ;;
+    host) may='base isa ptx emu launch check timing debug gdbstub host' ;;
     runtime) may='host runtime' ;;
     cmd) may='base isa ptx emu launch check timing debug gdbstub shell cmd' ;;
     esac

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches as launch files: the kernel's object, the arguments, the buffers and variables before the launch, and what they hold
+ * after it, which the file checks. Contents are files named by their hash, so that a buffer that does not change between
+ * launches is written once. Each file is written whole or not at all, the launch file last.
+ */
+#include "host/host_priv.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+enum { MAX_BUFFERS = 256, NAME_BYTES = 40 };
+#define MAX_LAUNCH_BYTES (UINT64_C(256) << 20)
+#define MAX_FOLDER_BYTES (UINT64_C(4) << 30)
+enum { MAX_LAUNCHES = 10000 };
+
+struct recorded {
+    char name[NAME_BYTES];
+    uint64_t address, bytes;
+};
+struct host_record {
+    char *folder;
+    unsigned launches; /* so far, also those that were left out */
+    unsigned findings; /* of earlier launches */
+    bool full;         /* later launches are left out */
+    uint64_t bytes;    /* written so far */
+    bool active;       /* a launch is recorded, and has not run yet: */
+    char kernel[60];
+    char message[440]; /* why the latest launch was left out; "": it was not */
+    struct lw_buffer head, steps; /* the launch file's parts */
+    struct recorded buffers[MAX_BUFFERS];
+    unsigned buffer_count;
+};
+
+static void note(struct host_record *r, const char *why)
+{
+    snprintf(r->message, sizeof r->message, "launch %u (%s) is not recorded: %.300s", r->launches, r->kernel, why);
+}
+
+const char *lanewise_record_message(const lanewise_machine *m)
+{
+    return m != NULL && m->record != NULL ? m->record->message : "";
+}
+
+enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err)
+{
+    struct host_record *r = calloc(1, sizeof *r);
+
+    if (r != NULL)
+        r->folder = strdup(folder);
+    if (r == NULL || r->folder == NULL) {
+        free(r);
+        return LW_FAIL(err, LW_ENOMEM, "record: no memory");
+    }
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        const enum lw_status status = LW_FAIL(err, LW_EIO, "record: %s: %s", folder, strerror(errno));
+
+        free(r->folder);
+        free(r);
+        return status;
+    }
+    lw_buffer_init(&r->head);
+    lw_buffer_init(&r->steps);
+    m->record = r;
+    return LW_OK;
+}
+
+void host_record_free(struct lanewise_machine *m)
+{
+    if (m->record == NULL)
+        return;
+    lw_buffer_fini(&m->record->head);
+    lw_buffer_fini(&m->record->steps);
+    free(m->record->folder);
+    free(m->record);
+    m->record = NULL;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------- */
+
+/** Writes contents to a file named by their hash, unless it exists, and stores its name. */
+static enum lw_status put_contents(struct host_record *r, const void *data, uint64_t size, const char *suffix, char name[NAME_BYTES],
+                                   struct lw_error *err)
+{
+    struct lw_hash hash;
+    struct stat st;
+    char path[4096];
+
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, data, size);
+    lw_hash_u64(&hash, size);
+    snprintf(name, NAME_BYTES, "%016" PRIx64 "%s", lw_hash_value(&hash), suffix);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", r->folder, name) >= sizeof path)
+        return LW_FAIL(err, LW_EUSAGE, "record: the folder's name is too long");
+    if (stat(path, &st) == 0 && (uint64_t)st.st_size == size)
+        return LW_OK;
+    r->bytes += size;
+    return lw_file_write(path, data, size, err);
+}
+
+/** Writes what a buffer holds now, and stores the name of the file. */
+static enum lw_status put_buffer(struct lanewise_machine *m, const struct recorded *b, char name[NAME_BYTES], struct lw_error *err)
+{
+    uint8_t *data = malloc(b->bytes + 1);
+    enum lw_status status = data == NULL ? LW_FAIL(err, LW_ENOMEM, "record: no memory for %s", b->name)
+                                         : emu_global_read(m->machine, b->address, data, b->bytes, err);
+
+    if (status == LW_OK)
+        status = put_contents(m->record, data, b->bytes, ".bin", name, err);
+    free(data);
+    return status;
+}
+
+/* ---- the launch ------------------------------------------------------------------------------------------ */
+
+/** Adds a buffer with what it holds now. @variable: its name, or NULL. */
+static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
+                                 const char **name, struct lw_error *err)
+{
+    struct host_record *r = m->record;
+    char file[NAME_BYTES];
+    uint64_t total = bytes;
+    struct recorded *b;
+    enum lw_status status;
+
+    for (unsigned i = 0; i < r->buffer_count; i++) {
+        total += r->buffers[i].bytes;
+        if (r->buffers[i].address == address) {
+            *name = r->buffers[i].name;
+            return LW_OK;
+        }
+    }
+    if (r->buffer_count == MAX_BUFFERS || total > MAX_LAUNCH_BYTES)
+        return LW_FAIL(err, LW_ERANGE, "its buffers have more than %d MiB, or are more than %d", (int)(MAX_LAUNCH_BYTES >> 20),
+                       MAX_BUFFERS);
+    b = &r->buffers[r->buffer_count];
+    *b = (struct recorded){.address = address, .bytes = bytes};
+    snprintf(b->name, sizeof b->name, "%s%u", variable != NULL ? "variable" : "b", r->buffer_count + 1);
+    status = put_buffer(m, b, file, err);
+    if (status != LW_OK)
+        return status;
+    r->buffer_count++;
+    lw_printf(&r->head.sink, "  %s: {type: u8, count: %" PRIu64 ", ", b->name, bytes);
+    if (variable != NULL)
+        lw_printf(&r->head.sink, "variable: \"%s\", ", variable);
+    lw_printf(&r->head.sink, "init: {file: %s}}\n", file);
+    *name = b->name;
+    return LW_OK;
+}
+
+/** Writes an address as an argument: a buffer and an index in it. Returns false if no live allocation contains it. */
+static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
+{
+    struct emu_allocation a;
+    const char *name = "";
+    bool inside;
+    enum lw_status status;
+
+    *is = address != 0 && emu_allocation_at(m->machine, address, &a, &inside) && (a.flags & EMU_ALLOC_FREED) == 0 &&
+          address - a.address <= a.size_bytes && a.size_bytes != 0;
+    if (!*is)
+        return LW_OK;
+    status = add_buffer(m, a.address, a.size_bytes, NULL, &name, err);
+    if (status != LW_OK)
+        return status;
+    if (address == a.address)
+        lw_put(&m->record->steps.sink, name);
+    else
+        lw_printf(&m->record->steps.sink, "{buffer: %s, index: %" PRIu64 "}", name, address - a.address);
+    return LW_OK;
+}
+
+static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
+{
+    lw_put(&r->steps.sink, "{u8: [");
+    for (size_t i = 0; i < size; i++)
+        lw_printf(&r->steps.sink, "%s%u", i != 0 ? ", " : "", data[i]);
+    lw_put(&r->steps.sink, "]}");
+}
+
+/** Writes a value of @size bytes. Words of 8 bytes that are addresses of buffers are pointers. */
+static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
+{
+    struct host_record *r = m->record;
+    const size_t size = p->size_bytes;
+    enum lw_status status = LW_OK;
+    size_t plain = 0;
+    bool is = false, members = false;
+    uint64_t bits = 0;
+
+    if (size <= 8)
+        memcpy(&bits, data, size);
+    if (size == 8) {
+        status = put_address(m, bits, &is, err);
+        if (status != LW_OK || is)
+            return status;
+    }
+    if (size == 1 || size == 2 || size == 4 || size == 8) {
+        float f;
+        double d;
+
+        memcpy(&f, data, size == 4 ? 4 : 0);
+        memcpy(&d, data, size == 8 ? 8 : 0);
+        if (p->kind == ISA_PARAM_FLOAT && size == 4 && f == f && f - f == 0)
+            lw_printf(&r->steps.sink, "{f32: %.9g}", (double)f);
+        else if (p->kind == ISA_PARAM_FLOAT && size == 8 && d == d && d - d == 0)
+            lw_printf(&r->steps.sink, "{f64: %.17g}", d);
+        else
+            lw_printf(&r->steps.sink, "{u%zu: %" PRIu64 "}", 8 * size, bits);
+        return LW_OK;
+    }
+    /* a structure: pointers among its bytes */
+    lw_put(&r->steps.sink, "{struct: [");
+    for (size_t at = 0; status == LW_OK && at <= size; at += 8) {
+        is = false;
+        if (at + 8 <= size) {
+            struct emu_allocation a;
+            bool inside;
+
+            memcpy(&bits, data + at, 8);
+            is = bits != 0 && emu_allocation_at(m->machine, bits, &a, &inside) && inside && (a.flags & EMU_ALLOC_FREED) == 0;
+        }
+        if ((is || at + 8 > size) && plain < (is ? at : size)) {
+            lw_put(&r->steps.sink, members ? ", " : "");
+            put_bytes(r, data + plain, (is ? at : size) - plain);
+            members = true;
+        }
+        if (is) {
+            lw_put(&r->steps.sink, members ? ", " : "");
+            status = put_address(m, bits, &is, err);
+            members = true;
+            plain = at + 8;
+        }
+    }
+    lw_put(&r->steps.sink, "]}");
+    return status;
+}
+
+/** Returns true for the objects of our CUDA headers that stand for special registers. */
+static bool is_coordinate(const char *name)
+{
+    static const char *const names[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid"};
+
+    for (unsigned i = 0; i < LW_COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Sets the part of a launch file's name that is the kernel's: "add" of _Z3addPii. */
+static void name_kernel(struct host_record *r, const char *symbol)
+{
+    struct lw_buffer readable;
+    size_t n = 0;
+
+    lw_buffer_init(&readable);
+    lnc_names_put(symbol, &readable.sink);
+    for (const char *c = lw_buffer_text(&readable); *c != '\0' && *c != '(' && n + 1 < sizeof r->kernel; c++)
+        if (isalnum((unsigned char)*c) || *c == '_')
+            r->kernel[n++] = *c;
+        else if (n != 0 && r->kernel[n - 1] != '-')
+            r->kernel[n++] = '-';
+    while (n > 1 && r->kernel[n - 1] == '-')
+        n--;
+    r->kernel[n] = '\0';
+    lw_buffer_fini(&readable);
+}
+
+/** Adds the module's variables: the program may have changed them. */
+static enum lw_status add_variables(struct lanewise_machine *m, const struct lanewise_module *module, struct lw_error *err)
+{
+    const struct isa_object *o = module->object;
+    enum lw_status status = LW_OK;
+    const char *name;
+
+    for (unsigned i = 0; i < o->variable_count && status == LW_OK; i++) {
+        const struct isa_variable *v = &o->variables[i];
+        uint64_t bytes = 0, address;
+
+        if (v->space == ISA_SPACE_SHARED || v->size_bytes == 0 || strchr(v->name, '$') != NULL || v->name[0] == '.' ||
+            is_coordinate(v->name))
+            continue;
+        address = emu_program_variable(module->program, v->name, &bytes);
+        if (address != 0 && bytes != 0)
+            status = add_buffer(m, address, bytes, v->name, &name, err);
+    }
+    return status;
+}
+
+static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
+                             const void *const *arguments, struct lw_error *err)
+{
+    struct host_record *r = m->record;
+    const struct isa_function *f = kernel->function;
+    const uint32_t *g = shape->grid, *b = shape->block, *o = shape->offset;
+    char file[NAME_BYTES];
+    uint8_t *object = NULL;
+    size_t size = 0;
+    enum lw_status status = isa_object_write(kernel->module->object, &object, &size, err);
+
+    if (status == LW_OK)
+        status = put_contents(r, object, size, ".lwo", file, err);
+    free(object);
+    if (status != LW_OK)
+        return status;
+    lw_printf(&r->head.sink, "machine: {warp: %u}\nprogram: {source: %s}\nbuffers:\n", emu_machine_config(m->machine)->warp_width, file);
+    lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n      grid: [%u, %u, %u]\n      block: [%u, %u, %u]\n", f->name, g[0],
+              g[1], g[2], b[0], b[1], b[2]);
+    if (shape->shared_bytes != 0)
+        lw_printf(&r->steps.sink, "      shared: %u\n", shape->shared_bytes);
+    if ((o[0] | o[1] | o[2]) != 0)
+        lw_printf(&r->steps.sink, "      offset: [%u, %u, %u]\n", o[0], o[1], o[2]);
+    status = add_variables(m, kernel->module, err);
+    lw_put(&r->steps.sink, "      args:");
+    if (f->param_count == 0)
+        lw_put(&r->steps.sink, " []");
+    lw_put(&r->steps.sink, "\n");
+    for (unsigned i = 0; i < f->param_count && status == LW_OK; i++) {
+        const struct isa_param *p = &f->params[i];
+        uint64_t bits;
+
+        lw_put(&r->steps.sink, "        - ");
+        if (p->kind == ISA_PARAM_POINTER && p->space == ISA_SPACE_SHARED) {
+            memcpy(&bits, arguments[i], sizeof bits);
+            lw_printf(&r->steps.sink, "{local: %" PRIu64 "}", bits);
+        } else {
+            status = put_value(m, p, arguments[i], err);
+        }
+        lw_put(&r->steps.sink, "\n");
+    }
+    return status;
+}
+
+void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
+                        const void *const *arguments)
+{
+    struct host_record *r = m->record;
+    struct lw_error err;
+
+    r->active = false;
+    r->message[0] = '\0';
+    r->launches++;
+    r->buffer_count = 0;
+    lw_buffer_clear(&r->head);
+    lw_buffer_clear(&r->steps);
+    name_kernel(r, kernel->function->name);
+    if (r->launches > MAX_LAUNCHES || r->bytes > MAX_FOLDER_BYTES) {
+        if (!r->full)
+            note(r, "the folder is full: later launches are left out");
+        r->full = true;
+        return;
+    }
+    if (record(m, kernel, shape, arguments, &err) != LW_OK) {
+        note(r, err.text);
+        return;
+    }
+    r->active = true;
+}
+
+void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
+{
+    struct host_record *r = m->record;
+    char path[4200], file[NAME_BYTES];
+    struct lw_buffer text;
+    struct lw_error err;
+    enum lw_status status = LW_OK;
+
+    if (r == NULL || !r->active)
+        return;
+    r->active = false;
+    lw_buffer_init(&text);
+    lw_printf(&text.sink, "# Launch %u of a program, recorded by lanewise %s.\n", r->launches, lanewise_version());
+    if (stop->kind != EMU_STOP_IDLE)
+        lw_printf(&text.sink, "# It ended with a %s, which it has here as well.\n", stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
+    if (m->chk != NULL && chk_count(m->chk) > r->findings)
+        lw_put(&text.sink, "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
+    r->findings = m->chk != NULL ? chk_count(m->chk) : 0;
+    text.sink.write(&text.sink, r->head.text, r->head.size);
+    if (r->buffer_count == 0)
+        lw_put(&text.sink, "  unused: {type: u8, count: 1}\n");
+    lw_put(&text.sink, "steps:\n");
+    text.sink.write(&text.sink, r->steps.text, r->steps.size);
+    for (unsigned i = 0; i < r->buffer_count && status == LW_OK && stop->kind == EMU_STOP_IDLE; i++) {
+        status = put_buffer(m, &r->buffers[i], file, &err);
+        lw_printf(&text.sink, "  - check: {buffer: %s, file: %s}\n", r->buffers[i].name, file);
+    }
+    snprintf(path, sizeof path, "%s/%04u-%s.yaml", r->folder, r->launches, r->kernel);
+    if (status == LW_OK)
+        status = lw_file_write(path, text.text, text.size, &err);
+    if (status != LW_OK)
+        note(r, err.text);
+    lw_buffer_fini(&text);
+}
