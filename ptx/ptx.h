@@ -119,4 +119,39 @@ enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx
                                  const char *const *flags, size_t flag_count, const char *compiler, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- programs of CUDA's runtime: host code and kernels ------------------------------------------- */
+
+/** One word of a program's command line. */
+struct ptx_input {
+    enum { PTX_INPUT_WORD /* of the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* C or C++ */ } kind;
+    const char *word;
+};
+/** A program to compile and link; everything is borrowed. */
+struct ptx_program {
+    const char *compiler;            /* as of ptx_compile_cu; nvcc only by name */
+    const struct ptx_input *inputs;  /* files and words of the linker, in their order */
+    size_t input_count;
+    const char *const *flags;        /* of the compiler, for kernels and host code */
+    size_t flag_count;
+    const char *const *host_flags;   /* for host code and the linker only */
+    size_t host_flag_count;
+    const char *const *plain;        /* everything as it was typed, for nvcc */
+    size_t plain_count;
+    const char *source;              /* the first file to compile; NULL: none */
+    size_t source_count;
+    bool compile_only;               /* an object for each file */
+    bool device_debug;               /* kernels are not optimised, and have all lines and variables */
+    bool linked;                     /* kernels of several files may use each other's functions and variables */
+    const char *output;              /* NULL with compile_only: NAME.o in the working folder */
+    const char *runtime;             /* folder of libcudart.so.13 */
+};
+/** A flag of an entry in a fat binary: the runtime links its PTX with that of the program's other files. */
+#define PTX_FATBIN_LINKED (UINT64_C(1) << 56)
+/**
+ * Compiles and links a program. Files are written when they are complete. @words receives the compiler's output; may be
+ * NULL.
+ * Errors: LW_EINPUT with the compiler's first errors; LW_ENOENT when a program or libclc is missing.
+ */
+enum lw_status ptx_build_program(const struct ptx_program *program, struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
+
 #endif

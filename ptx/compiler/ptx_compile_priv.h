@@ -85,6 +85,17 @@ bool ptx_cache_folder(char *out);
  *  caches the bitcode. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
+/** Finds nvcc: LANEWISE_NVCC, else the one on PATH, else the one in CUDA's default folder. @wanted is "nvcc" or a
+ *  program; @out has PTX_PATH_BYTES. */
+bool ptx_find_nvcc(const char *wanted, char *out);
+/** Selects the folder of our headers for CUDA C++, job->headers: in the cache, so that their names in debug information stay
+ *  valid; else in the private folder. The folder in the cache is created by a rename, so it is always complete. */
+enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
+/** Compiles the device side of a CUDA C++ file with clang. The job has its compiler, libclc, overrides and private
+ *  folder. */
+enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
+                                 size_t *size, struct lw_error *err) LW_MUST_CHECK;
+
 /** Compiles OpenCL C to LLVM's intermediate language as text, without optimisation and with kernels' declarations. Parameters are those of
  *  ptx_compile_cl. */
 enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t flag_count, const char *clang, char **ir,

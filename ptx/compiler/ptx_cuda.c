@@ -126,9 +126,7 @@ static bool headers_whole(const char *folder)
     return true;
 }
 
-/** Selects the folder of our headers: in the cache, so that their names in debug information stay valid; else in the
- *  private folder. The folder in the cache is created by a rename, so it is always complete. */
-static enum lw_status put_headers(struct ptx_job *job, struct lw_error *err)
+enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
 {
     char cache[PTX_PATH_BYTES], fresh[PTX_PATH_BYTES + 64];
     struct lw_hash hash;
@@ -186,9 +184,8 @@ static void blank_placeholders(char *ptx)
     }
 }
 
-static enum lw_status by_clang(struct ptx_job *job, const char *path, const char *const *flags,
-                               size_t flag_count, char **ptx, size_t *size,
-                               struct lw_error *err)
+enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
+                                 size_t *size, struct lw_error *err)
 {
     /* The user's options follow these and may override them. An installed SDK is ignored, so that results are the same
      * on every host. */
@@ -205,7 +202,7 @@ static enum lw_status by_clang(struct ptx_job *job, const char *path, const char
     static const char *const values[] = {PTX_CLANG_VALUES};
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];
-    enum lw_status status = put_headers(job, err);
+    enum lw_status status = ptx_cuda_headers(job, err);
     size_t n = 0;
 
     if (status == LW_OK && argv == NULL)
@@ -267,9 +264,7 @@ bool ptx_is_nvcc(const char *name)
     return strncmp(slash != NULL ? slash + 1 : name, "nvcc", 4) == 0;
 }
 
-/** Finds nvcc: LANEWISE_NVCC, else the one on PATH, else the one in CUDA's default folder. @wanted is "nvcc" or a
- *  program. */
-static bool find_nvcc(const char *wanted, char *out)
+bool ptx_find_nvcc(const char *wanted, char *out)
 {
     const char *chosen = getenv("LANEWISE_NVCC");
 
@@ -365,14 +360,14 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     job->words = words;
     job->linked = linked;
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);
-    if (nvcc && !find_nvcc(compiler, job->compiler)) {
+    if (nvcc && !ptx_find_nvcc(compiler, job->compiler)) {
         status = LW_FAIL(err, LW_ENOENT,
                          "%s: no such program (LANEWISE_NVCC names another)", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
         /* Only nvcc may be installed. */
         if (status != LW_OK && compiler == NULL && (chosen == NULL || *chosen == '\0') &&
-            find_nvcc("nvcc", job->compiler)) {
+            ptx_find_nvcc("nvcc", job->compiler)) {
             nvcc = true;
             status = LW_OK;
         }
@@ -384,7 +379,7 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     if (status == LW_OK && !nvcc)
         status = ptx_build_overrides(job, err);
     if (status == LW_OK)
-        status = (nvcc ? by_nvcc : by_clang)(job, path, flags, flag_count, ptx, size, err);
+        status = (nvcc ? by_nvcc : ptx_cuda_by_clang)(job, path, flags, flag_count, ptx, size, err);
     ptx_remove_scratch(job->scratch);
     free(job);
     return status;

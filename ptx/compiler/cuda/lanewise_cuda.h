@@ -2,17 +2,27 @@
 /* The declarations that nvcc includes before every .cu file; Lanewise includes this header in the same way. */
 #ifndef LANEWISE_CUDA_H
 #define LANEWISE_CUDA_H
+#ifndef __cplusplus
+#error Lanewise has the headers of CUDA for C++ only: name the file .cpp or .cu
+#endif
 #include "lanewise_names_begin.h"
 #include "lanewise_types.h"
 #include "lanewise_host.h"
+#include "lanewise_host_math.h"
+#ifdef __CUDA__
 #include "lanewise_texture.h"
 #include "lanewise_math.h"
+#ifdef __CUDA_ARCH__
 #include "lanewise_std.h"
+#endif
 #include "lanewise_device.h"
 #include "lanewise_launch.h"
-/* C functions of the host without libstdc++, whose using-declarations would all appear in the debug information of
- * every kernel. */
+#endif
+/* For kernels: C functions of the host without libstdc++, whose using-declarations would all appear in the debug
+ * information of every kernel. Host code gets those of libstdc++, as with nvcc: abs(-1.5f) is a float. */
+#ifdef __CUDA_ARCH__
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#endif
 #include <assert.h>
 #include <ctype.h>
 #include <float.h>
@@ -25,12 +35,17 @@
 #include <time.h>
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#ifndef __CUDA_ARCH__
+#include "lanewise_calls.h"
+#endif
 #include <utility>
 #include <new> /* for the device's new and delete, which clang declares there */
+#ifdef __CUDA__
 #undef signbit
 #undef isnan
 #undef isinf
 #undef isfinite
 #undef isnormal
+#endif
 #include "lanewise_names_end.h"
 #endif

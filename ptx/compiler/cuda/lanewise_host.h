@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Declarations of the runtime interface. Host code next to kernels must parse, but is neither compiled nor run.
- * Functions that files with kernels do not use are omitted. */
+/* Declarations of the runtime interface, with the layouts of CUDA 13. A device pass only parses host code;
+ * lanewise_calls.h has what host code needs besides. */
 #ifndef LANEWISE_HOST_H
 #define LANEWISE_HOST_H
 
@@ -227,34 +227,51 @@ struct cudaPos { size_t x, y, z; };
 struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
 struct cudaFuncAttributes {
     size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
-    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion;
+    int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, cacheModeCA, maxDynamicSharedSizeBytes;
+    int preferredShmemCarveout, reserved[22];
 };
 typedef struct CUuuid_st { char bytes[16]; } cudaUUID_t;
+/* The layout is that of CUDA 13. Members that CUDA 12 had are in its reserved bytes. */
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
+    char luid[8];
+    unsigned int luidDeviceNodeMask;
     size_t totalGlobalMem, sharedMemPerBlock;
     int regsPerBlock, warpSize;
     size_t memPitch;
-    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+    int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3];
     size_t totalConstMem;
     int major, minor;
     size_t textureAlignment, texturePitchAlignment;
-    int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated;
-    int canMapHostMemory, computeMode, concurrentKernels, ECCEnabled, pciBusID, pciDeviceID;
-    int asyncEngineCount, unifiedAddressing, memoryClockRate, memoryBusWidth, l2CacheSize;
-    int maxThreadsPerMultiProcessor, managedMemory, maxTexture1D, maxTexture2D[2], maxTexture3D[3];
-    size_t sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
-    int regsPerMultiprocessor, cooperativeLaunch, maxBlocksPerMultiProcessor;
-    int pciDomainID, tccDriver, streamPrioritiesSupported, hostNativeAtomicSupported;
-    int globalL1CacheSupported, localL1CacheSupported, isMultiGpuBoard, multiGpuBoardGroupID;
+    int multiProcessorCount, integrated, canMapHostMemory;
+    int maxTexture1D, maxTexture1DMipmap, maxTexture2D[2], maxTexture2DMipmap[2], maxTexture2DLinear[3];
+    int maxTexture2DGather[2], maxTexture3D[3], maxTexture3DAlt[3], maxTextureCubemap, maxTexture1DLayered[2];
+    int maxTexture2DLayered[3], maxTextureCubemapLayered[2], maxSurface1D, maxSurface2D[2], maxSurface3D[3];
+    int maxSurface1DLayered[2], maxSurface2DLayered[3], maxSurfaceCubemap, maxSurfaceCubemapLayered[2];
+    size_t surfaceAlignment;
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount;
+    int unifiedAddressing, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+    int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
+    size_t sharedMemPerMultiprocessor;
+    int regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported;
     int pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported;
-    int canUseHostPointerForRegisteredMem, pageableMemoryAccessUsesHostPageTables;
-    int directManagedMemAccessFromHost, persistingL2CacheMaxSize, accessPolicyMaxWindowSize;
-    int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch, hostRegisterSupported;
-    int memoryPoolsSupported, clusterLaunch, maxTexture1DLinear, maxTexture1DLayered[2];
-    int maxTexture2DLinear[3], maxTexture2DLayered[3], maxSurface1D, maxSurface2D[2], maxSurface3D[3];
-    size_t surfaceAlignment, reservedSharedMemPerBlock;
+    int canUseHostPointerForRegisteredMem, cooperativeLaunch;
+    size_t sharedMemPerBlockOptin;
+    int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor;
+    int accessPolicyMaxWindowSize;
+    size_t reservedSharedMemPerBlock;
+    int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported;
+    int timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
+    unsigned int gpuDirectRDMAFlushWritesOptions;
+    int gpuDirectRDMAWritesOrdering;
+    unsigned int memoryPoolSupportedHandleTypes;
+    int deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers, deviceNumaConfig;
+    int deviceNumaId, mpsEnabled, hostNumaId;
+    unsigned int gpuPciDeviceID, gpuPciSubsystemID;
+    int hostNumaMultinodeIpcSupported, reserved[48];
+    int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode;
+    int singleToDoublePrecisionPerfRatio, cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
 enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
                       cudaMemoryTypeManaged };
@@ -262,6 +279,7 @@ struct cudaPointerAttributes {
     enum cudaMemoryType type;
     int device;
     void *devicePointer, *hostPointer;
+    long reserved[8];
 };
 
 /* Textures; lanewise_texture.h has the fetches. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. */
+/* CUDA C++ for clang without an SDK: keywords, vector types, dim3. C++ files without kernels include it, too. */
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
+#ifdef __CUDA__
 /* __NVCC__, with which nvcc identifies itself, is not defined. */
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
@@ -15,8 +16,21 @@
 #define __global__ __attribute__((global))
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
+#ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
+#else /* clang gives host code no access to such a variable */
+#define __managed__ _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged, or lanewise cc --compiler nvcc\"")
+#endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#else /* C++ for the host alone, which calls the runtime */
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#endif
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
@@ -91,6 +105,7 @@ struct dim3 {
     }
 };
 
+#ifdef __CUDA__
 /* threadIdx etc. read special registers. Unoptimised code takes the addresses of these objects when all three values
  * are read together (dim3 b = blockIdx), but reads no memory. The objects have other names, because debuggers have
  * their own variables of these names. */
@@ -121,5 +136,6 @@ LW_COORDINATES(gridDim, nctaid)
 #undef LW_COORDINATES
 #undef LW_COORDINATE
 __device__ __attribute__((nodebug)) const int warpSize = 32;
+#endif
 
 #endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of CUDA's runtime, host code and kernels, with clang and no SDK or with nvcc. Of a .cu file the device side is
+ * compiled to PTX, which the compilation of the host side then puts into the object, in a fat binary. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ptx/compiler/ptx_compile_priv.h"
+
+/** Arguments of a compiler, as far as they fit. */
+struct words {
+    const char **word;
+    size_t count, room;
+};
+
+static void add(struct words *w, const char *word)
+{
+    if (w->count + 1 < w->room) /* NULL terminates them */
+        w->word[w->count++] = word;
+}
+
+static void add_all(struct words *w, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add(w, words[i]);
+}
+
+static bool make_words(struct words *w, const struct ptx_program *p)
+{
+    *w = (struct words){.room = p->input_count + p->flag_count + p->host_flag_count + p->plain_count + 64};
+    w->word = calloc(w->room, sizeof *w->word);
+    return w->word != NULL;
+}
+
+/** Options for optimisation and debug information count as given if one of these begins with @prefix. */
+static bool has_prefix(const struct ptx_program *p, const char *prefix)
+{
+    for (size_t i = 0; i < p->flag_count; i++)
+        if (strncmp(p->flags[i], prefix, strlen(prefix)) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the fat binary ------------------------------------------------------------------------------ */
+
+/** Makes a fat binary with one PTX text, as runtime/cuda/cu_module.c reads it. The caller frees it. */
+static char *make_container(const struct ptx_program *p, const char *path, const char *ptx, size_t ptx_size, size_t *size)
+{
+    enum { CONTAINER = 16, ENTRY = 80, OPTIONS = 64 };
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const size_t name_size = strlen(name) + 1, header = (ENTRY + name_size + 7) / 8 * 8, payload = (ptx_size + 1 + 7) / 8 * 8;
+    char *out = calloc(1, CONTAINER + header + payload), *entry;
+
+    *size = CONTAINER + header + payload;
+    if (out == NULL)
+        return NULL;
+    entry = out + CONTAINER;
+    lw_put32(out, 0xba55ed50);
+    lw_put32(out + 4, 1 | CONTAINER << 16); /* version, size of the header */
+    lw_put64(out + 8, header + payload);
+    lw_put32(entry, 1 | 0x0101 << 16); /* PTX; version */
+    lw_put32(entry + 4, (uint32_t)header);
+    lw_put64(entry + 8, payload);
+    lw_put32(entry + 20, OPTIONS);
+    lw_put32(entry + 28, 75);
+    lw_put32(entry + 32, ENTRY); /* the name of the source */
+    lw_put32(entry + 36, (uint32_t)name_size);
+    lw_put64(entry + 40, 0x11 | (p->linked ? PTX_FATBIN_LINKED : 0));
+    lw_put64(entry + 56, ptx_size + 1);
+    memcpy(entry + ENTRY, name, name_size);
+    memcpy(entry + header, ptx, ptx_size);
+    return out;
+}
+
+/* ---- one file ------------------------------------------------------------------------------------- */
+
+/** Compiles the device side and writes the fat binary to @path_out. @job's words receive the compiler's output. */
+static enum lw_status compile_device(struct ptx_job *job, const struct ptx_program *p, const char *path, const char *path_out,
+                                     struct lw_error *err)
+{
+    static const char *const debug[] = {"-O0", "-g"};
+    char *ptx = NULL, *container = NULL;
+    size_t size = 0;
+    struct words w;
+    enum lw_status status;
+
+    if (!make_words(&w, p))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", path);
+    add_all(&w, p->flags, p->flag_count);
+    if (p->device_debug)
+        add_all(&w, debug, LW_COUNT_OF(debug));
+    add(&w, "-w"); /* the host pass, which reads the same code, has the warnings */
+    status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
+    job->values = false;
+    if (status == LW_OK) {
+        container = make_container(p, path, ptx, strlen(ptx), &size);
+        status = container != NULL ? lw_file_write(path_out, container, size, err)
+                                   : LW_FAIL(err, LW_ENOMEM, "no memory for the fat binary of %s", path);
+    }
+    free(container);
+    free(ptx);
+    free(w.word);
+    return status;
+}
+
+/** Compiles the host side of a .cu file with its fat binary, or (@fatbin NULL) a C or C++ file; writes @object. */
+static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
+                                   const char *fatbin, const char *object, struct lw_error *err)
+{
+    static const char *const cuda[] = {
+        "--cuda-host-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
+        "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
+        /* a version that every clang knows and whose launches are cudaLaunchKernel's */
+        "-Xclang", "-target-sdk-version=11.0"};
+    char result[PTX_PATH_BYTES + 16];
+    char *bytes = NULL;
+    size_t size = 0;
+    struct words w;
+    enum lw_status status;
+
+    if (!make_words(&w, p))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line for %s", input->word);
+    snprintf(result, sizeof result, "%s/host.o", job->scratch);
+    unlink(result);
+    add(&w, job->compiler);
+    if (fatbin != NULL)
+        add_all(&w, cuda, LW_COUNT_OF(cuda));
+    if (!has_prefix(p, "-O") && !has_prefix(p, "-g"))
+        add(&w, "-O2");
+    add_all(&w, p->flags, p->flag_count);
+    add_all(&w, p->host_flags, p->host_flag_count);
+    if (p->device_debug)
+        add(&w, "-g");
+    add(&w, "-isystem");
+    add(&w, job->headers);
+    add(&w, "-fno-crash-diagnostics");
+    if (fatbin != NULL) {
+        add(&w, "-Xclang");
+        add(&w, "-fcuda-include-gpubinary");
+        add(&w, "-Xclang");
+        add(&w, fatbin);
+        add(&w, "-x");
+        add(&w, "cuda");
+    }
+    add(&w, "-c");
+    add(&w, "-o");
+    add(&w, result);
+    add(&w, input->word);
+    status = ptx_run_compiler(job, input->word, w.word, result, &bytes, &size, err);
+    if (status == LW_OK)
+        status = lw_file_write(object, bytes, size, err);
+    free(bytes);
+    free(w.word);
+    return status;
+}
+
+static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
+                                   const char *object, struct lw_error *err)
+{
+    char fatbin[PTX_PATH_BYTES + 16];
+    enum lw_status status = ptx_check_source(input->word, err);
+
+    snprintf(fatbin, sizeof fatbin, "%s/kernels.fatbin", job->scratch);
+    if (status == LW_OK && input->kind == PTX_INPUT_CUDA)
+        status = compile_device(job, p, input->word, fatbin, err);
+    if (status == LW_OK)
+        status = compile_host(job, p, input, input->kind == PTX_INPUT_CUDA ? fatbin : NULL, object, err);
+    return status;
+}
+
+/* ---- the program --------------------------------------------------------------------------------------- */
+
+/** Returns the object's name for -c: dir/saxpy.cu becomes saxpy.o. From malloc. */
+static char *object_name(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
+    char *name = NULL;
+
+    return asprintf(&name, "%.*s.o", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base) < 0 ? NULL : name;
+}
+
+/** Links @w, whose first word is the compiler and which has room for the rest. */
+static enum lw_status link_program(struct ptx_job *job, const struct ptx_program *p, struct words *w, struct lw_error *err)
+{
+    char result[PTX_PATH_BYTES + 16], folder[PTX_PATH_BYTES + 16], path[PTX_PATH_BYTES + 16];
+    char *bytes = NULL;
+    size_t size = 0;
+    mode_t mask;
+    enum lw_status status;
+
+    snprintf(result, sizeof result, "%s/program", job->scratch);
+    snprintf(folder, sizeof folder, "-L%s", p->runtime);
+    snprintf(path, sizeof path, "-Wl,-rpath,%s", p->runtime);
+    add(w, folder);
+    add(w, "-l:libcudart.so.13");
+    add(w, path);
+    add(w, "-lm");
+    add(w, "-o");
+    add(w, result);
+    status = ptx_run_compiler(job, p->output, w->word, result, &bytes, &size, err);
+    if (status == LW_OK)
+        status = lw_file_write(p->output, bytes, size, err);
+    free(bytes);
+    if (status != LW_OK)
+        return status;
+    umask(mask = umask(0));
+    return chmod(p->output, 0777 & ~mask) == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "%s: %s", p->output, strerror(errno));
+}
+
+/** Compiles and links by clang. */
+static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
+{
+    char (*objects)[PTX_PATH_BYTES + 40] = NULL;
+    enum lw_status status = LW_OK;
+    struct words link = {0};
+
+    if (!make_words(&link, p) || (objects = calloc(p->input_count + 1, sizeof *objects)) == NULL)
+        status = LW_FAIL(err, LW_ENOMEM, "no memory for %zu files", p->input_count);
+    if (status == LW_OK)
+        status = ptx_find_libclc(job->libclc, err);
+    if (status == LW_OK)
+        status = ptx_build_overrides(job, err);
+    if (status == LW_OK)
+        status = ptx_cuda_headers(job, err);
+    add(&link, job->compiler);
+    add(&link, "--driver-mode=g++");
+    for (size_t i = 0; i < p->input_count && status == LW_OK; i++) {
+        const struct ptx_input *input = &p->inputs[i];
+        char *named = NULL;
+
+        if (input->kind == PTX_INPUT_WORD) {
+            add(&link, input->word);
+            continue;
+        }
+        snprintf(objects[i], sizeof objects[i], "%s/object%zu.o", job->scratch, i);
+        if (p->compile_only && p->output == NULL && (named = object_name(input->word)) == NULL)
+            status = LW_FAIL(err, LW_ENOMEM, "no memory for the name of %s", input->word);
+        if (status == LW_OK)
+            status = compile_file(job, p, input, !p->compile_only ? objects[i] : named != NULL ? named : p->output, err);
+        free(named);
+        add(&link, objects[i]);
+    }
+    if (status == LW_OK && !p->compile_only) {
+        add_all(&link, p->host_flags, p->host_flag_count);
+        status = link_program(job, p, &link, err);
+    }
+    free(objects);
+    free(link.word);
+    return status;
+}
+
+/** Has nvcc do it: with the shared runtime, and PTX unless the options select the code. */
+static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
+{
+    char result[PTX_PATH_BYTES + 16];
+    char *bytes = NULL;
+    size_t size = 0;
+    mode_t mask;
+    bool chosen = false;
+    struct words w;
+    enum lw_status status;
+
+    if (p->compile_only && p->output == NULL && p->source_count > 1)
+        return LW_FAIL(err, LW_EUSAGE, "-c with nvcc: one file at a time");
+    if (!make_words(&w, p))
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the command line of %s", job->compiler);
+    for (size_t i = 0; i < p->plain_count; i++)
+        chosen = chosen || strncmp(p->plain[i], "-arch", 5) == 0 || strncmp(p->plain[i], "-gencode", 8) == 0;
+    add(&w, job->compiler);
+    add(&w, "-cudart");
+    add(&w, "shared");
+    if (!chosen) {
+        add(&w, "-gencode");
+        add(&w, "arch=compute_75,code=compute_75");
+    }
+    add_all(&w, p->plain, p->plain_count);
+    if (!p->compile_only) {
+        add(&w, "-Xlinker");
+        add(&w, "-rpath");
+        add(&w, "-Xlinker");
+        add(&w, p->runtime);
+    }
+    snprintf(result, sizeof result, "%s/%s", job->scratch, p->compile_only ? "object.o" : "program");
+    add(&w, "-o");
+    add(&w, result);
+    status = ptx_run_compiler(job, p->output != NULL ? p->output : "nvcc", w.word, result, &bytes, &size, err);
+    if (status == LW_OK) {
+        char *named = p->output == NULL ? object_name(p->source) : NULL;
+        const char *output = p->output != NULL ? p->output : named;
+
+        status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "no memory for a name");
+        umask(mask = umask(0));
+        if (status == LW_OK && !p->compile_only && chmod(output, 0777 & ~mask) != 0)
+            status = LW_FAIL(err, LW_EIO, "%s: %s", output, strerror(errno));
+        free(named);
+    }
+    free(bytes);
+    free(w.word);
+    return status;
+}
+
+enum lw_status ptx_build_program(const struct ptx_program *p, struct lw_sink *words, struct lw_error *err)
+{
+    struct ptx_job *job = calloc(1, sizeof *job);
+    const bool nvcc = p->compiler != NULL && ptx_is_nvcc(p->compiler);
+    enum lw_status status;
+
+    if (job == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for a compilation");
+    job->words = words;
+    if (nvcc)
+        status = ptx_find_nvcc(p->compiler, job->compiler)
+                     ? LW_OK
+                     : LW_FAIL(err, LW_ENOENT, "%s: no such program (LANEWISE_NVCC names another)", p->compiler);
+    else
+        status = ptx_find_clang(p->compiler, job->compiler, err);
+    if (status == LW_OK)
+        status = ptx_make_scratch(job->scratch, err);
+    if (status == LW_OK)
+        status = (nvcc ? by_nvcc : by_clang)(job, p, err);
+    ptx_remove_scratch(job->scratch);
+    free(job);
+    return status;
+}
