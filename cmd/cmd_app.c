@@ -2,9 +2,14 @@
 /* lanewise app: any program, with our OpenCL driver and CUDA runtime in front of others. */
 #include "cmd/cmd_priv.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef LW_LIBRARY_FOLDER
@@ -15,6 +20,7 @@
 struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
+    bool debug, gdb, sources; /* these options */
 };
 
 /** Appends text in which what separates words is protected. */
@@ -24,15 +30,18 @@ static void put_protected(struct lw_buffer *words, const char *text)
         lw_printf(&words->sink, strchr(" \t\r\n\"'\\", *text) != NULL ? "\\%c" : "%c", *text);
 }
 
-/** Returns true if the option names a file that the machine opens: the program may be in another folder then. */
-static bool is_file(const char *option)
+/** Returns how many bytes at the begin of an option's value are not part of a file's name that is relative to this folder: the
+ *  program may be in another folder when the machine opens the file. -1: there is no such name. */
+static int before_file(const char *option, const char *value)
 {
-    static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report"};
+    static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report",
+                                          "timing-profile", "record", "sources"};
+    const int prefix = strcmp(option, "gdb") == 0 && strncmp(value, "unix:", 5) == 0 ? 5 : 0;
+    bool is = prefix != 0 || (strcmp(option, "timing") == 0 && tim_machine_text(value) == NULL && access(value, R_OK) == 0);
 
     for (unsigned i = 0; i < LW_COUNT_OF(options); i++)
-        if (strcmp(option, options[i]) == 0)
-            return true;
-    return false;
+        is = is || strcmp(option, options[i]) == 0;
+    return is && value[prefix] != '/' && value[prefix] != '\0' && strcmp(value, "-") != 0 ? prefix : -1;
 }
 
 /** Appends an option. */
@@ -41,13 +50,22 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
     struct lw_buffer *words = &((struct words *)context)->text;
     const char *name = ((struct words *)context)->cmd->options[option].name;
     char here[PATH_MAX];
+    int before;
 
     (void)err;
+    if (strcmp(name, "debug") == 0) {
+        ((struct words *)context)->debug = true;
+        return LW_OK;
+    }
+    ((struct words *)context)->gdb |= strcmp(name, "gdb") == 0;
+    ((struct words *)context)->sources |= strcmp(name, "sources") == 0 || strcmp(name, "record") == 0;
     lw_printf(&words->sink, "--%s", name);
     if (value != NULL) {
         lw_put(&words->sink, "=");
-        if (is_file(name) && value[0] != '/' && value[0] != '\0' && strcmp(value, "-") != 0 &&
-            getcwd(here, sizeof here) != NULL) {
+        before = before_file(name, value);
+        if (before >= 0 && getcwd(here, sizeof here) != NULL) {
+            lw_printf(&words->sink, "%.*s", before, value);
+            value += before;
             put_protected(words, here);
             lw_put(&words->sink, "/");
         }
@@ -55,6 +73,15 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
     }
     lw_put(&words->sink, " ");
     return LW_OK;
+}
+
+/** Returns true for "1234", "host:1234" and "unix:path", which are no programs. */
+static bool is_address(const char *word)
+{
+    const char *colon = word != NULL ? strrchr(word, ':') : NULL;
+    uint64_t port;
+
+    return word != NULL && (strncmp(word, "unix:", 5) == 0 || lw_parse_u64(colon != NULL ? colon + 1 : word, &port));
 }
 
 /** Counts the arguments before the program: options, and operands of options. */
@@ -72,7 +99,7 @@ static int count_own(const struct cmd *cmd, int argc, char **argv)
             const bool is = strncmp(name, "--", 2) == 0 ? strcmp(name + 2, o->name) == 0
                                                         : o->letter != 0 && name[1] == o->letter && name[2] == '\0';
 
-            if (is && o->operand != NULL && o->operand[0] != '[')
+            if (is && o->operand != NULL && (o->operand[0] != '[' || (strcmp(o->name, "gdb") == 0 && is_address(argv[i + 1]))))
                 i++;
         }
         i++;
@@ -80,8 +107,7 @@ static int count_own(const struct cmd *cmd, int argc, char **argv)
     return i < argc ? i : argc;
 }
 
-/** Gets the folder with @file of @name: in the folder of this program, as built, or where it is installed. */
-static bool find_folder(const char *name, const char *file, char *folder, size_t room)
+bool cmd_find_folder(const char *name, const char *file, char *folder, size_t room)
 {
     static const char *const from_here[] = {"", "../lib/"};
     char here[PATH_MAX], path[PATH_MAX + 64];
@@ -113,6 +139,107 @@ static void prepend(const char *variable, const char *folder)
     lw_buffer_fini(&list);
 }
 
+/** Starts the program in a process group of its own, so that Ctrl-C is gdb's alone, and without input, which is gdb's. */
+static pid_t start_program(char *const *program, const struct lw_buffer *options, int *failed)
+{
+    int pipes[2];
+    pid_t child;
+
+    if (pipe2(pipes, O_CLOEXEC) != 0)
+        return -1;
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        const int empty = open("/dev/null", O_RDONLY);
+
+        setpgid(0, 0);
+        signal(SIGTTOU, SIG_IGN);
+        dup2(empty, STDIN_FILENO);
+        setenv("LANEWISE_OPTIONS", lw_buffer_text(options), 1);
+        execvp(*program, program);
+        (void)!write(pipes[1], &errno, sizeof errno);
+        _exit(127);
+    }
+    close(pipes[1]);
+    if (child > 0 && read(pipes[0], failed, sizeof *failed) != (ssize_t)sizeof *failed)
+        *failed = 0;
+    close(pipes[0]);
+    return child;
+}
+
+/** Waits until the program has ended, and returns its exit status as a shell does. */
+static int wait_for(pid_t child)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/** Removes the sources of the program, and the private folder that contains theirs. */
+static void remove_sources(char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *entry;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL)
+        if (strncmp(entry->d_name, "program-", 8) == 0)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder != NULL)
+        closedir(folder);
+    rmdir(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
+}
+
+/** Runs the program, and when a kernel waits for gdb, a gdb in this terminal. Returns the program's exit status. */
+static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_sources, struct lw_buffer *options)
+{
+    char sources[sizeof ((struct cmd_gdb *)0)->folder + 16];
+    struct cmd_gdb gdb = {.exited_fd = -1, .served = true};
+    struct lw_error err;
+    int failed = 0, status;
+    bool waits = false;
+    pid_t child;
+
+    if (cmd_gdb_prepare(&gdb, &err) != LW_OK)
+        return cmd_error(&err);
+    snprintf(sources, sizeof sources, "%s/sources", gdb.folder);
+    lw_printf(&options->sink, "--gdb=%s --gdb-own ", gdb.address);
+    if (!has_sources) /* here they are removed, however the program ends */
+        lw_printf(&options->sink, "--sources=%s ", sources);
+    child = start_program(program, options, &failed);
+    if (child < 0 || failed != 0) {
+        if (child > 0)
+            wait_for(child);
+        remove_sources(sources);
+        cmd_gdb_wait(&gdb);
+        return cmd_wrong_usage(cmd, "%s: %s", *program, failed == ENOENT ? "there is no such program" : strerror(child < 0 ? errno : failed));
+    }
+    cmd_end_catch(NULL, cmd_gdb_quickly);
+    for (;;) { /* until the socket of the waiting program is there, or the program has ended */
+        siginfo_t info = {0};
+
+        waits = access(gdb.address + strlen("unix:"), F_OK) == 0;
+        if (waits || cmd_end_signal() != 0 || (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == child))
+            break;
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    }
+    if (waits && cmd_end_signal() == 0 && cmd_gdb_start(&gdb, "./program", &err) != LW_OK) {
+        cmd_error(&err);
+        kill(child, SIGTERM);
+    }
+    cmd_gdb_wait(&gdb);
+    if (cmd_end_signal() != 0)
+        kill(child, SIGTERM);
+    status = wait_for(child);
+    remove_sources(sources);
+    if (!waits && status == CMD_FINE)
+        fprintf(stderr, "lanewise: the program has ended, and launched no such kernel\n");
+    return status;
+}
+
 int cmd_app(const struct cmd *cmd, int argc, char **argv)
 {
     const int own = count_own(cmd, argc, argv);
@@ -137,11 +264,17 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
         status = cmd_wrong_usage(cmd, "expected a program to run, such as \"lanewise app --check ./saxpy 1000\"");
     else {
         /* A build without the OpenCL headers has no driver: the program then finds no platform, not another one. */
-        find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
+        cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
         unsetenv("OCL_ICD_FILENAMES"); /* drivers that loaders add to those of the folder */
-        if (find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
+        if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
             prepend("LD_LIBRARY_PATH", folder);
+        if (words.debug) {
+            status = words.gdb ? cmd_wrong_usage(cmd, "--debug starts its own gdb: leave --gdb out")
+                               : run_with_gdb(cmd, program, words.sources, &words.text);
+            lw_buffer_fini(&words.text);
+            return status;
+        }
         setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);
         execvp(*program, program);
         status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "there is no such program" : strerror(errno));

@@ -129,7 +129,7 @@ static void become_gdb(const struct cmd_gdb *gdb, const char *target, const char
 {
     const char *words[] = {program_of(gdb), "-q", "-ex", sources, "-ex", quick, "-ex", calm, "-ex", target,
                            "-ex", load_python, gdb->program_file};
-    size_t count = LW_COUNT_OF(words);
+    size_t count = LW_COUNT_OF(words) - gdb->served;
     char **all = calloc(count + (size_t)gdb->option_count + 1, sizeof *all);
     int number = ENOMEM;
 
@@ -159,7 +159,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
              slash != NULL ? launch_file : ".");
     snprintf(sources, sizeof sources, "set directories %s:$cdir:$cwd",
              folder[0] != '\0' ? folder : "/");
-    snprintf(target, sizeof target, "target extended-remote %s", gdb->address + strlen("unix:"));
+    snprintf(target, sizeof target, "target %s %s", gdb->served ? "remote" : "extended-remote", gdb->address + strlen("unix:"));
     if (pipe2(failed, O_CLOEXEC) != 0)
         return LW_FAIL(err, LW_EIO, "gdb: %s", strerror(errno));
     fflush(stdout);

@@ -115,7 +115,14 @@ static const struct cmd_option run_options[] = {
 };
 /* Options of the runtimes (runtime/rt_device.c), which reads them from LANEWISE_OPTIONS. */
 static const struct cmd_option app_options[] = {
+    {"gdb", 0, "[ADDR]", "wait for gdb at the first launch, at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
+    {"debug", 0, NULL, "the same with a gdb of its own, in this terminal; the program gets no input"},
+    {"gdb-kernel", 0, "NAME", "wait at the first launch of this kernel"},
+    {"history", 0, "MIB", "memory for gdb to go back in time (256)"},
+    {"debuggable", 'g', NULL, "compile OpenCL programs for a debugger: not optimised, with all lines and variables"},
     {"strict", 0, NULL, "the first wrong access ends what the device does; else it is reported and the program continues"},
+    {"sources", 0, "FOLDER", "keep the sources of OpenCL programs in files of this folder, which reports and debuggers name"},
+    {"record", 0, "FOLDER", "make a launch file of each launch, with its object, its buffers and what they must hold after it"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
     {"hash", 0, NULL, "print hash_mem of the end on standard error"},
     {"threads", 't', "N", "host threads for blocks; used only where results cannot depend on block order (1)"},
@@ -184,6 +191,17 @@ static const struct cmd_option asm_options[] = {
                           "as written"},
 };
 
+/* cmd_cc.c reads the line itself, because all other options are those of a compiler. */
+static const struct cmd_option cc_options[] = {
+    {"output", 'o', "FILE", "the program (a.out), or with -c the object"},
+    {"compile", 'c', NULL, "objects only, NAME.o"},
+    {"compiler", 0, "PROGRAM", "a clang, or nvcc (clang-19, else 16, 15, 14)"},
+    {"device-debug", 'G', NULL, "kernels are not optimised, and have all lines and variables"},
+    {"device-c", 0, NULL, "-c -rdc=true; -dc is the same"},
+    {"rdc", 0, "BOOL", "true: kernels of several files may use each other's functions and variables"},
+    {"define", 'D', "NAME[=VALUE]", "for the compiler, as all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
+};
+
 static const struct cmd_option dis_options[] = {
     {"output", 'o', "FILE", out_help},
     {"check-control", 0, NULL, "instead: a line for each instruction that may issue too early, by control fields"},
@@ -225,6 +243,8 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(run_options), cmd_run},
     {"app", "PROGRAM [ARGUMENT]...", "run a program that uses OpenCL or CUDA, unchanged, on the emulator", app_options,
      LW_COUNT_OF(app_options), cmd_app},
+    {"cc", "FILE...", "compile and link a program of CUDA's runtime, host code and kernels", cc_options, LW_COUNT_OF(cc_options),
+     cmd_cc},
     {"gdb", "LAUNCH.yaml|KERNEL", "the same in gdb, started and connected; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml|KERNEL", "the shell, stopped at the first kernel's entry", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},

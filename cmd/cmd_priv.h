@@ -183,6 +183,7 @@ struct cmd_gdb {
     char **options;      /* arguments after "--" */
     int option_count;
     bool aarch64;
+    bool served;         /* the server is another process, and has the program */
     char folder[128];    /* private folder with the program and the socket; "": none */
     char program_file[160], address[160];
     int child;           /* process id; 0: none */
@@ -334,12 +335,16 @@ struct cmd_outcome {
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome);
 
+/** Gets the folder with @file of @name: in the folder of this program, as built, or where it is installed. Returns false if
+ *  there is none; @folder is the last one that was tried. */
+bool cmd_find_folder(const char *name, const char *file, char *folder, size_t room);
 int cmd_app(const struct cmd *cmd, int argc, char **argv);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 /** As cmd_run(); @gdb is our own gdb, NULL: none. */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);
+int cmd_cc(const struct cmd *cmd, int argc, char **argv);
 int cmd_compile(const struct cmd *cmd, int argc, char **argv);
 int cmd_template(const struct cmd *cmd, int argc, char **argv);
 int cmd_asm(const struct cmd *cmd, int argc, char **argv);

@@ -95,6 +95,7 @@ _lanewise()
     timing) COMPREPLY=($(compgen -W "compare $("$program" timing 2>/dev/null | cut -d ' ' -f 1)" -f -- "$cur")); return ;;
     run | debug | gdb) files='yaml|yml|cl|cu|ptx|s|lwo' ;;
     compile) files='cl|cu|ptx' ;;
+    cc) files='cu|cpp|cc|cxx|c|o|a' ;;
     template) files='cl|cu|ptx|s|lwo' ;;
     asm) files='s' ;;
     dis) files='lwo|s|ptx|cl|cu' ;;

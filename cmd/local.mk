@@ -2,6 +2,7 @@
 bin_PROGRAMS += lanewise
 lanewise_SOURCES = \
 	%D%/cmd_app.c \
+	%D%/cmd_cc.c \
 	%D%/cmd_check.c \
 	%D%/cmd_compile.c \
 	%D%/cmd_debug.c \

@@ -8,6 +8,7 @@ dist_tutorial_DATA = \
 	%D%/tutorial/first-check.md \
 	%D%/tutorial/first-cuda.md \
 	%D%/tutorial/first-gdb.md \
+	%D%/tutorial/first-program.md \
 	%D%/tutorial/first-run.md \
 	%D%/tutorial/first-shell.md \
 	%D%/tutorial/first-timing.md

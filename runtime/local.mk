@@ -5,7 +5,19 @@ libruntime_a_SOURCES = \
 	%D%/rt_device.c \
 	%D%/rt_priv.h \
 	%D%/rt_queue.c \
+	%D%/rt_site.c \
+	%D%/rt_source.c \
 	%D%/rt_words.c
+libruntime_a_CFLAGS = $(AM_CFLAGS) $(LIBDW_CFLAGS) $(LIBDW_DEFS)
+
+# The core is a shared object: a program that uses OpenCL and CUDA has one device.
+LW_RUNTIME = liblanewise-runtime.so.0
+lwexec_DATA += $(LW_RUNTIME)
+CLEANFILES += $(LW_RUNTIME)
+$(LW_RUNTIME): libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/exports.map
+	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro -Wl,-Bsymbolic \
+	    -Wl,--version-script,$(srcdir)/%D%/exports.map \
+	    -o $@ -Wl,--whole-archive libruntime.a libhost.a -Wl,--no-whole-archive liblanewise.a $(LANEWISE_LIBS) $(LIBDW_LIBS) $(LIBS)
 
 # CUDA's runtime: programs that were linked with -cudart shared find it by LD_LIBRARY_PATH, which `lanewise app` sets to
 # a folder of its own.
@@ -24,13 +36,12 @@ LW_CUDART = lanewise-cuda/libcudart.so.13
 cudartdir = $(libdir)/lanewise-cuda
 cudart_DATA = $(LW_CUDART)
 CLEANFILES += $(LW_CUDART)
-$(LW_CUDART): libcuda-runtime.a libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/cuda/exports.map
+$(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/cuda/exports.map \
-	    -o $@ -Wl,--whole-archive libcuda-runtime.a -Wl,--no-whole-archive libruntime.a libhost.a liblanewise.a $(LANEWISE_LIBS) $(ZSTD_LIBS) $(LIBS)
+	    -o $@ -Wl,--whole-archive libcuda-runtime.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN/..' ./$(LW_RUNTIME) $(ZSTD_LIBS) $(LIBS)
 
-# The OpenCL driver: a shared object that loaders open. It contains the library and shows nothing but the functions that
-# a loader looks up.
+# The OpenCL driver: a shared object that loaders open. It shows nothing but the functions that a loader looks up.
 if HAVE_OPENCL_HEADERS
 noinst_LIBRARIES += libopencl.a
 libopencl_a_SOURCES = \
@@ -49,10 +60,10 @@ libopencl_a_SOURCES = \
 LW_OPENCL = liblanewise-opencl.so
 lwexec_DATA += $(LW_OPENCL)
 CLEANFILES += $(LW_OPENCL) lanewise.icd
-$(LW_OPENCL): libopencl.a libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/opencl/exports.map
+$(LW_OPENCL): libopencl.a $(LW_RUNTIME) %D%/opencl/exports.map
 	$(AM_V_CCLD)$(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$@ -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/opencl/exports.map \
-	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive libruntime.a libhost.a liblanewise.a $(LANEWISE_LIBS) $(LIBS)
+	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN' ./$(LW_RUNTIME) $(LIBS)
 # The folders that loaders read have a file with the driver's path: one for this build, one for what is installed.
 noinst_DATA = lanewise-icd/lanewise.icd
 lanewise-icd/lanewise.icd: Makefile $(LW_OPENCL)
@@ -63,4 +74,4 @@ lanewise.icd: Makefile
 	$(AM_V_GEN)echo '$(libdir)/$(LW_OPENCL)' >$@.new && mv $@.new $@
 CLEANFILES += lanewise-icd/lanewise.icd
 endif
-EXTRA_DIST += %D%/opencl/exports.map %D%/cuda/exports.map
+EXTRA_DIST += %D%/exports.map %D%/opencl/exports.map %D%/cuda/exports.map

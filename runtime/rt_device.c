@@ -3,6 +3,7 @@
 #include "runtime/rt_priv.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static const struct {
 static struct {
     lanewise_machine *machine;
     bool tried, stopped;
+    volatile bool ending;   /* the program has called exit() */
+    volatile bool running;  /* a thread waits for the machine */
     bool strict;            /* faults end the run */
     bool hash;
     unsigned mhz;           /* of the GPU model; 0: nothing is timed */
@@ -32,6 +35,13 @@ static struct {
     unsigned printed;       /* findings printed so far */
     pid_t owner;            /* the process that writes the reports; its forks do not */
     char *reports[REPORT_COUNT];
+    unsigned launches;      /* so far; the machine numbers them in the same way */
+    struct rt_site launch_site; /* of the latest one */
+    const char *launch_kernel;
+    bool gdb_own;           /* gdb was started for this program, by `lanewise app --debug` */
+    bool debugged;          /* gdb debugs what is launched: */
+    char *gdb_address, *gdb_kernel;
+    uint64_t gdb_history_mib;
 } device;
 
 static void complain(const char *what, const char *text)
@@ -44,7 +54,50 @@ void rt_complain(const char *what)
     complain(what, lanewise_error(device.machine));
 }
 
-/** Prints the findings that were not printed yet, a line each. */
+/** Returns the name of a finding's file: a source that is in no file has no folder. */
+static const char *file_of(const lanewise_location *location)
+{
+    const char *slash = strrchr(location->file, '/');
+
+    return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : location->file;
+}
+
+/** Prints where the launch was made that is reported, and where the buffer was created. */
+static void print_sites(uint32_t launch, const char *allocation)
+{
+    const struct rt_site *buffer = allocation != NULL ? rt_site_find_buffer(allocation) : NULL;
+    char what[80];
+
+    if (launch != 0 && launch == device.launches)
+        rt_site_print(&device.launch_site, "launched", device.launch_kernel);
+    if (buffer != NULL) {
+        snprintf(what, sizeof what, "%.60s was created", allocation);
+        rt_site_print(buffer, what, NULL);
+    }
+}
+
+int rt_alloc(uint64_t bytes, uint64_t *address)
+{
+    const int result = lanewise_alloc(device.machine, bytes, NULL, address);
+
+    if (result == LANEWISE_OK)
+        rt_site_of_buffer();
+    return result;
+}
+
+int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site)
+{
+    const int result = lanewise_launch_shape(device.machine, kernel, shape, sizeof *shape, arguments);
+
+    if (result == LANEWISE_OK) {
+        device.launches++;
+        device.launch_site = *site;
+        device.launch_kernel = lanewise_kernel_name(kernel);
+    }
+    return result;
+}
+
+/** Prints the findings that were not printed yet, with what is known about them. */
 static void print_findings(void)
 {
     lanewise_finding f;
@@ -53,9 +106,10 @@ static void print_findings(void)
         if (lanewise_finding_get(device.machine, device.printed, &f, sizeof f) != LANEWISE_OK)
             continue;
         if (f.location.line != 0)
-            fprintf(stderr, "lanewise: %s:%u: %s: %s\n", f.location.file, f.location.line, f.kind, f.message);
+            fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f.location), f.location.line, f.kind, f.message);
         else
             fprintf(stderr, "lanewise: %s: %s: %s\n", f.location.kernel, f.kind, f.message);
+        print_sites(f.location.launch, f.allocation);
     }
 }
 
@@ -148,8 +202,10 @@ static void finish(void)
 {
     if (device.machine == NULL || getpid() != device.owner)
         return;
+    device.ending = true;
     while (!rt_try_lock()) { /* another thread may be in a kernel that has no end */
-        lanewise_interrupt(device.machine);
+        if (device.running)
+            lanewise_interrupt(device.machine);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     if (!device.stopped)
@@ -175,6 +231,7 @@ static void finish(void)
         write_report(path, text);
         lanewise_report_free(text);
     }
+    rt_sources_forget();
     if (device.hash)
         fprintf(stderr, "hash_mem %016llx\n", (unsigned long long)lanewise_hash(device.machine));
     rt_unlock();
@@ -194,6 +251,22 @@ static bool set_option(const char *name, const char *value)
             rt_complain("LANEWISE_OPTIONS");
             return false;
         }
+    if (strcmp(name, "gdb") == 0 || strcmp(name, "gdb-kernel") == 0) {
+        char **to = strcmp(name, "gdb") == 0 ? &device.gdb_address : &device.gdb_kernel;
+
+        free(*to);
+        *to = strdup(value);
+        device.debugged = true;
+        return true;
+    }
+    if (strcmp(name, "sources") == 0)
+        return rt_sources_keep(value);
+    if (strcmp(name, "history") == 0) {
+        device.gdb_history_mib = strtoull(value, NULL, 10);
+        return true;
+    }
+    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* sources of the objects that are recorded */
+        return false;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
@@ -208,7 +281,7 @@ static bool set_switch(const char *name)
     static const struct {
         const char *name;
         bool *to;
-    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}};
+    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}, {"gdb-own", &device.gdb_own}};
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) {
@@ -242,12 +315,28 @@ static bool read_options(bool *checks)
         else if (word[1] != NULL && strncmp(word[1], "--", 2) != 0)
             value = *++word;
         else
-            value = strcmp(name, "check") == 0 ? "default" : "yes";
+            value = strcmp(name, "check") == 0 ? "default" : strcmp(name, "gdb") == 0 ? "0" : "yes";
         *checks = *checks || strcmp(name, "check") == 0;
         good = set_option(name, value);
     }
     free(words);
     return good;
+}
+
+static void announce(void *context, const char *target)
+{
+    (void)context;
+    if (!device.gdb_own)
+        fprintf(stderr, "gdb: target remote %s\nwaiting for it; in another terminal: gdb -ex 'target remote %s'\n", target, target);
+}
+
+/** Lets gdb debug what is launched, if that was asked for. */
+static bool begin_gdb(void)
+{
+    const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,
+                                          .history_mib = device.gdb_history_mib, .own = device.gdb_own, .ready = announce};
+
+    return !device.debugged || lanewise_gdb(device.machine, &options, sizeof options) == LANEWISE_OK;
 }
 
 lanewise_machine *rt_machine(void)
@@ -267,10 +356,12 @@ lanewise_machine *rt_machine(void)
     if (read_options(&checks)) {
         if (!checks && !device.strict) /* the machine reports overruns, and the program continues */
             lanewise_set(device.machine, "check", "memory");
-        good = lanewise_begin(device.machine) == LANEWISE_OK;
+        good = begin_gdb() && lanewise_begin(device.machine) == LANEWISE_OK;
         if (!good)
             rt_complain("LANEWISE_OPTIONS");
     }
+    if (good && (device.debugged || device.reports[REPORT_PROFILE] != NULL)) /* what shows sources reads them from files */
+        good = rt_sources_keep(NULL);
     if (!good) { /* a program must not run with other options than the user requested */
         lanewise_destroy(device.machine);
         device.machine = NULL;
@@ -290,17 +381,36 @@ bool rt_run(void)
 
     if (device.machine == NULL || device.stopped)
         return false;
+    device.running = true;
     result = lanewise_wait(device.machine);
+    device.running = false;
+    if (lanewise_record_message(device.machine)[0] != '\0')
+        complain("record", lanewise_record_message(device.machine));
     fflush(stdout); /* output of kernels precedes later output of the program */
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;
+    if (result == LANEWISE_KILLED) { /* gdb's kill ends a program, as if gdb had started it */
+        complain("", "gdb has killed the program");
+        finish();
+        fflush(NULL);
+        _exit(128 + SIGKILL);
+    }
     if (result == LANEWISE_INTERRUPTED) /* by finish() */
         complain("", "the program ended while a kernel was running");
     else
         rt_complain("");
+    print_sites(device.launches, NULL);
     device.stopped = true;
     return false;
+}
+
+bool rt_recover(void)
+{
+    if (device.machine == NULL || device.ending || lanewise_recover(device.machine) != LANEWISE_OK)
+        return false;
+    device.stopped = false;
+    return true;
 }
 
 uint64_t rt_memory_bytes(void)

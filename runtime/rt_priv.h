@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The core of the runtimes: one device (a machine of lanewise.h) for the process, and queues of commands with
- * events. OpenCL's driver and CUDA's runtime are front ends over it.
+ * events. OpenCL's driver and CUDA's runtime are front ends over it. Each of the three is a shared object, so that a program
+ * which uses both interfaces has one device.
  *
  * Locking: one lock for everything, rt_lock(). Functions whose comment says "locked" are called with it. A command
  * runs on the thread that finds it ready, with the lock held; callbacks of users run without it.
@@ -14,6 +15,9 @@
 #include <stdint.h>
 
 #include "host/lanewise.h"
+
+/* The front ends are shared objects of their own, and the core another one. */
+#pragma GCC visibility push(default)
 
 /* ---- device -------------------------------------------------------------------------------------------------- */
 
@@ -30,6 +34,9 @@ lanewise_machine *rt_machine(void);
 /** Runs the launched kernels to their end, and prints new findings, faults and hangs to standard error. Returns false
  *  if the machine stopped; then it accepts no further launch. Locked. */
 bool rt_run(void);
+/** Makes a machine usable again that stopped at a fault or a hang; what was launched is dropped; locked. Returns false if it
+ *  stays as it is: it stopped at a limit, or the program ends. */
+bool rt_recover(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
 /** Prints lanewise_error() of the machine to the standard error, after "lanewise: " and @what; locked. */
@@ -47,6 +54,40 @@ unsigned rt_warp_width(void);
 uint64_t rt_memory_bytes(void);
 /** Megahertz of the device's clock. */
 unsigned rt_clock_mhz(void);
+
+/* ---- calls of the program (rt_site.c) ------------------------------------------------------------------------ */
+
+enum { RT_SITE_FRAMES = 6 };
+/** A call of the program: return addresses, the innermost first. */
+struct rt_site {
+    void *frame[RT_SITE_FRAMES];
+    unsigned count;
+};
+/** Records the call that is being executed. */
+void rt_site_take(struct rt_site *site);
+/** Records it as the creation of the buffer that is allocated next, as "buffer N" of the machine; locked. */
+void rt_site_of_buffer(void);
+/** Returns where a buffer was created, by its name; NULL: not known. Locked. */
+const struct rt_site *rt_site_find_buffer(const char *name);
+/** Prints a line with the call to the standard error: "launched by main (vadd.c:57)", for @what "launched". @stub: name of a
+ *  function that belongs to the call, such as nvcc's of a kernel; or NULL. */
+void rt_site_print(const struct rt_site *site, const char *what, const char *stub);
+
+/** Allocates memory of the device, and records where; locked. */
+int rt_alloc(uint64_t bytes, uint64_t *address);
+/** Queues a kernel that the program launched at @site; locked. */
+int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
+
+/* ---- sources (rt_source.c) ----------------------------------------------------------------------------------- */
+
+/** Sets the folder in which sources are kept: created if necessary. NULL: a temporary one, removed at the end. Locked.
+ *  Returns false with a message printed. */
+bool rt_sources_keep(const char *folder);
+/** Returns the name under which a source is compiled: that of a file with the text, if sources are kept, else "program.cl".
+ *  Valid until the next call; locked. */
+const char *rt_source_name(const char *text);
+/** Removes the temporary folder, if there is one; locked. */
+void rt_sources_forget(void);
 
 /* ---- commands ------------------------------------------------------------------------------------------------ */
 
@@ -110,5 +151,7 @@ void rt_progress(void);
 void rt_event_wait(struct rt_event *event);
 /** Waits until @queue is empty. Called without the lock. */
 void rt_queue_wait(struct rt_queue *queue);
+
+#pragma GCC visibility pop
 
 #endif

@@ -23,7 +23,7 @@ need() {
 }
 
 need gcc libc6-dev make autoconf automake pkg-config
-need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb opencl-headers libzstd-dev
+need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb opencl-headers libzstd-dev libdw-dev
 # Any clang of these and any libclc will do; the oldest is the smallest.
 have=
 for c in clang-19 clang-16 clang-15 clang-14; do

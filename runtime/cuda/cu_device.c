@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+cudaError_t cudaGetLastError(void);
+
 enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000 };
 
 static unsigned timing_number(const char *key, unsigned otherwise)
@@ -17,7 +19,7 @@ static unsigned timing_number(const char *key, unsigned otherwise)
                : otherwise;
 }
 
-/** The first part of cudaDeviceProp in CUDA 13. It lacks deprecated members of CUDA 12. The bytes after it are 0. */
+/** The structure of CUDA 13. */
 struct cudaDeviceProp {
     char name[256], uuid[16], luid[8];
     unsigned luidDeviceNodeMask;
@@ -39,7 +41,15 @@ struct cudaDeviceProp {
         pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, canUseHostPointerForRegisteredMem,
         cooperativeLaunch;
     size_t sharedMemPerBlockOptin;
+    int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
+        accessPolicyMaxWindowSize;
+    size_t reservedSharedMemPerBlock;
+    int others[20], reserved[48];
+    /* Of CUDA 12, where the headers of `lanewise cc` have them (lanewise_host.h). */
+    int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode, singleToDoublePrecisionPerfRatio,
+        cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
+_Static_assert(sizeof(struct cudaDeviceProp) == 1008, "the size of CUDA 13");
 
 static void make_properties(struct cudaDeviceProp *p)
 {
@@ -75,6 +85,10 @@ static void make_properties(struct cudaDeviceProp *p)
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->sharedMemPerMultiprocessor = 2 * CU_SHARED_BYTES;
     p->sharedMemPerBlockOptin = 65536;
+    p->maxBlocksPerMultiProcessor = 32;
+    p->clockRate = (int)rt_clock_mhz() * 1000;
+    p->memoryClockRate = (int)timing_number("clocks.dram", 1000) * 1000;
+    p->deviceOverlap = 1;
 }
 
 CU_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
@@ -180,7 +194,22 @@ CU_API cudaError_t cudaThreadSynchronize(void)
 
 CU_API cudaError_t cudaDeviceReset(void)
 {
-    return cudaDeviceSynchronize(); /* buffers exist until the end of the process */
+    cudaError_t error = cudaSuccess;
+
+    rt_lock();
+    if (rt_machine() == NULL) {
+        error = cudaErrorNoDevice;
+    } else if (rt_stopped() && !rt_recover()) {
+        error = cudaErrorLaunchFailure;
+    } else {
+        cu_memory_reset();
+        cu_streams_reset();
+        cu_modules_reset();
+    }
+    rt_unlock();
+    if (error == cudaSuccess)
+        (void)cudaGetLastError();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaDeviceSetCacheConfig(int config)

@@ -46,6 +46,7 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
 {
     struct cu_function *f;
     lanewise_kernel_needs needs;
+    struct rt_site site;
     lanewise_shape shape = {.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}};
     cudaError_t error = cu_function_get(stub, &f);
 
@@ -67,7 +68,8 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
             : shared_bytes > CU_SHARED_BYTES || needs.shared_bytes + shared_bytes > CU_SHARED_BYTES)
         return cudaErrorInvalidValue;
     shape.shared_bytes = (uint32_t)shared_bytes;
-    if (lanewise_launch_shape(rt_machine(), f->kernel, &shape, sizeof shape, (const void *const *)arguments) != LANEWISE_OK) {
+    rt_site_take(&site);
+    if (rt_launch(f->kernel, &shape, (const void *const *)arguments, &site) != LANEWISE_OK) {
         rt_complain("launch");
         return cudaErrorLaunchFailure;
     }
@@ -104,6 +106,36 @@ CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block,
                                       cudaStream_t stream)
 {
     return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+
+/** What cudaLaunchKernelEx passes. */
+struct cudaLaunchConfig {
+    cu_dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    const struct {
+        int id, reserved;
+        union {
+            int number;
+            unsigned dim[3];
+            char room[64];
+        } value;
+    } *attributes;
+    unsigned attribute_count;
+};
+
+CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, const void *stub, void **arguments)
+{
+    enum { IGNORE, WINDOW, COOPERATIVE, CLUSTER = 4 };
+
+    if (config == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* others are hints */
+        if ((config->attributes[i].id == COOPERATIVE && config->attributes[i].value.number != 0) ||
+            (config->attributes[i].id == CLUSTER &&
+             (uint64_t)config->attributes[i].value.dim[0] * config->attributes[i].value.dim[1] * config->attributes[i].value.dim[2] > 1))
+            return cu_return(cudaErrorNotSupported);
+    return cudaLaunchKernel(stub, config->grid, config->block, arguments, config->shared_bytes, config->stream);
 }
 
 CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,

@@ -8,8 +8,36 @@
 enum copy_kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 enum { PITCH_ALIGN = 512 };
 
-/* Bytes that the program has allocated; a process has one device. */
-static uint64_t allocated;
+/** Kinds of memory, as in enum cudaMemoryType. */
+enum memory_type { TYPE_UNREGISTERED, TYPE_HOST, TYPE_DEVICE, TYPE_MANAGED };
+/** Memory that the program has allocated. */
+struct block {
+    struct block *next; /* in its list */
+    uint64_t address, bytes;
+    enum memory_type type;
+};
+enum { LISTS = 4096, PAGE_SHIFT = 12 };
+
+/* A process has one device, and pointers come from the program. Blocks are in lists by their addresses. */
+static struct {
+    struct block *list[LISTS];
+    uint64_t bytes; /* of all blocks */
+} memory;
+
+static struct block **list_of(uint64_t address)
+{
+    return &memory.list[(address >> PAGE_SHIFT) % LISTS];
+}
+
+/** Finds the link to the block that begins at @address; *link is NULL if there is none. */
+static struct block **find_block(uint64_t address)
+{
+    struct block **at = list_of(address);
+
+    while (*at != NULL && (*at)->address != address)
+        at = &(*at)->next;
+    return at;
+}
 
 /** Returns true if the pointer is one of the device. */
 static bool is_device(const void *pointer)
@@ -18,6 +46,15 @@ static bool is_device(const void *pointer)
     uint64_t begin, bytes;
 
     return machine != NULL && lanewise_allocation(machine, (uint64_t)(uintptr_t)pointer, &begin, &bytes) == LANEWISE_OK;
+}
+
+/** Returns true for an address that belonged to the device, or never did, where the host has nothing. */
+static bool is_lost(const void *pointer)
+{
+    uint64_t begin, end;
+
+    lanewise_address_range(rt_machine(), &begin, &end);
+    return (uint64_t)(uintptr_t)pointer >= begin && (uint64_t)(uintptr_t)pointer < end && !is_device(pointer);
 }
 
 /** Copies with the lock held. */
@@ -47,6 +84,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
     }
     if ((kind == DEVICE_TO_HOST || kind == DEVICE_TO_DEVICE) && !from_device)
         return cudaErrorInvalidValue;
+    if ((!to_device && is_lost(to)) || (!from_device && is_lost(from)))
+        return cudaErrorInvalidValue;
     if (to_device && from_device)
         result = lanewise_copy(machine, to_address, from_address, bytes);
     else if (to_device)
@@ -64,8 +103,9 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
     return cudaSuccess;
 }
 
-static cudaError_t allocate(void **out, size_t bytes)
+static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
 {
+    struct block *block;
     lanewise_machine *machine;
     uint64_t address = 0;
     cudaError_t error = cudaSuccess;
@@ -75,14 +115,24 @@ static cudaError_t allocate(void **out, size_t bytes)
     *out = NULL;
     if (bytes == 0)
         return cudaSuccess;
+    block = calloc(1, sizeof *block);
+    if (block == NULL)
+        return cudaErrorMemoryAllocation;
     rt_lock();
     machine = rt_machine();
-    if (machine == NULL)
+    if (machine == NULL) {
         error = cudaErrorNoDevice;
-    else if (lanewise_alloc(machine, bytes, NULL, &address) != LANEWISE_OK)
+    } else if (rt_stopped()) {
+        error = cudaErrorLaunchFailure;
+    } else if (rt_alloc(bytes, &address) != LANEWISE_OK) {
         error = cudaErrorMemoryAllocation;
-    else
-        allocated += bytes;
+    } else {
+        *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type};
+        *list_of(address) = block;
+        memory.bytes += bytes;
+        block = NULL;
+    }
+    free(block);
     *out = (void *)(uintptr_t)address;
     rt_unlock();
     return error;
@@ -90,33 +140,50 @@ static cudaError_t allocate(void **out, size_t bytes)
 
 CU_API cudaError_t cudaMalloc(void **out, size_t bytes)
 {
-    return cu_return(allocate(out, bytes));
+    return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
 CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
 {
     (void)stream;
-    return cu_return(allocate(out, bytes));
+    return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
 CU_API cudaError_t cudaFree(void *pointer)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    lanewise_machine *machine;
     cudaError_t error = cudaSuccess;
-    uint64_t begin, bytes = 0;
+    struct block **at, *block;
 
     rt_lock();
-    machine = rt_machine();
-    if (machine == NULL)
+    if (rt_machine() == NULL) {
         error = cudaErrorNoDevice;
-    else if (pointer != NULL && (lanewise_allocation(machine, address, &begin, &bytes) != LANEWISE_OK ||
-                                 lanewise_free(machine, address) != LANEWISE_OK))
-        error = cudaErrorInvalidValue;
-    else
-        allocated -= bytes < allocated ? bytes : allocated;
+    } else if (pointer != NULL) {
+        at = find_block(address);
+        block = *at;
+        if (block == NULL || lanewise_free(rt_machine(), address) != LANEWISE_OK) {
+            error = cudaErrorInvalidValue;
+        } else {
+            *at = block->next;
+            memory.bytes -= block->bytes;
+            free(block);
+        }
+    }
     rt_unlock();
     return cu_return(error);
+}
+
+void cu_memory_reset(void)
+{
+    for (unsigned i = 0; i < LISTS; i++)
+        while (memory.list[i] != NULL) {
+            struct block *block = memory.list[i];
+
+            memory.list[i] = block->next;
+            (void)lanewise_free(rt_machine(), block->address);
+            free(block);
+        }
+    memory.bytes = 0;
 }
 
 CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
@@ -136,13 +203,13 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (__builtin_mul_overflow(*pitch, height, &bytes))
         return cu_return(cudaErrorMemoryAllocation);
-    return cu_return(allocate(out, bytes));
+    return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
 /** Allocates memory that host and device use by the same pointer. */
-static cudaError_t allocate_shared(void **out, size_t bytes)
+static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type)
 {
-    cudaError_t error = allocate(out, bytes);
+    cudaError_t error = allocate(out, bytes, type);
     uint8_t zero = 0;
 
     if (error != cudaSuccess || *out == NULL)
@@ -162,18 +229,18 @@ static cudaError_t allocate_shared(void **out, size_t bytes)
 
 CU_API cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
-    return cu_return(flags != 1 && flags != 2 ? cudaErrorInvalidValue : allocate_shared(out, bytes));
+    return cu_return(flags != 1 && flags != 2 ? cudaErrorInvalidValue : allocate_shared(out, bytes, TYPE_MANAGED));
 }
 
 CU_API cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     (void)flags;
-    return cu_return(allocate_shared(out, bytes));
+    return cu_return(allocate_shared(out, bytes, TYPE_HOST));
 }
 
 CU_API cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
-    return cu_return(allocate_shared(out, bytes));
+    return cu_return(allocate_shared(out, bytes, TYPE_HOST));
 }
 
 CU_API cudaError_t cudaFreeHost(void *pointer)
@@ -218,7 +285,7 @@ CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
     *total = rt_memory_bytes();
-    *available = allocated < *total ? *total - allocated : 0;
+    *available = memory.bytes < *total ? *total - memory.bytes : 0;
     rt_unlock();
     return cudaSuccess;
 }
@@ -381,7 +448,7 @@ CU_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_
 /* ---- pointers -------------------------------------------------------------------------------------------------- */
 
 struct cudaPointerAttributes {
-    int type, device; /* type 0: not known to CUDA; 2: device */
+    int type, device; /* type: enum memory_type */
     void *devicePointer, *hostPointer;
     long reserved[8];
 };
@@ -394,9 +461,16 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
     out->device = -2;
     rt_lock();
     if (is_device(pointer)) {
-        out->type = 2;
+        const struct block *block;
+        uint64_t begin, bytes;
+
+        (void)lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes);
+        block = *find_block(begin); /* NULL: a variable */
+        out->type = block != NULL ? (int)block->type : TYPE_DEVICE;
         out->device = 0;
         out->devicePointer = (void *)(uintptr_t)pointer;
+        if (out->type != TYPE_DEVICE)
+            out->hostPointer = out->devicePointer;
     } else {
         out->hostPointer = (void *)(uintptr_t)pointer;
     }

@@ -16,6 +16,7 @@ enum {
     CONTAINER_BYTES = 16,
     ENTRY_PTX = 1,
     ENTRY_FLAG_COMPRESSED = 0x8000, /* zstd */
+    ENTRY_HEADER_BYTES = 80,
     MAX_PTX_BYTES = 1 << 28
 };
 struct wrapper {
@@ -35,10 +36,19 @@ struct entry {
     uint32_t compressed_bytes, options;
     uint16_t minor, major;
     uint32_t arch;
-    uint32_t name[2];
+    uint32_t name, name_bytes; /* of the source: offset from the entry, size with its NUL; 0: none */
     uint64_t flags, reserved, plain_bytes;
 };
 
+#define ENTRY_FLAG_LINKED (UINT64_C(1) << 56) /* `lanewise cc -rdc=true`: linked with the program's other files */
+
+/** PTX of a fat binary. */
+struct text {
+    char *text;     /* from malloc; NULL: there is none that can be read */
+    char name[200]; /* "vector.cu.ptx" */
+    bool linked;
+    bool only_code; /* there is machine code instead */
+};
 struct variable {
     struct variable *next;
     const void *shadow;
@@ -53,6 +63,7 @@ struct cu_module {
     struct variable *variables;
     lanewise_module *module; /* NULL: not loaded */
     cudaError_t error;       /* why it cannot be loaded */
+    bool joins;              /* it is one of those that load_linked() links */
 };
 
 /* Compilers register modules before main() by functions without an argument that could carry this state. */
@@ -100,21 +111,33 @@ static bool is_container(const uint8_t *at)
     return strncmp((const char *)at, (const char *)&magic, sizeof magic) == 0;
 }
 
+/** Sets name and flags of a PTX text from its entry. */
+static void describe(struct text *out, const struct entry *e, const uint8_t *at)
+{
+    const char *name = (const char *)at + e->name;
+
+    out->linked = (e->flags & ENTRY_FLAG_LINKED) != 0;
+    if (e->name >= ENTRY_HEADER_BYTES && e->name_bytes > 1 && e->name <= e->header_bytes &&
+        e->name_bytes <= e->header_bytes - e->name && memchr(name, '\0', e->name_bytes) != NULL)
+        snprintf(out->name, sizeof out->name, "%.190s.ptx", name);
+}
+
 /** Finds the PTX of the newest architecture in a fat binary. */
-static char *find_ptx(const struct wrapper *w, bool *only_code)
+static void find_ptx(const struct wrapper *w, struct text *out)
 {
     const uint8_t *at = w != NULL ? w->data : NULL;
     const uint8_t *best = NULL;
     struct container c;
     uint32_t arch = 0;
 
-    *only_code = false;
+    *out = (struct text){.name = "program.ptx"};
     if (at == NULL || w->magic != WRAPPER_MAGIC)
-        return NULL;
+        return;
     if (!is_container(at)) { /* clang embeds the bytes of a file without a container */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
             at++;
-        return strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
+        out->text = strncmp((const char *)at, "//", 2) == 0 || *at == '.' ? strdup((const char *)at) : NULL;
+        return;
     }
     while (is_container(at)) {
         const uint8_t *end;
@@ -130,7 +153,7 @@ static char *find_ptx(const struct wrapper *w, bool *only_code)
             memcpy(&e, at, sizeof e);
             if (e.header_bytes < CONTAINER_BYTES || e.header_bytes > left || e.bytes > left - e.header_bytes)
                 break;
-            *only_code = *only_code || e.kind != ENTRY_PTX;
+            out->only_code = out->only_code || e.kind != ENTRY_PTX;
             if (e.kind == ENTRY_PTX && (best == NULL || e.arch > arch)) {
                 best = at;
                 arch = e.arch;
@@ -145,40 +168,98 @@ static char *find_ptx(const struct wrapper *w, bool *only_code)
         struct entry e;
 
         memcpy(&e, best, sizeof e);
-        return text_of(&e, best + e.header_bytes);
+        out->text = text_of(&e, best + e.header_bytes);
+        describe(out, &e, best);
     }
-    return NULL;
+}
+
+/** Gives managed variables of @m the addresses that host and kernels use. */
+static void place_managed(struct cu_module *m)
+{
+    for (struct variable *v = m->variables; v != NULL; v = v->next) {
+        uint64_t address, bytes;
+
+        if (v->managed != NULL && lanewise_variable(m->module, v->name, &address, &bytes) == LANEWISE_OK)
+            *v->managed = lanewise_host_pointer(rt_machine(), address);
+    }
+}
+
+/** Links all modules of the program that may refer to each other, @m with the text @of_m among them. */
+static void load_linked(struct cu_module *m, struct text *of_m)
+{
+    struct text *found;
+    lanewise_text *texts;
+    lanewise_module *module = NULL;
+    size_t count = 0;
+    unsigned used = 0;
+    cudaError_t error = cudaSuccess;
+
+    for (struct cu_module *other = modules; other != NULL; other = other->next)
+        count++;
+    found = calloc(count, sizeof *found);
+    texts = calloc(count, sizeof *texts);
+    for (struct cu_module *other = modules; found != NULL && texts != NULL && other != NULL; other = other->next) {
+        struct text *t = &found[used];
+
+        if (other != m)
+            find_ptx(other->wrapper, t);
+        else
+            *t = *of_m;
+        if (t->text != NULL && t->linked && other->module == NULL && other->error == cudaSuccess) {
+            texts[used++] = (lanewise_text){t->name, t->text, strlen(t->text)};
+            other->joins = true;
+        } else if (other != m) {
+            free(t->text);
+        }
+    }
+    if (used == 0) {
+        error = cudaErrorMemoryAllocation;
+    } else if (lanewise_link(rt_machine(), texts, used, &module) != LANEWISE_OK) {
+        rt_complain("");
+        error = cudaErrorInvalidPtx;
+    }
+    for (struct cu_module *other = modules; other != NULL; other = other->next) {
+        if (!other->joins && other != m)
+            continue;
+        other->joins = false;
+        other->module = module;
+        other->error = error;
+        if (error == cudaSuccess)
+            place_managed(other);
+    }
+    for (size_t i = 0; i < used; i++)
+        if (found[i].text != of_m->text) /* the caller's */
+            free(found[i].text);
+    free(found);
+    free(texts);
 }
 
 /** Loads a module at its first use. Locked. */
 static cudaError_t load(struct cu_module *m)
 {
     lanewise_machine *machine = rt_machine();
-    bool only_code;
-    char *ptx;
+    struct text ptx;
 
     if (m->module != NULL || m->error != cudaSuccess)
         return m->error;
     if (machine == NULL)
         return cudaErrorNoDevice;
-    ptx = find_ptx(m->wrapper, &only_code);
-    if (ptx == NULL) {
+    find_ptx(m->wrapper, &ptx);
+    if (ptx.text == NULL) {
         fprintf(stderr, "lanewise: the program has %s: compile it with -gencode arch=compute_75,code=compute_75, which "
-                        "puts PTX in\n", only_code ? "machine code of NVIDIA's, but no PTX" : "no PTX");
+                        "puts PTX in\n", ptx.only_code ? "machine code of NVIDIA's, but no PTX" : "no PTX");
         m->error = cudaErrorNoKernelImageForDevice;
         return m->error;
     }
-    if (lanewise_load_text(machine, "program.ptx", ptx, strlen(ptx), NULL, &m->module) != LANEWISE_OK) {
+    if (ptx.linked) {
+        load_linked(m, &ptx);
+    } else if (lanewise_load_text(machine, ptx.name, ptx.text, strlen(ptx.text), NULL, &m->module) != LANEWISE_OK) {
         rt_complain("");
         m->error = cudaErrorInvalidPtx;
+    } else {
+        place_managed(m);
     }
-    free(ptx);
-    for (struct variable *v = m->variables; v != NULL && m->error == cudaSuccess; v = v->next) {
-        uint64_t address, bytes;
-
-        if (v->managed != NULL && lanewise_variable(m->module, v->name, &address, &bytes) == LANEWISE_OK)
-            *v->managed = lanewise_host_pointer(machine, address);
-    }
+    free(ptx.text);
     return m->error;
 }
 
@@ -223,7 +304,19 @@ cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes
     return cudaErrorInvalidSymbol;
 }
 
-/* ---- functions that compilers call before main() ------------------------------------------------- */
+void cu_modules_reset(void)
+{
+    for (struct cu_module *m = modules; m != NULL; m = m->next) {
+        m->module = NULL;
+        m->error = cudaSuccess;
+        for (struct cu_function *f = m->functions; f != NULL; f = f->next) {
+            f->kernel = NULL;
+            f->max_dynamic_bytes = 0;
+        }
+    }
+}
+
+/* ---- what compilers call before main() ------------------------------------------------------------------------------ */
 
 CU_API void **__cudaRegisterFatBinary(void *wrapper)
 {

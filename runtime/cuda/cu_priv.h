@@ -67,6 +67,11 @@ struct cu_function {
 };
 /** Finds a kernel and loads its module; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
+/** Forgets what was loaded: it is loaded anew at its next use; locked. */
+void cu_modules_reset(void);
+/** Free all memory, streams and events of the program; locked. */
+void cu_memory_reset(void);
+void cu_streams_reset(void);
 /** Finds a variable by the address of its shadow in the host; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
 

@@ -150,6 +150,22 @@ CU_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, void (*callback)(c
     return cu_return(error);
 }
 
+void cu_streams_reset(void)
+{
+    while (streams != NULL) {
+        struct cu_stream *s = streams;
+
+        streams = s->next;
+        free(s);
+    }
+    while (events != NULL) {
+        struct cu_event *e = events;
+
+        events = e->next;
+        free(e);
+    }
+}
+
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
 CU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)

@@ -241,10 +241,12 @@ static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
 
     for (size_t z = 0; z < slices; z++)
         for (size_t y = 0; y < rows; y++) {
-            const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice;
-            uint64_t from = b + c->other_box.offset;
+            const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice, begin = b + c->other_box.offset;
+            const uint64_t slice = at > begin && c->other_box.slice != 0 ? (at - begin) / c->other_box.slice : 0;
 
-            for (size_t w = 0; w < slices; w++, from += c->other_box.slice) {
+            /* slices are apart by at least their rows: only those around the row can meet it */
+            for (uint64_t w = slice > 0 ? slice - 1 : 0; w < slices && w <= slice + 1; w++) {
+                const uint64_t from = begin + w * c->other_box.slice;
                 const uint64_t last = from + (rows - 1) * c->other_box.row;
                 uint64_t row = 0;
 

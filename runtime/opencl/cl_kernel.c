@@ -405,6 +405,7 @@ struct launch {
     struct cl_command base;
     struct _cl_kernel *kernel; /* held by the base */
     lanewise_shape shape;
+    struct rt_site site;       /* the call that enqueued it */
     const void **values;       /* base.memory: pointers, then what they point to */
 };
 
@@ -415,11 +416,14 @@ static int run_launch(struct rt_command *command)
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
             return CL_SUCCESS; /* a global size of 0: no work-item runs */
-    if (lanewise_launch_shape(rt_machine(), l->kernel->kernel, &l->shape, sizeof l->shape, l->values) != LANEWISE_OK) {
+    if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
     }
-    return rt_run() ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+    if (rt_run())
+        return CL_SUCCESS;
+    rt_recover(); /* this command has failed, and the context goes on */
+    return CL_OUT_OF_RESOURCES;
 }
 
 /** Chooses a local size: divisors of the global sizes, x first, up to a total that fills warps. */
@@ -538,6 +542,7 @@ static cl_int enqueue(cl_command_queue queue, cl_kernel kernel, cl_command_type 
 
         l->kernel = kernel;
         l->shape = shape;
+        rt_site_take(&l->site);
         error = take_arguments(l, kernel);
         if (error != CL_SUCCESS) {
             cl_command_cancel(command);

@@ -80,7 +80,7 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
     if ((flags & CL_MEM_USE_HOST_PTR) != 0 && cl_svm_holds(context, host, bytes)) {
         mem->is_svm = true;
         mem->address = (uint64_t)(uintptr_t)host;
-    } else if (lanewise_alloc(rt_machine(), bytes, NULL, &mem->address) != LANEWISE_OK) {
+    } else if (rt_alloc(bytes, &mem->address) != LANEWISE_OK) {
         rt_complain("clCreateBuffer");
         *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
         mem->parent = NULL;

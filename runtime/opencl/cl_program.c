@@ -109,7 +109,7 @@ const char *cl_program_describe(struct _cl_program *program, const char *kernel)
         struct cl_unit *unit = program->units[i];
 
         if (!unit->described && unit->source != NULL) {
-            const lanewise_text source = {"program.cl", unit->source, strlen(unit->source)};
+            const lanewise_text source = {rt_source_name(unit->source), unit->source, strlen(unit->source)};
             char **words;
             const char **options = all_options(unit->options, &words);
 
@@ -388,7 +388,7 @@ static bool are_options(char *const *words)
 static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_ptx)
 {
     lanewise_machine *machine = rt_machine();
-    const lanewise_text source = {"program.cl", unit->source, strlen(unit->source)};
+    const lanewise_text source = {rt_source_name(unit->source), unit->source, strlen(unit->source)};
     char **words, *log = NULL;
     const char **options = all_options(unit->options, &words);
     int result = LANEWISE_ERROR;

@@ -52,7 +52,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
     svm = bytes <= most ? calloc(1, sizeof *svm) : NULL;
     if (svm == NULL)
         return NULL;
-    if (lanewise_alloc(rt_machine(), bytes, NULL, &svm->address) != LANEWISE_OK) {
+    if (rt_alloc(bytes, &svm->address) != LANEWISE_OK) {
         free(svm);
         return NULL;
     }

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lanewise cc: reads the command line of a compiler, clang's or nvcc's, for ptx_build_program(). */
+#include "cmd/cmd_priv.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** The command line as it is read; texts of its own are in the arena. */
+struct line {
+    const struct cmd *cmd;
+    struct lw_arena arena;
+    struct ptx_program program;
+    struct ptx_input *inputs;
+    const char **flags, **host, **plain;
+    bool cuda; /* -x cu: files are CUDA C++, whatever their names */
+    bool failed;
+};
+
+/** Options of nvcc without a meaning here: kernels are compiled to PTX of one architecture. @operand: it has one, in the same
+ *  word after "=" or in the next. */
+static const struct {
+    const char *name;
+    bool operand;
+} ignored[] = {
+    {"arch", true}, {"gpu-architecture", true}, {"code", true}, {"gpu-code", true}, {"gencode", true},
+    {"generate-code", true}, {"Xptxas", true}, {"ptxas-options", true}, {"Xnvlink", true}, {"Xcudafe", true},
+    {"maxrregcount", true}, {"cudart", true}, {"ccbin", true}, {"compiler-bindir", true}, {"diag-suppress", true},
+    {"use_fast_math", false}, {"expt-relaxed-constexpr", false}, {"expt-extended-lambda", false},
+    {"extended-lambda", false}, {"lineinfo", false}, {"generate-line-info", false}, {"restrict", false},
+    {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false},
+};
+
+/** Options of a compiler whose operand is the next word. */
+static const char *const with_operand[] = {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter",
+                                           "-MF", "-MT", "-MQ", "-Xclang", "-target", "-mllvm", "-Xpreprocessor", "-Xassembler"};
+
+/** Options that only host code and its linker have. */
+static const char *const of_host[] = {"-march=", "-mtune=", "-mcpu=", "-msse", "-mavx", "-mfma", "-mno-", "-fopenmp", "-pthread",
+                                      "-fPIC", "-fpic", "-fPIE", "-fpie", "-fsanitize", "-fprofile", "-fcoverage", "--coverage",
+                                      "-pg", "-flto", "-M", "-pipe", "-fstack-", "-shared", "-static-lib", "-rdynamic",
+                                      "-fvisibility", "-stdlib=", "-fuse-ld", "-no-pie", "-pie", "-nostdlib", "-D_GLIBCXX"};
+
+static bool has_suffix(const char *path, const char *const *suffixes, size_t count)
+{
+    const char *dot = strrchr(path, '.');
+
+    for (size_t i = 0; dot != NULL && i < count; i++)
+        if (strcmp(dot, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+static void add_file(struct line *l, const char *word)
+{
+    static const char *const cuda[] = {".cu"}, *const host[] = {".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".cp", ".CPP"};
+    struct ptx_program *p = &l->program;
+    struct ptx_input *input = &l->inputs[p->input_count++];
+
+    input->word = word;
+    input->kind = has_suffix(word, cuda, LW_COUNT_OF(cuda)) ? PTX_INPUT_CUDA
+                  : has_suffix(word, host, LW_COUNT_OF(host)) ? (l->cuda ? PTX_INPUT_CUDA : PTX_INPUT_HOST)
+                                                              : PTX_INPUT_WORD;
+    if (input->kind == PTX_INPUT_WORD)
+        return;
+    if (p->source == NULL)
+        p->source = word;
+    p->source_count++;
+}
+
+static void add_word(struct line *l, const char *word)
+{
+    l->inputs[l->program.input_count++] = (struct ptx_input){PTX_INPUT_WORD, word};
+}
+
+/** Splits an operand of -Xcompiler at its commas. */
+static void add_host_list(struct line *l, const char *list)
+{
+    while (*list != '\0') {
+        const size_t size = strcspn(list, ",");
+        const char *word = lw_arena_printf(&l->arena, "%.*s", (int)size, list);
+
+        if (word != NULL && size != 0)
+            l->host[l->program.host_flag_count++] = word;
+        list += size + (list[size] == ',');
+    }
+}
+
+/** Returns true if @word is the option @name, with one or two dashes; *@value: text after "=", or NULL. */
+static bool is_option(const char *word, const char *name, const char **value)
+{
+    const size_t size = strlen(name);
+
+    *value = NULL;
+    if (word[0] != '-')
+        return false;
+    word += word[1] == '-' ? 2 : 1;
+    if (strncmp(word, name, size) != 0 || (word[size] != '\0' && word[size] != '='))
+        return false;
+    if (word[size] == '=')
+        *value = word + size + 1;
+    return true;
+}
+
+/** Gets the operand of option @word: @value if it is there, else the next word. NULL: it is missing, and a message was
+ *  printed. */
+static const char *operand(struct line *l, const char *word, const char *value, char **argv, int *i)
+{
+    if (value == NULL && argv[*i + 1] != NULL)
+        value = argv[++*i];
+    if (value == NULL) {
+        cmd_wrong_usage(l->cmd, "option \"%s\" needs an operand", word);
+        l->failed = true;
+    }
+    return value;
+}
+
+static bool begins(const char *word, const char *const *begins_with, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(word, begins_with[i], strlen(begins_with[i])) == 0)
+            return true;
+    return false;
+}
+
+/** Reads one of our own options, or one of nvcc's. Returns false for another. *@ours: nvcc does not get it. */
+static bool take_own(struct line *l, char **argv, int *i, bool *ours)
+{
+    struct ptx_program *p = &l->program;
+    const char *word = argv[*i], *value;
+
+    if (is_option(word, "compiler", &value)) {
+        *ours = true;
+        p->compiler = operand(l, word, value, argv, i);
+    } else if (strcmp(word, "-o") == 0 || is_option(word, "output", &value) || is_option(word, "output-file", &value)) {
+        *ours = true;
+        p->output = operand(l, word, strcmp(word, "-o") == 0 ? NULL : value, argv, i);
+    } else if (strncmp(word, "-o", 2) == 0 && word[2] != '\0') {
+        *ours = true;
+        p->output = word + 2;
+    } else if (strcmp(word, "-c") == 0 || strcmp(word, "--compile") == 0) {
+        p->compile_only = true;
+    } else if (strcmp(word, "-G") == 0 || strcmp(word, "--device-debug") == 0) {
+        p->device_debug = true;
+    } else if (strcmp(word, "-dc") == 0 || strcmp(word, "--device-c") == 0) {
+        p->compile_only = p->linked = true;
+    } else if (is_option(word, "rdc", &value) || is_option(word, "relocatable-device-code", &value)) {
+        value = operand(l, word, value, argv, i);
+        p->linked = value != NULL && strcmp(value, "true") == 0;
+    } else if (strcmp(word, "-fgpu-rdc") == 0) {
+        p->linked = true;
+    } else if (is_option(word, "Xcompiler", &value) || is_option(word, "compiler-options", &value)) {
+        value = operand(l, word, value, argv, i);
+        add_host_list(l, value != NULL ? value : "");
+    } else if (is_option(word, "Xlinker", &value) || is_option(word, "linker-options", &value)) {
+        value = operand(l, word, value, argv, i);
+        add_word(l, "-Xlinker");
+        add_word(l, value != NULL ? value : "");
+    } else if (strcmp(word, "-x") == 0) {
+        value = operand(l, word, NULL, argv, i);
+        l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
+        if (value != NULL && !l->cuda) {
+            cmd_wrong_usage(l->cmd, "-x %s: only -x cu is known; other files are known by their names", value);
+            l->failed = true;
+        }
+    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0 ||
+               strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
+        cmd_wrong_usage(l->cmd, "%s: %s", word,
+                        strcmp(word, "-dlink") == 0 ? "the runtime links kernels when the program runs: leave this step out"
+                        : strcmp(word, "-lib") == 0 ? "make a library of the objects of -c with ar"
+                                                    : "\"lanewise compile --emit ptx\" writes what kernels become");
+        l->failed = true;
+    } else {
+        for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)
+            if (is_option(word, ignored[k].name, &value)) {
+                *ours = strcmp(ignored[k].name, "cudart") == 0;
+                if (ignored[k].operand)
+                    (void)operand(l, word, value, argv, i);
+                return true;
+            }
+        return false;
+    }
+    return true;
+}
+
+/** Returns true if @word gives its operand in the next word. */
+static bool takes_next(const char *word)
+{
+    for (size_t k = 0; k < LW_COUNT_OF(with_operand); k++)
+        if (strcmp(word, with_operand[k]) == 0)
+            return true;
+    return false;
+}
+
+static void read_line(struct line *l, char **argv)
+{
+    struct ptx_program *p = &l->program;
+
+    for (int i = 1; argv[i] != NULL && !l->failed; i++) {
+        const char *word = argv[i];
+        const int first = i;
+        bool ours = false;
+
+        if (word[0] != '-' || word[1] == '\0') {
+            add_file(l, word);
+        } else if (take_own(l, argv, &i, &ours)) {
+            /* nvcc gets it as well, unless it is not for nvcc */
+        } else if (strcmp(word, "-lcudart") == 0 || strcmp(word, "-lcudart_static") == 0 || strcmp(word, "-lcudadevrt") == 0) {
+            /* The runtime is ours. */
+        } else if (strncmp(word, "-l", 2) == 0 || strncmp(word, "-L", 2) == 0 || strncmp(word, "-Wl,", 4) == 0) {
+            add_word(l, word);
+            if (word[2] == '\0' && argv[i + 1] != NULL)
+                add_word(l, argv[++i]);
+        } else {
+            const bool host = begins(word, of_host, LW_COUNT_OF(of_host)), two = takes_next(word) && argv[i + 1] != NULL;
+
+            for (int n = 0; n < 1 + two; n++) {
+                if (host)
+                    l->host[p->host_flag_count++] = argv[i + n];
+                else
+                    l->flags[p->flag_count++] = argv[i + n];
+            }
+            i += two;
+        }
+        for (int n = first; n <= i && argv[n] != NULL && !ours; n++)
+            l->plain[p->plain_count++] = argv[n];
+    }
+}
+
+/** Dependency files of -MD and -MMD are named by the object, which the compiler does not know. */
+static void name_dependencies(struct line *l)
+{
+    struct ptx_program *p = &l->program;
+    const char *output = p->output != NULL ? p->output : p->source, *slash, *dot, *name;
+    bool wanted = false, named = false;
+
+    for (size_t i = 0; i < p->host_flag_count; i++) {
+        wanted = wanted || strcmp(l->host[i], "-MD") == 0 || strcmp(l->host[i], "-MMD") == 0;
+        named = named || strncmp(l->host[i], "-MF", 3) == 0;
+    }
+    if (!wanted || named || output == NULL)
+        return;
+    slash = strrchr(output, '/');
+    if (p->output == NULL && slash != NULL)
+        output = slash + 1;
+    dot = strrchr(output, '.');
+    name = lw_arena_printf(&l->arena, "%.*s.d", (int)(dot != NULL && (slash == NULL || dot > slash) ? (size_t)(dot - output)
+                                                                                                    : strlen(output)), output);
+    if (name != NULL) {
+        l->host[p->host_flag_count++] = "-MF";
+        l->host[p->host_flag_count++] = name;
+    }
+}
+
+int cmd_cc(const struct cmd *cmd, int argc, char **argv)
+{
+    struct line l = {.cmd = cmd};
+    struct lw_buffer words;
+    struct lw_error err;
+    char runtime[2 * PATH_MAX];
+    size_t room = (size_t)argc + 8;
+    int status = CMD_FINE;
+
+    for (int i = 1; i < argc; i++) {
+        room += strlen(argv[i]); /* -Xcompiler a,b,c */
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            struct lw_file_sink out;
+
+            lw_file_sink_init(&out, stdout);
+            cmd_help(cmd, &out.sink);
+            return CMD_FINE;
+        }
+    }
+    lw_arena_init(&l.arena);
+    lw_buffer_init(&words);
+    l.inputs = calloc(2 * room, sizeof *l.inputs);
+    l.flags = calloc(room, sizeof *l.flags);
+    l.host = calloc(room, sizeof *l.host);
+    l.plain = calloc(room, sizeof *l.plain);
+    if (l.inputs == NULL || l.flags == NULL || l.host == NULL || l.plain == NULL) {
+        lw_fail(&err, LW_ENOMEM, "cc: no memory for %d words", argc);
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    read_line(&l, argv);
+    l.program.inputs = l.inputs;
+    l.program.flags = l.flags;
+    l.program.host_flags = l.host;
+    l.program.plain = l.plain;
+    l.program.runtime = runtime;
+    if (l.failed) {
+        status = CMD_USAGE;
+    } else if (l.program.input_count == 0) {
+        status = cmd_wrong_usage(cmd, "which file? give FILE.cu, such as in \"lanewise cc saxpy.cu -o saxpy\"");
+    } else if (l.program.compile_only && l.program.source == NULL) {
+        status = cmd_wrong_usage(cmd, "-c: %s is no source: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
+    } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
+        status = cmd_wrong_usage(cmd, "-c -o %s: one file at a time, or no -o", l.program.output);
+    } else if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", runtime, sizeof runtime)) {
+        status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise is not in %s", runtime);
+    } else {
+        enum lw_status got;
+
+        if (!l.program.compile_only && l.program.output == NULL)
+            l.program.output = "a.out";
+        name_dependencies(&l);
+        got = ptx_build_program(&l.program, &words.sink, &err);
+        fflush(stdout);
+        if (words.size != 0)
+            fwrite(words.text, 1, words.size, stderr);
+        if (got == LW_EINPUT && words.size != 0) /* the compiler's own messages are there in full */
+            status = CMD_USAGE;
+        else if (got != LW_OK)
+            status = cmd_open_error(&err, l.program.compiler);
+    }
+cleanup:
+    free(l.inputs);
+    free(l.flags);
+    free(l.host);
+    free(l.plain);
+    lw_buffer_fini(&words);
+    lw_arena_fini(&l.arena);
+    return status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls of the program: where it launched a kernel, and where it created a buffer. A call is a few return addresses; they become
+ * names, files and lines only when something is reported, with the debug information that elfutils' libdw reads. */
+#include "runtime/rt_priv.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef HAVE_LIBDW
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#endif
+
+enum { OWN_FRAMES = 4 /* of this library, at most */, KEPT_BUFFERS = 1 << 16 };
+
+/* A process has one device. */
+static struct {
+    struct rt_site *buffers; /* of buffer N at N - 1 */
+    unsigned count, capacity;
+} sites;
+
+void rt_site_take(struct rt_site *site)
+{
+    void *all[RT_SITE_FRAMES + OWN_FRAMES];
+    const int count = backtrace(all, RT_SITE_FRAMES + OWN_FRAMES);
+    const int skipped = count > 1 ? 1 : 0; /* this function */
+
+    site->count = (unsigned)(count - skipped) < RT_SITE_FRAMES ? (unsigned)(count - skipped) : RT_SITE_FRAMES;
+    memcpy(site->frame, all + skipped, site->count * sizeof *all);
+}
+
+void rt_site_of_buffer(void)
+{
+    if (sites.count == sites.capacity && sites.capacity < KEPT_BUFFERS) {
+        const unsigned capacity = sites.capacity != 0 ? 2 * sites.capacity : 64;
+        struct rt_site *more = realloc(sites.buffers, capacity * sizeof *more);
+
+        if (more != NULL) {
+            sites.buffers = more;
+            sites.capacity = capacity;
+        }
+    }
+    if (sites.count < sites.capacity)
+        rt_site_take(&sites.buffers[sites.count]);
+    sites.count++;
+}
+
+const struct rt_site *rt_site_find_buffer(const char *name)
+{
+    unsigned number;
+
+    return sscanf(name, "buffer %u", &number) == 1 && number >= 1 && number <= sites.count && number <= sites.capacity
+               ? &sites.buffers[number - 1]
+               : NULL;
+}
+
+/** Returns true for a library between the program and the device: this one, and OpenCL's loader. */
+static bool is_between(const char *file)
+{
+    static const char *const names[] = {"libOpenCL.so", "libcudart.so", "liblanewise"};
+    const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file;
+
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(base, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/** Returns true for functions that compilers and our headers put between the program's code and the runtime's functions. */
+static bool is_stub(const char *function, const char *stub)
+{
+    const char *name = function;
+
+    if (strncmp(name, "_Z", 2) == 0) { /* the name of a C++ function follows its length */
+        name += 2;
+        name += *name == 'L';
+        name += strspn(name, "0123456789");
+        name += strspn(name, "_");
+        if (strncmp(name, "cuda", 4) == 0)
+            return true;
+    }
+    return strstr(function, "__device_stub__") != NULL || (stub != NULL && strcmp(function, stub) == 0);
+}
+
+/** Prints "launched by main": of a C++ function that is in no class or namespace the plain name. */
+static void print_function(const char *what, const char *function)
+{
+    const char *name = function;
+    char *end;
+    unsigned long size;
+
+    if (function != NULL && strncmp(function, "_Z", 2) == 0) {
+        name += 2;
+        name += *name == 'L';
+        size = strtoul(name, &end, 10);
+        if (size != 0 && size <= strlen(end)) {
+            fprintf(stderr, "lanewise:     %s by %.*s", what, (int)size, end);
+            return;
+        }
+    }
+    fprintf(stderr, "lanewise:     %s by %s", what, function != NULL ? function : "the program");
+}
+
+#ifdef HAVE_LIBDW
+
+/** Where a frame is. Texts belong to the session, or are literals. */
+struct place {
+    const char *function, *file;
+    int line;
+};
+
+/** Finds the compilation unit of an address. clang writes no table of units (.debug_aranges), which libdw looks into. */
+static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);
+
+    if (unit != NULL)
+        return unit;
+    while ((unit = dwfl_module_nextcu(module, unit, bias)) != NULL && dwarf_haspc(unit, address - *bias) != 1)
+        ;
+    return unit;
+}
+
+/** Sets file and line of an address: of the call, if it is in an inlined stub. */
+static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = unit_of(module, address, &bias), *scopes = NULL;
+    const int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+    Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, address - bias) : NULL;
+    Dwarf_Files *files = NULL;
+
+    if (line != NULL && dwarf_lineno(line, &place->line) == 0)
+        place->file = dwarf_linesrc(line, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Word line, file;
+        const char *name = dwarf_attr_integrate(&scopes[i], DW_AT_linkage_name, &attribute) != NULL ? dwarf_formstring(&attribute) : NULL;
+
+        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || name == NULL || !is_stub(name, stub))
+            continue;
+        if (dwarf_attr(&scopes[i], DW_AT_call_line, &attribute) != NULL && dwarf_formudata(&attribute, &line) == 0)
+            place->line = (int)line;
+        if (dwarf_attr(&scopes[i], DW_AT_call_file, &attribute) != NULL && dwarf_formudata(&attribute, &file) == 0 &&
+            dwarf_getsrcfiles(unit, &files, NULL) == 0)
+            place->file = dwarf_filesrc(files, file, NULL, NULL);
+    }
+    free(scopes);
+}
+
+/** Finds the program's own call among the frames. */
+static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
+{
+    for (unsigned i = 0; i < site->count; i++) {
+        const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)site->frame[i] - 1; /* of the call, not of what follows it */
+        Dwfl_Module *module = dwfl_addrmodule(session, address);
+        const char *file;
+
+        if (module == NULL)
+            continue;
+        file = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL); /* of a process: the file's path */
+        *out = (struct place){.function = dwfl_module_addrname(module, address)};
+        if ((file != NULL && is_between(file)) || (out->function != NULL && is_stub(out->function, stub)))
+            continue;
+        find_line(module, address, stub, out);
+        if (out->file == NULL)
+            out->file = file;
+        return out->function != NULL || out->file != NULL;
+    }
+    return false;
+}
+
+void rt_site_print(const struct rt_site *site, const char *what, const char *stub)
+{
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo};
+    Dwfl *session = dwfl_begin(&callbacks);
+    struct place place;
+
+    if (session == NULL)
+        return;
+    if (dwfl_linux_proc_report(session, getpid()) == 0 && dwfl_report_end(session, NULL, NULL) == 0 &&
+        find_call(session, site, stub, &place)) {
+        print_function(what, place.function);
+        if (place.line != 0)
+            fprintf(stderr, " (%s:%d)\n", place.file, place.line);
+        else
+            fprintf(stderr, " (%s)\n", place.file != NULL ? place.file : "");
+    }
+    dwfl_end(session);
+}
+
+#else
+
+void rt_site_print(const struct rt_site *site, const char *what, const char *stub)
+{
+    for (unsigned i = 0; i < site->count; i++) {
+        Dl_info info;
+
+        if (dladdr(site->frame[i], &info) == 0 || info.dli_fname == NULL || is_between(info.dli_fname) ||
+            (info.dli_sname != NULL && is_stub(info.dli_sname, stub)))
+            continue;
+        print_function(what, info.dli_sname);
+        fprintf(stderr, " (%s+0x%lx)\n", info.dli_fname, (unsigned long)((char *)site->frame[i] - (char *)info.dli_fbase));
+        return;
+    }
+}
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// After a wrong access under --strict: errors of all later calls, and cudaDeviceReset, after which the device works again.
+#include <cstdio>
+#include <cuda_runtime.h>
+__device__ int total = 40;
+__global__ void past(int *p) { p[threadIdx.x + 1000] = 1; }
+__global__ void get(int *p) { *p = total; }
+static int wrong;
+#define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); wrong = 1; } } while (0)
+
+int main()
+{
+    int *p, *q, h[32] = {0}, n = 0;
+    void *pinned, *managed;
+    size_t before, after, all;
+    cudaStream_t stream;
+    cudaPointerAttributes a;
+
+    EXPECT(cudaMalloc(&p, sizeof h) == 0 && cudaStreamCreate(&stream) == 0);
+    EXPECT(cudaMallocHost(&pinned, 4096) == 0 && cudaMallocManaged(&managed, 4096) == 0);
+    // kinds of memory
+    EXPECT(cudaPointerGetAttributes(&a, p + 3) == 0 && a.type == cudaMemoryTypeDevice && a.hostPointer == nullptr);
+    EXPECT(cudaPointerGetAttributes(&a, (char *)pinned + 8) == 0 && a.type == cudaMemoryTypeHost && a.hostPointer == (char *)pinned + 8);
+    EXPECT(cudaPointerGetAttributes(&a, managed) == 0 && a.type == cudaMemoryTypeManaged && a.devicePointer == managed);
+    EXPECT(cudaPointerGetAttributes(&a, h) == 0 && a.type == cudaMemoryTypeUnregistered && a.hostPointer == h);
+    // a pointer that was freed is no pointer of the host
+    EXPECT(cudaMalloc(&q, 64) == 0 && cudaFree(q) == 0);
+    EXPECT(cudaMemcpy(h, q, 4, cudaMemcpyDefault) == cudaErrorInvalidValue);
+    EXPECT(cudaMemcpy(q, h, 4, cudaMemcpyDefault) == cudaErrorInvalidValue && cudaFree(q) == cudaErrorInvalidValue);
+    get<<<1, 1>>>(p);
+    EXPECT(cudaMemcpy(h, p, 4, cudaMemcpyDefault) == 0 && h[0] == 40);
+    n = 7;
+    EXPECT(cudaMemcpyToSymbol(total, &n, sizeof n) == 0);
+    EXPECT(cudaMemGetInfo(&before, &all) == 0);
+    (void)cudaGetLastError();
+    // an error of all later calls
+    past<<<1, 32>>>(p);
+    EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+    get<<<1, 1>>>(p);
+    EXPECT(cudaGetLastError() == cudaErrorLaunchFailure);
+    EXPECT(cudaMalloc(&q, 64) == cudaErrorLaunchFailure && cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost) == cudaErrorLaunchFailure);
+    // as a new device: no memory, streams or changed variables, and launches work
+    EXPECT(cudaDeviceReset() == 0 && cudaGetLastError() == 0);
+    EXPECT(cudaMemGetInfo(&after, &all) == 0 && after > before);
+    EXPECT(cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue && cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);
+    (void)cudaGetLastError();
+    for (int round = 0; round < 3; round++) {
+        EXPECT(cudaMalloc(&p, sizeof h) == 0);
+        get<<<1, 1>>>(p);
+        EXPECT(cudaMemcpy(&n, p, sizeof n, cudaMemcpyDeviceToHost) == 0 && n == 40);
+        past<<<1, 32>>>(p);
+        EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure && cudaDeviceReset() == 0);
+    }
+    puts(wrong ? "wrong" : "all right");
+    return wrong;
+}

@@ -1,0 +1,195 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# gdb on the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, a second gdb for the
+# host; findings name the host's calls; launches as launch files; devices after a fault.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/debug
+lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+has() { # file, text, what
+    grep -qF -- "$2" "$1" || { fail "$3: expected \"$2\", found:"; cat "$1"; }
+}
+if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
+    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    exit 77
+fi
+command -v gdb >/dev/null || { echo "gdb is not installed"; exit 99; }
+TMPDIR=$scratch/tmp
+export TMPDIR
+mkdir tmp
+"$lanewise" cc -G -g "$src/first.cu" "$src/second.cu" -o both >log 2>&1 || { fail "both"; cat log; exit 1; }
+[ -z "$(ls tmp)" ] || fail "cc left behind: $(ls tmp)"
+
+debug() { # options of app, --; commands of gdb on standard input
+    timeout 120 "$lanewise" app --debug "$@" >out 2>err
+    status=$?
+    cat out err >session
+    [ -z "$(ls tmp)" ] || { fail "$*: left behind in TMPDIR: $(ls tmp)"; rm -rf tmp/*; }
+}
+
+# The first launch stops; variables, lanes, the way back within the launch; the next launches run to the breakpoint.
+debug ./both <<'END'
+break first.cu:12
+continue
+print x
+print $lane
+lane 7
+print x
+print a.by
+next
+reverse-continue
+print x
+delete
+tbreak first.cu:11 if a.by == 5
+continue
+print t
+print factor
+continue
+END
+[ $status = 0 ] || fail "a session: status $status"
+has session 'first (a=' "a session"
+has session '$1 = 0' "a session"
+has session '$3 = 14' "the lane"
+has session '$4 = 1' "the lane"
+has session '$5 = 14' "reverse-continue"
+has session '$7 = 3' "the third launch sees the variable as the host has set it"
+has session 'host: 35 81 151' "the host goes on"
+has session 'exited normally' "the end"
+
+# A kernel of another module, by its name; detach.
+debug --gdb-kernel second ./both <<'END'
+break second.cu:6
+continue
+print t
+backtrace
+detach
+END
+[ $status = 0 ] || fail "--gdb-kernel: status $status"
+has session 'second.cu:6' "--gdb-kernel"
+has session '#0  second' "--gdb-kernel"
+has session 'host: 35 81 151' "the host goes on after detach"
+
+# kill ends the program, with its reports.
+debug --stats stats.json ./both <<'END'
+break first.cu:12
+continue
+kill
+END
+[ $status = 137 ] || fail "kill: status $status"
+has session 'gdb has killed the program' "kill"
+grep -q '"grids": 1' stats.json || fail "kill: no statistics"
+grep -q 'host:' out && fail "kill: the host went on"
+
+# gdb quits: the program that it was started for ends.
+printf 'break first.cu:12\ncontinue\n' | sed '$a quit' >commands
+debug ./both <commands
+grep -q 'host: 35' out && fail "quit: the host went on"
+
+# No such kernel is launched; the program's status; options that do not fit.
+debug --gdb-kernel nothing ./both </dev/null
+[ $status = 0 ] || fail "no such kernel: status $status"
+has session 'launched no such kernel' "no such kernel"
+debug sh -c 'exit 7' </dev/null
+[ $status = 7 ] || fail "the program's status is lost: $status"
+debug ./no-such-program </dev/null
+[ $status = 2 ] || fail "no such program: status $status"
+debug --gdb 0 ./both </dev/null
+has session 'leave --gdb out' "--debug with --gdb"
+
+# Another gdb holds the host.
+"$lanewise" app --gdb unix:socket gdb -q -nx -batch -ex 'break first.cu:30' -ex run -ex 'print h[10]' -ex continue ./both >host 2>&1 </dev/null &
+n=0
+while [ ! -S socket ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done
+timeout 120 gdb -q -nx -batch -ex 'target remote socket' -ex 'break first.cu:12 if a.by == 5' -ex continue -ex 'print factor' -ex delete -ex continue >session 2>&1 </dev/null
+wait
+has session '= 3' "a gdb on the device"
+has session 'exited normally' "a gdb on the device"
+has host '= 35' "a gdb on the host"
+has host 'exited normally' "a gdb on the host"
+
+# Launch files of all launches, which are right.
+(mkdir elsewhere && cd elsewhere && "$lanewise" app --record ../record ../both >../out 2>../err) || fail "--record: status $?"
+[ "$(cd record && echo *.yaml)" = "0001-first.yaml 0002-second.yaml 0003-first.yaml" ] || fail "--record: $(ls record)"
+ls record/*.tmp >/dev/null 2>&1 && fail "--record: a temporary file was left"
+for file in record/*.yaml; do
+    "$lanewise" run "$file" >out 2>&1 || { fail "$file"; cat "$file" out; }
+done
+grep -q 'index: 200' record/0002-second.yaml || { fail "--record: a pointer into a buffer"; cat record/0002-second.yaml; }
+grep -q 'struct: \[b[0-9]*, {u8' record/0001-first.yaml || { fail "--record: a pointer in a structure"; cat record/0001-first.yaml; }
+# What is expected is checked: another factor is a wrong result.
+sed 's/{u8: \[5, 0, 0, 0/{u8: [6, 0, 0, 0/' record/0003-first.yaml >record/changed.yaml
+cmp -s record/changed.yaml record/0003-first.yaml && fail "--record: no argument to change"
+"$lanewise" run record/changed.yaml >out 2>&1 && fail "--record: a wrong result was not found"
+
+# Findings name the calls; the launch file of a launch with a finding says so, and has it.
+for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
+    case $options in *nvcc*) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;; esac
+    # shellcheck disable=SC2086
+    "$lanewise" cc $options "$src/past.cu" -o past >log 2>&1 || { fail "past $options"; cat log; continue; }
+    rm -rf record
+    "$lanewise" app --record record ./past >out 2>err || fail "past $options: status $?"
+    has err 'out-of-bounds' "past $options"
+    if ldd "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" | grep -q libdw; then
+        has err 'past.cu:7)' "past $options: the launch"
+        has err 'buffer 1 was created by main (' "past $options: the buffer"
+        has err 'past.cu:13)' "past $options: the buffer"
+    else
+        has err 'launched by' "past $options: the launch"
+    fi
+done
+"$lanewise" run record/0001-past.yaml >out 2>&1
+[ $? = 3 ] || fail "the recorded launch has no fault"
+has record/0001-past.yaml 'It had findings' "a launch with a finding"
+
+# After a fault.
+"$lanewise" cc "$src/recover.cu" -o recover >log 2>&1 || { fail recover; cat log; }
+for options in "" "--timing fermi" "--threads 2"; do
+    # shellcheck disable=SC2086
+    "$lanewise" app --strict $options ./recover >out 2>err || { fail "recover $options"; cat out err; }
+done
+grep -q '^lanewise: fault: ' err || fail "recover: no report of the fault"
+
+# OpenCL: the context continues after a command that failed. Sources are files while something shows them.
+if [ -f "$(dirname "$lanewise")/liblanewise-opencl.so" ] && cc -g "$src/queue.c" -o queue -lOpenCL 2>log; then
+    "$lanewise" app --strict ./queue >out 2>err
+    has out '0 -5 0 45 567' "OpenCL after a fault"
+    has err 'launched by run (' "OpenCL: the call"
+    "$lanewise" app ./queue >out 2>err
+    has out '0 0 0 45 567' "OpenCL with findings"
+    has err 'lanewise: program.cl:11: out-of-bounds' "OpenCL: the source"
+    debug -g ./queue <<'END'
+break 5
+continue
+print x
+list 5,5
+lane 9
+print x
+continue
+END
+    has session '5	    x = x * by;' "OpenCL: the source in gdb"
+    has session '= 9' "OpenCL: a lane"
+    "$lanewise" app --sources kept ./queue >out 2>err
+    has err "$scratch/kept/program-" "--sources: a finding's file"
+    grep -q 'x = x \* by' kept/program-*.cl || fail "--sources: no source"
+    "$lanewise" app --profile - ./queue >out 2>err
+    has out 'x = x * by' "the profile's source"
+    rm -rf record
+    "$lanewise" app --record record ./queue >out 2>err
+    "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 || { fail "--record with OpenCL"; cat out record/0001*; }
+    grep -q 'local: 128' record/0001-scale.yaml || fail "--record: local memory"
+    # One device for both interfaces: its statistics have both launches.
+    "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 || { fail "both interfaces"; cat log; }
+    "$lanewise" app --stats stats.json ./two-interfaces >out 2>err
+    has out '7 12' "both interfaces"
+    grep -q '"grids": 2' stats.json || { fail "both interfaces: not one device"; cat stats.json err; }
+    [ -z "$(ls tmp)" ] || fail "OpenCL: left behind in TMPDIR: $(ls tmp)"
+fi
+
+# A folder that cannot be made is refused before anything runs.
+"$lanewise" app --record none/record ./both >out 2>err
+grep -q 'none/record' err && ! grep -q 'host: 35' out || { fail "--record in no folder"; cat out err; }
+exit $failed

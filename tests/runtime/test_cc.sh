@@ -1,0 +1,84 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# lanewise cc: programs of several files by clang without an SDK and by nvcc if it is there, and what is refused.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/cc
+lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
+    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    exit 77
+fi
+right() { # program: alone, and by lanewise app
+    "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
+    grep -q '^all right$' out || { fail "$1: wrong results"; cat out; }
+    "$lanewise" app --stats - "./$1" >out 2>err || fail "lanewise app $1: status $?"
+    grep -q '"thread_instructions"' out || fail "lanewise app $1: no statistics"
+}
+
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || { fail "$clang is not installed"; continue; }
+    # In one command; options of nvcc are accepted.
+    "$lanewise" cc --compiler $clang -rdc=true -O2 -std=c++17 -arch=sm_80 -gencode arch=compute_80,code=sm_80 \
+        -Xcompiler -Wall,-Wno-unused "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o whole-$clang -lcudart >log 2>&1 ||
+        { fail "$clang: whole"; cat log; }
+    [ ! -s log ] || { fail "$clang: messages about a program without errors"; cat log; }
+    right whole-$clang
+    # File by file, for a debugger.
+    "$lanewise" cc --compiler $clang -dc -G -g "$src/one.cu" "$src/two.cu" >log 2>&1 &&
+        "$lanewise" cc --compiler $clang -c -MD -DX=1 "$src/three.cpp" -o 3.o >>log 2>&1 &&
+        "$lanewise" cc --compiler $clang one.o two.o 3.o -o parts-$clang >>log 2>&1 || { fail "$clang: parts"; cat log; }
+    grep -q 'parts.h' 3.d || fail "$clang: -MD wrote no 3.d"
+    right parts-$clang
+done
+# Each file is a module of its own without -rdc=true, as with nvcc; then the message names what is missing.
+"$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
+./apart >out 2>err && fail "kernels were linked without -rdc=true"
+grep -q 'twice' err || { fail "the function of another file is not named"; cat err; }
+
+if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
+    "$lanewise" cc --compiler nvcc -arch=sm_75 -std=c++17 --expt-relaxed-constexpr "$src/../vector.cu" -o vector-nvcc >log 2>&1 || { fail "nvcc"; cat log; }
+    ./vector-nvcc >out 2>err || fail "vector-nvcc: status $?"
+    grep -q '^all right$' out || { fail "vector-nvcc: wrong results"; cat out; }
+    "$lanewise" cc --compiler nvcc -c "$src/../vector.cu" && "$lanewise" cc --compiler nvcc vector.o -o vector-2 && ./vector-2 2>/dev/null | grep -q '^all right$' ||
+        fail "nvcc: object and program"
+    echo 'int x = ;' >bad.cu
+    "$lanewise" cc --compiler nvcc bad.cu -o bad >log 2>&1 && fail "nvcc: no error"
+    grep -q 'bad.cu(1): error' log && [ ! -e bad ] || { fail "nvcc: its error is not shown"; cat log; }
+fi
+
+# Errors are clang's; a program that was there stays, and nothing half-written is left.
+mkdir empty && cd empty || exit 99
+printf '__global__ void k(int *p) { p[0] = nothing; }\nint main() { k<<<1, 1>>>(0); }\n' >bad.cu
+printf 'int main() { return also_nothing; }\n' >bad.cpp
+printf '__global__ void k(int *p) { p[0] = 1; }\nint missing(void);\nint main() { k<<<1, 1>>>(0); return missing(); }\n' >link.cu
+printf '__managed__ int m;\nint main() { return m; }\n' >managed.cu
+echo before >program
+refused() { # message, arguments...
+    want=$1
+    shift
+    "$lanewise" cc "$@" >log 2>&1 && fail "cc $*: status 0"
+    grep -qF -- "$want" log || { fail "cc $*: expected \"$want\", found:"; cat log; }
+    [ "$(cat program)" = before ] || fail "cc $*: the output changed"
+    rm log
+    [ "$(echo *)" = "bad.cpp bad.cu link.cu managed.cu program" ] || { fail "cc $*: left behind: $(echo *)"; }
+}
+refused "use of undeclared identifier 'nothing'" bad.cu -o program
+refused "use of undeclared identifier 'also_nothing'" bad.cpp -o program
+refused "undefined reference to \`missing()'" link.cu -o program
+refused 'clang has no __managed__ variables: use cudaMallocManaged' managed.cu -o program
+refused 'none.cu: No such file' none.cu -o program
+refused 'which file?' -O2
+refused 'one file at a time' -c bad.cu link.cu -o program
+refused 'is no source' -c program
+refused 'option "-o" needs an operand' link.cu -o
+refused 'no such program' --compiler no-such-clang link.cu -o program
+refused 'compile --emit ptx' -ptx link.cu
+refused 'leave this step out' -dlink link.cu
+refused 'unknown argument' -fno-such-option link.cu -o program
+refused "cannot be written" link.cu -c -o none/program
+exit $failed
