@@ -96,6 +96,7 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb is served, for front ends that want a file"},
     {"threads", 't', "N", "host threads for blocks; used only where results cannot depend on block order (all cores)"},
+    {"engine", 0, "NAME", "interpreter, or native: compile kernels to host code where nothing can observe the difference (interpreter)"},
     {"checkpoint", 0, "FILE", "write the whole state, for --resume: where the run ends, or"},
     {"checkpoint-at", 0, "N", "at this count of warp instructions (may be repeated, with %n in "
                               "FILE), or"},

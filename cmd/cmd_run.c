@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command lanewise run. */
 #include "cmd/cmd_priv.h"
+#include "native/native.h"
 
 #include <inttypes.h>
 #include <sched.h>
@@ -25,6 +26,7 @@ struct options {
     struct lnc_limits limits; /* later includes those of the launch file */
     struct cmd_gdb *our_gdb; /* the gdb of `lanewise gdb` */
     bool hash, serve, silent, verbose;
+    bool native; /* --engine native */
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -79,6 +81,10 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->silent = o->machine.silent = true;
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
+    } else if (strcmp(name, "engine") == 0) {
+        if (strcmp(value, "native") != 0 && strcmp(value, "interpreter") != 0)
+            return LW_FAIL(err, LW_EUSAGE, "expected interpreter or native, found \"%.40s\"", value);
+        o->native = strcmp(value, "native") == 0;
     } else if (strcmp(name, "threads") == 0) {
         uint64_t threads;
 
@@ -577,6 +583,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
 {
     struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
     struct cmd_machine m = {0};
+    struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
     struct text_sink out = {.sink = {write_text}};
     struct lw_file_sink messages;
@@ -701,6 +708,13 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                 : o.check.chk != NULL      ? "what runs is counted"
                 : o.limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
+    if (o.native) {
+        if (nat_create(&native, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+        emu_machine_set_native(m.machine, native);
+    }
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
@@ -738,7 +752,15 @@ cleanup:
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
     cmd_end_engine(NULL);
+    if (native != NULL && o.verbose) {
+        struct nat_stats counts;
+        nat_get_stats(native, &counts);
+        fprintf(stderr, "native code: %u kernel%s compiled in %.0f ms, %u left to the interpreter; %" PRIu64 " warp instructions\n",
+                counts.kernels, counts.kernels == 1 ? "" : "s", 1e3 * counts.seconds, counts.refused,
+                emu_machine_native_instructions(m.machine));
+    }
     cmd_machine_close(&m);
+    nat_destroy(native);
     lw_arena_fini(&o.machine.flags.arena);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);

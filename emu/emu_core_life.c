@@ -105,6 +105,7 @@ void emu_core_destroy(struct emu_core *core)
         free(core->block[i].memory);
         lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
+    free(core->native.window);
     for (unsigned i = 0; i < core->code_count; i++) {
         if (is_shared(core, core->code[i]))
             continue;

@@ -17,6 +17,17 @@ struct emu_warp_switch {
     bool handed;       /* a direct switch has happened: the slice is that of warp block->next_warp */
 };
 
+/** Native code of a core (emu_native.c). */
+struct emu_core_native {
+    const struct emu_native_kernel *kernel; /* code of `grid`, or NULL */
+    const struct emu_grid *grid;            /* grid that native code was requested for last; with its sequence number */
+    uint64_t sequence;
+    uint64_t until;                         /* core->retired up to which native code may run; 0: not at all */
+    uint64_t retired;                       /* instructions executed by native code */
+    struct emu_native_window *window;       /* [windows], owned */
+    uint32_t windows;
+};
+
 struct emu_nondet_log;
 struct emu_block_vector;
 struct emu_core {
@@ -34,6 +45,7 @@ struct emu_core {
     unsigned free_hint;      /* slot to try first */
     const struct emu_level *level;
     struct emu_warp_switch hand;
+    struct emu_core_native native;
     struct emu_stats stats;
     struct emu_text_buffer text_capacity;
     struct emu_warp_template *warp_template;      /* template of the warps of the grid whose block started last */
@@ -87,6 +99,7 @@ struct emu_machine {
     unsigned helper_count; /* number of cores that guests do not count */
     unsigned threads_used; /* largest number of host threads that a grid ran on, 0: one */
     struct emu_log *log;   /* the schedule log, or NULL */
+    struct emu_native *native; /* translator to native code, or NULL */
     struct emu_grid *spare_grids; /* grids of launches that history has undone, for replay */
     struct emu_grid *oldest;      /* the first host or device launch that is not complete */
     struct emu_grid *spare_device; /* memory of finished device launches, for reuse */

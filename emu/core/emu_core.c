@@ -384,7 +384,8 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     w->slice_start = start;
     for (;;) {
         uint64_t before = w->retired;
-        const uint64_t left = limit - (before - start);
+        const uint64_t done = before - start; /* native code passes the limit */
+        const uint64_t left = done < limit ? limit - done : 0;
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;

@@ -49,6 +49,9 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** Gets the decoded program of @launch, decoding it at its first launch. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
+/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called
+ *  before slices of its blocks. */
+void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until);
 /** Sets the block's coordinates from its linear index and grid, and the special registers derived from them. */
 void emu_block_specials(struct emu_block *block);
 

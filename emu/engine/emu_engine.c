@@ -466,6 +466,20 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
+/** Returns the core's count up to which native code may run: it passes the ends of slices, so it must not reach a stop
+ *  or a snapshot. 0: something observes instructions. */
+static uint64_t native_until(const struct emu_functional *f)
+{
+    const uint64_t margin = 1 << 21; /* longer than one stay in native code */
+    const uint64_t stop = f->snapshot_at < f->base.stop_at ? f->snapshot_at : f->base.stop_at;
+
+    if (f->placed || f->replaying || f->probe != NULL)
+        return 0;
+    if (f->claims != NULL) /* on threads nothing is due */
+        return UINT64_MAX;
+    return stop > margin ? stop - margin : 0;
+}
+
 /** Runs the current block's warps in rotation, from *@w on, while emu_fixed_commit() would choose only by
  *  rotation. *@w is set to the last warp that ran. On threads it returns after a limited number of
  *  instructions, because other threads may have stopped the run. */
@@ -478,6 +492,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
     enum emu_slice_end end;
 
     due = due - start < most ? due : start + most;
+    emu_native_use((*w)->core, block->grid, native_until(f));
     for (;;) {
         struct emu_warp *next;
         end = turn(f, w, due - f->core->retired, true);
@@ -511,6 +526,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             break;
         }
         if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
+            emu_native_use(f->core, f->grid, 0); /* the threads share decoded code */
             status = emu_threads_run(f, stop, err);
             if (status != LW_OK)
                 return status;

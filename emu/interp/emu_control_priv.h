@@ -15,6 +15,8 @@ void emu_budget_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler before instructions that are reconvergence pcs, under `stack`. */
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
+/** Handler at an entry of native code. */
+void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield in programs in which these have no effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 

@@ -9,6 +9,7 @@
  *              breakpoint           leaves the chain                                     emu_breakpoint_set()
  *              rpc                  leaves if the split waits here; else calls what is   `stack`, at decoding
  *              hook                 reports to the checkers; then calls                  emu_hooks_enable_site()
+ *              native               runs native code from here on; else calls            emu_native_use()
  *              base                 executes the instruction                             at decoding
  *
  * The base itself may be two handlers, fixed when the program is decoded: a prelude, which prepares source rows and
@@ -28,13 +29,14 @@
 
 /** Layers on the base handlers of an instruction, lowest first; bits of code->layers[index]. */
 enum emu_layer {
-    EMU_LAYER_HOOK = 1,      /* the level's hook handlers report the instruction to the machine's hooks */
-    EMU_LAYER_RPC = 2,       /* engine `stack`: emu_rpc_handler tests whether the split waits here */
-    EMU_LAYER_BREAK = 4,     /* emu_break_handler: a breakpoint */
-    EMU_LAYER_SLICE_END = 8, /* emu_slice_end_handler: the time slice ends before the instruction */
-    EMU_LAYER_BUDGET = 16,   /* emu_budget_handler: the chain is left before the instruction */
-    EMU_LAYER_TOP = 32,      /* above all layers */
-    EMU_HOOK_SITE = 64       /* bit that is not a layer: the hooks want this instruction, and may enable the hook layer */
+    EMU_LAYER_NATIVE = 1,    /* emu_native_handler: native code has an entry here */
+    EMU_LAYER_HOOK = 2,      /* the level's hook handlers report the instruction to the machine's hooks */
+    EMU_LAYER_RPC = 4,       /* engine `stack`: emu_rpc_handler tests whether the split waits here */
+    EMU_LAYER_BREAK = 8,     /* emu_break_handler: a breakpoint */
+    EMU_LAYER_SLICE_END = 16, /* emu_slice_end_handler: the time slice ends before the instruction */
+    EMU_LAYER_BUDGET = 32,   /* emu_budget_handler: the chain is left before the instruction */
+    EMU_LAYER_TOP = 64,      /* above all layers */
+    EMU_HOOK_SITE = 128      /* bit that is not a layer: the hooks want this instruction, and may enable the hook layer */
 };
 
 static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
@@ -58,7 +60,9 @@ static inline struct emu_handlers emu_code_below(const struct emu_code *code, ui
         return emu_both_chains(emu_break_handler);
     if (below & EMU_LAYER_RPC)
         return emu_both_chains(emu_rpc_handler);
-    return code->hook;
+    if (below & EMU_LAYER_HOOK)
+        return code->hook;
+    return emu_both_chains(emu_native_handler);
 }
 
 /** Derives the handlers of @index from its layers. */

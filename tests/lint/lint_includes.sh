@@ -12,7 +12,7 @@ cd "$top" || exit 99
 bad=0
 list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
-directories="base isa ptx emu launch check timing debug gdbstub shell host runtime cmd"
+directories="base isa ptx emu native launch check timing debug gdbstub shell host runtime cmd"
 most_files=22 # of a folder
 allowed() { # sets $may
     case $1 in
@@ -20,15 +20,16 @@ allowed() { # sets $may
     isa) may='base isa' ;;
     ptx) may='base isa ptx' ;;
     emu) may='base isa emu' ;;
+    native) may='base isa emu native' ;;
     launch) may='base isa ptx emu launch' ;;
     check) may='base isa emu check' ;;
     timing) may='base isa emu timing' ;;
     debug) may='base isa emu debug' ;;
     gdbstub) may='base isa emu check debug gdbstub' ;;
     shell) may='base isa emu check debug shell' ;;
-    host) may='base isa ptx emu launch check timing debug gdbstub host' ;;
+    host) may='base isa ptx emu native launch check timing debug gdbstub host' ;;
     runtime) may='host runtime' ;;
-    cmd) may='base isa ptx emu launch check timing debug gdbstub shell cmd' ;;
+    cmd) may='base isa ptx emu native launch check timing debug gdbstub shell cmd' ;;
     esac
 }
 public() { # sets $headers to the public headers of a directory: the first includes the others; they may include each other
@@ -37,7 +38,7 @@ public() { # sets $headers to the public headers of a directory: the first inclu
     host) headers='lanewise.h' ;;
     isa) headers='isa.h isa_slice.h' ;;
     emu) headers='emu.h emu_machine.h emu_program.h emu_memory.h emu_grid.h emu_fault.h emu_event.h emu_core.h emu_hooks.h emu_engine.h
-        emu_stats.h emu_state_view.h emu_history.h emu_predict.h' ;;
+        emu_stats.h emu_state_view.h emu_history.h emu_native.h emu_predict.h' ;;
     *) headers=$1.h ;;
     esac
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Typed values of LLVM, and the expressions of isa/insns.def compiled to them. */
+#ifndef NAT_BUILD_PRIV_H
+#define NAT_BUILD_PRIV_H
+
+#include "native/nat_llvm_priv.h"
+
+/** C types of the table's expressions. */
+enum nat_type { NAT_BOOL, NAT_S32, NAT_U32, NAT_S64, NAT_U64, NAT_F32, NAT_F64 };
+
+/** A value of one lane's type: the same in all lanes, or a vector of all lanes. */
+struct nat_value {
+    LLVMValueRef v;
+    uint8_t type; /* enum nat_type */
+    bool vector;
+};
+
+struct nat_build {
+    const struct nat_llvm *llvm;
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef b;
+    unsigned width; /* lanes of a vector */
+    LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, none, pointer;
+};
+
+static inline bool nat_is_float(unsigned type)
+{
+    return type >= NAT_F32;
+}
+static inline bool nat_is_signed(unsigned type)
+{
+    return type == NAT_S32 || type == NAT_S64;
+}
+static inline bool nat_is_wide(unsigned type)
+{
+    return type == NAT_S64 || type == NAT_U64 || type == NAT_F64;
+}
+LLVMTypeRef nat_type_of(const struct nat_build *b, unsigned type, bool vector);
+/** Returns an integer constant. */
+struct nat_value nat_constant(const struct nat_build *b, unsigned type, uint64_t value);
+/** Returns @x as a vector: every lane has the value. */
+LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes);
+struct nat_value nat_vector(const struct nat_build *b, struct nat_value x);
+/** Returns the value as C converts it to @type. */
+struct nat_value nat_convert(const struct nat_build *b, struct nat_value x, unsigned type);
+/** Returns the same bits as another type of the same width. */
+struct nat_value nat_bits(const struct nat_build *b, struct nat_value x, unsigned type);
+struct nat_value nat_select(const struct nat_build *b, struct nat_value c, struct nat_value x, struct nat_value y);
+/** Calls the intrinsic @name, which is overloaded on the type of its first argument. */
+LLVMValueRef nat_intrinsic(const struct nat_build *b, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                           unsigned count);
+LLVMValueRef nat_shuffle(const struct nat_build *b, LLVMValueRef x, LLVMValueRef y, const int *lanes, unsigned count);
+
+/** A name that an expression may use. */
+struct nat_name {
+    const char *name;
+    struct nat_value value;
+};
+/** Compiles the C expression of @size bytes at @text. Returns false if it has something that we do not compile:
+ *  instructions built so far are dead. */
+bool nat_expression(const struct nat_build *b, const char *text, size_t size, const struct nat_name *names,
+                    unsigned count, struct nat_value *out);
+
+#endif

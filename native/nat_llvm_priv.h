@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * LLVM's C interface, loaded at run time: a program that compiles no kernel pays nothing for it. The types and
+ * functions are those of llvm-c/ in LLVM 19 (Debian: libllvm19); each function is a member of struct nat_llvm without
+ * its prefix `LLVM`.
+ */
+#ifndef NAT_LLVM_PRIV_H
+#define NAT_LLVM_PRIV_H
+
+#include <stddef.h>
+
+#include "base/lw.h"
+
+typedef struct nat_opaque_context *LLVMContextRef;
+typedef struct nat_opaque_module *LLVMModuleRef;
+typedef struct nat_opaque_type *LLVMTypeRef;
+typedef struct nat_opaque_value *LLVMValueRef;
+typedef struct nat_opaque_block *LLVMBasicBlockRef;
+typedef struct nat_opaque_builder *LLVMBuilderRef;
+typedef struct nat_opaque_attribute *LLVMAttributeRef;
+typedef struct nat_opaque_target *LLVMTargetRef;
+typedef struct nat_opaque_machine *LLVMTargetMachineRef;
+typedef struct nat_opaque_pass_options *LLVMPassBuilderOptionsRef;
+typedef struct nat_opaque_error *LLVMErrorRef;
+typedef struct nat_opaque_jit *LLVMOrcLLJITRef;
+typedef struct nat_opaque_jit_builder *LLVMOrcLLJITBuilderRef;
+typedef struct nat_opaque_jit_machine *LLVMOrcJITTargetMachineBuilderRef;
+typedef struct nat_opaque_dylib *LLVMOrcJITDylibRef;
+typedef struct nat_opaque_ts_context *LLVMOrcThreadSafeContextRef;
+typedef struct nat_opaque_ts_module *LLVMOrcThreadSafeModuleRef;
+
+/* Values of llvm-c's enumerations that we use. */
+enum { NAT_INT_EQ = 32, NAT_INT_NE, NAT_INT_UGT, NAT_INT_UGE, NAT_INT_ULT, NAT_INT_ULE, NAT_INT_SGT, NAT_INT_SGE,
+       NAT_INT_SLT, NAT_INT_SLE };
+enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_ONE, NAT_REAL_ORD,
+       NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
+enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1 };
+
+/* F(result, name without its prefix, (parameters)) */
+#define NAT_LLVM_FUNCTIONS(F)                                                                                   \
+    F(void, DisposeMessage, (char *))                                                                           \
+    F(LLVMModuleRef, ModuleCreateWithNameInContext, (const char *, LLVMContextRef))                             \
+    F(void, DisposeModule, (LLVMModuleRef))                                                                     \
+    F(void, SetTarget, (LLVMModuleRef, const char *))                                                           \
+    F(void, SetDataLayout, (LLVMModuleRef, const char *))                                                       \
+    F(char *, PrintModuleToString, (LLVMModuleRef))                                                             \
+    F(LLVMTypeRef, IntTypeInContext, (LLVMContextRef, unsigned))                                                \
+    F(LLVMTypeRef, FloatTypeInContext, (LLVMContextRef))                                                        \
+    F(LLVMTypeRef, DoubleTypeInContext, (LLVMContextRef))                                                       \
+    F(LLVMTypeRef, VoidTypeInContext, (LLVMContextRef))                                                         \
+    F(LLVMTypeRef, PointerTypeInContext, (LLVMContextRef, unsigned))                                            \
+    F(LLVMTypeRef, VectorType, (LLVMTypeRef, unsigned))                                                         \
+    F(LLVMTypeRef, FunctionType, (LLVMTypeRef, LLVMTypeRef *, unsigned, int))                                   \
+    F(LLVMTypeRef, TypeOf, (LLVMValueRef))                                                                      \
+    F(LLVMValueRef, AddFunction, (LLVMModuleRef, const char *, LLVMTypeRef))                                    \
+    F(LLVMValueRef, GetParam, (LLVMValueRef, unsigned))                                                         \
+    F(LLVMBasicBlockRef, AppendBasicBlockInContext, (LLVMContextRef, LLVMValueRef, const char *))               \
+    F(LLVMBuilderRef, CreateBuilderInContext, (LLVMContextRef))                                                 \
+    F(void, DisposeBuilder, (LLVMBuilderRef))                                                                   \
+    F(void, PositionBuilderAtEnd, (LLVMBuilderRef, LLVMBasicBlockRef))                                          \
+    F(LLVMBasicBlockRef, GetInsertBlock, (LLVMBuilderRef))                                                      \
+    F(LLVMValueRef, ConstInt, (LLVMTypeRef, unsigned long long, int))                                           \
+    F(LLVMValueRef, ConstReal, (LLVMTypeRef, double))                                                           \
+    F(LLVMValueRef, ConstVector, (LLVMValueRef *, unsigned))                                                    \
+    F(LLVMValueRef, ConstNull, (LLVMTypeRef))                                                                   \
+    F(LLVMValueRef, GetUndef, (LLVMTypeRef))                                                                    \
+    F(LLVMValueRef, IsAConstantInt, (LLVMValueRef))                                                             \
+    F(unsigned long long, ConstIntGetZExtValue, (LLVMValueRef))                                                 \
+    F(LLVMValueRef, BuildAdd, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildSub, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildMul, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildUDiv, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildSDiv, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildURem, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildSRem, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildFAdd, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildFSub, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildFMul, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildFDiv, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildAnd, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildOr, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                        \
+    F(LLVMValueRef, BuildXor, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildShl, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                       \
+    F(LLVMValueRef, BuildLShr, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildAShr, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildNot, (LLVMBuilderRef, LLVMValueRef, const char *))                                     \
+    F(LLVMValueRef, BuildICmp, (LLVMBuilderRef, int, LLVMValueRef, LLVMValueRef, const char *))                 \
+    F(LLVMValueRef, BuildFCmp, (LLVMBuilderRef, int, LLVMValueRef, LLVMValueRef, const char *))                 \
+    F(LLVMValueRef, BuildSelect, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, LLVMValueRef, const char *))      \
+    F(LLVMValueRef, BuildZExt, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                       \
+    F(LLVMValueRef, BuildSExt, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                       \
+    F(LLVMValueRef, BuildTrunc, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                      \
+    F(LLVMValueRef, BuildBitCast, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                    \
+    F(LLVMValueRef, BuildUIToFP, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
+    F(LLVMValueRef, BuildSIToFP, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
+    F(LLVMValueRef, BuildFPToSI, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
+    F(LLVMValueRef, BuildFPExt, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                      \
+    F(LLVMValueRef, BuildFPTrunc, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                    \
+    F(LLVMValueRef, BuildIntToPtr, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                   \
+    F(LLVMValueRef, BuildAlloca, (LLVMBuilderRef, LLVMTypeRef, const char *))                                   \
+    F(LLVMValueRef, BuildLoad2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, const char *))                      \
+    F(LLVMValueRef, BuildStore, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef))                                   \
+    F(void, SetAlignment, (LLVMValueRef, unsigned))                                                             \
+    F(LLVMValueRef, BuildGEP2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, LLVMValueRef *, unsigned, const char *)) \
+    F(LLVMValueRef, BuildExtractElement, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, const char *))            \
+    F(LLVMValueRef, BuildInsertElement, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, LLVMValueRef, const char *)) \
+    F(LLVMValueRef, BuildShuffleVector, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef, LLVMValueRef, const char *)) \
+    F(LLVMValueRef, BuildCall2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, LLVMValueRef *, unsigned, const char *)) \
+    F(LLVMValueRef, BuildBr, (LLVMBuilderRef, LLVMBasicBlockRef))                                               \
+    F(LLVMValueRef, BuildCondBr, (LLVMBuilderRef, LLVMValueRef, LLVMBasicBlockRef, LLVMBasicBlockRef))          \
+    F(LLVMValueRef, BuildSwitch, (LLVMBuilderRef, LLVMValueRef, LLVMBasicBlockRef, unsigned))                   \
+    F(void, AddCase, (LLVMValueRef, LLVMValueRef, LLVMBasicBlockRef))                                           \
+    F(LLVMValueRef, BuildRetVoid, (LLVMBuilderRef))                                                             \
+    F(LLVMValueRef, BuildUnreachable, (LLVMBuilderRef))                                                         \
+    F(unsigned, LookupIntrinsicID, (const char *, size_t))                                                      \
+    F(LLVMValueRef, GetIntrinsicDeclaration, (LLVMModuleRef, unsigned, LLVMTypeRef *, size_t))                  \
+    F(LLVMTypeRef, IntrinsicGetType, (LLVMContextRef, unsigned, LLVMTypeRef *, size_t))                         \
+    F(LLVMAttributeRef, CreateStringAttribute, (LLVMContextRef, const char *, unsigned, const char *, unsigned)) \
+    F(void, AddAttributeAtIndex, (LLVMValueRef, unsigned, LLVMAttributeRef))                                    \
+    F(int, VerifyModule, (LLVMModuleRef, int, char **))                                                         \
+    F(char *, GetHostCPUName, (void))                                                                           \
+    F(char *, GetHostCPUFeatures, (void))                                                                       \
+    F(char *, GetDefaultTargetTriple, (void))                                                                   \
+    F(int, GetTargetFromTriple, (const char *, LLVMTargetRef *, char **))                                       \
+    F(LLVMTargetMachineRef, CreateTargetMachine, (LLVMTargetRef, const char *, const char *, const char *, int, int, int)) \
+    F(void, DisposeTargetMachine, (LLVMTargetMachineRef))                                                       \
+    F(LLVMPassBuilderOptionsRef, CreatePassBuilderOptions, (void))                                              \
+    F(void, DisposePassBuilderOptions, (LLVMPassBuilderOptionsRef))                                             \
+    F(LLVMErrorRef, RunPasses, (LLVMModuleRef, const char *, LLVMTargetMachineRef, LLVMPassBuilderOptionsRef))  \
+    F(char *, GetErrorMessage, (LLVMErrorRef))                                                                  \
+    F(void, DisposeErrorMessage, (char *))                                                                      \
+    F(LLVMOrcLLJITBuilderRef, OrcCreateLLJITBuilder, (void))                                                    \
+    F(void, OrcLLJITBuilderSetJITTargetMachineBuilder, (LLVMOrcLLJITBuilderRef, LLVMOrcJITTargetMachineBuilderRef)) \
+    F(LLVMOrcJITTargetMachineBuilderRef, OrcJITTargetMachineBuilderCreateFromTargetMachine, (LLVMTargetMachineRef)) \
+    F(LLVMErrorRef, OrcCreateLLJIT, (LLVMOrcLLJITRef *, LLVMOrcLLJITBuilderRef))                                \
+    F(LLVMErrorRef, OrcDisposeLLJIT, (LLVMOrcLLJITRef))                                                         \
+    F(LLVMOrcJITDylibRef, OrcLLJITGetMainJITDylib, (LLVMOrcLLJITRef))                                           \
+    F(const char *, OrcLLJITGetTripleString, (LLVMOrcLLJITRef))                                                 \
+    F(const char *, OrcLLJITGetDataLayoutStr, (LLVMOrcLLJITRef))                                                \
+    F(LLVMOrcThreadSafeContextRef, OrcCreateNewThreadSafeContext, (void))                                       \
+    F(void, OrcDisposeThreadSafeContext, (LLVMOrcThreadSafeContextRef))                                         \
+    F(LLVMContextRef, OrcThreadSafeContextGetContext, (LLVMOrcThreadSafeContextRef))                            \
+    F(LLVMOrcThreadSafeModuleRef, OrcCreateNewThreadSafeModule, (LLVMModuleRef, LLVMOrcThreadSafeContextRef))   \
+    F(LLVMErrorRef, OrcLLJITAddLLVMIRModule, (LLVMOrcLLJITRef, LLVMOrcJITDylibRef, LLVMOrcThreadSafeModuleRef)) \
+    F(LLVMErrorRef, OrcLLJITLookup, (LLVMOrcLLJITRef, uint64_t *, const char *))
+
+struct nat_llvm {
+    void *library;
+#define NAT_MEMBER(result, name, parameters) result(*name) parameters;
+    NAT_LLVM_FUNCTIONS(NAT_MEMBER)
+#undef NAT_MEMBER
+};
+
+/** Loads the library and sets up code generation for this host. Errors: LW_EUNSUPP: it is not installed, or is not
+ *  the version we know. */
+enum lw_status nat_llvm_load(struct nat_llvm *llvm, struct lw_error *err) LW_MUST_CHECK;
+void nat_llvm_unload(struct nat_llvm *llvm);
+/** Returns a target machine for this host's processor, or NULL. */
+LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm);
+
+#endif

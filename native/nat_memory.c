@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * IR of loads and stores. Rows of the warp whose addresses are consecutive move as vectors; equal addresses as one
+ * word; other loads gather, other stores are executed by their handlers. Every access is checked to the byte before
+ * anything is changed.
+ */
+#include <string.h>
+
+#include "native/nat_priv.h"
+
+static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
+{
+    return u->b.llvm->ConstInt(u->b.i64, value, 0);
+}
+
+void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
+                LLVMValueRef *wide_step)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const int64_t x_end = sx * (int64_t)(u->columns - 1);
+
+    *wide_base = is_signed ? l->BuildSExt(b, base, u->b.i64, "") : l->BuildZExt(b, base, u->b.i64, "");
+    *wide_step = l->BuildSExt(b, step, u->b.i64, "");
+    LLVMValueRef low = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end < 0 ? x_end : 0)), "");
+    LLVMValueRef high = l->BuildAdd(b, *wide_base, quad(u, (uint64_t)(x_end > 0 ? x_end : 0)), "");
+    if (u->rows > 1) {
+        LLVMValueRef way = l->BuildMul(b, *wide_step, quad(u, u->rows - 1), ""), zero = quad(u, 0);
+        LLVMValueRef down = l->BuildICmp(b, NAT_INT_SLT, way, zero, "");
+        low = l->BuildAdd(b, low, l->BuildSelect(b, down, way, zero, ""), "");
+        high = l->BuildAdd(b, high, l->BuildSelect(b, down, zero, way, ""), "");
+    }
+    LLVMValueRef fits;
+    if (is_signed)
+        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, (uint64_t)INT32_MIN), ""),
+                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, INT32_MAX), ""), "");
+    else
+        fits = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_SGE, low, quad(u, 0), ""),
+                           l->BuildICmp(b, NAT_INT_SLE, high, quad(u, UINT32_MAX), ""), "");
+    nat_leave_unless(u, fits);
+}
+
+/* ---- addresses -------------------------------------------------------------------------------- */
+
+struct place {
+    bool shared;
+    bool affine;        /* base + x * sx + y * step; else `lanes` */
+    int64_t sx;
+    bool flat;          /* all rows have the same address */
+    LLVMValueRef base, step; /* i64; offsets from the start of the space's memory */
+    LLVMValueRef lanes; /* <W x i64> */
+};
+
+/** Computes where the lanes of a load or store access memory. */
+static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct place *at)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+    const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
+    const bool is_signed = mode == ISA_AMODE_SS32, pair = mode == ISA_AMODE_PAIR;
+    const struct nat_source source = {.words = pair ? 2 : 1, .vector = true, .reg = insn->a};
+    const struct nat_shape shape = nat_source_shape(u, &u->state, &source);
+    const int64_t disp = isa_x_disp(insn->x);
+    LLVMValueRef base, step;
+
+    memset(at, 0, sizeof *at);
+    at->shared = insn->op == ISA_LD_SHARED || insn->op == ISA_ST_SHARED;
+    const uint64_t origin = at->shared ? 0 : ISA_GLOBAL_BASE;
+    at->affine = shape.kind == NAT_SAME || shape.kind == NAT_AFFINE;
+    if (at->affine) {
+        at->sx = shape.kind == NAT_AFFINE ? shape.sx : 0;
+        at->flat = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
+        if (pair) {
+            base = insn->a == ISA_VZ ? quad(u, 0) : nat_get_base_pair(u, insn->a, false);
+            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : quad(u, 0);
+        } else {
+            base = nat_get_base(u, insn->a, false);
+            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : l->ConstNull(u->b.i32);
+            if (mode == ISA_AMODE_32) /* offsets in their space are added modulo 2^32 */
+                base = l->BuildAdd(b, base, l->ConstInt(u->b.i32, (uint32_t)disp, 0), "");
+            if (shape.kind == NAT_AFFINE) {
+                nat_extend(u, is_signed, base, at->sx, step, &base, &step);
+            } else {
+                base = is_signed ? l->BuildSExt(b, base, u->b.i64, "") : l->BuildZExt(b, base, u->b.i64, "");
+                step = quad(u, 0);
+            }
+        }
+        base = l->BuildShl(b, base, quad(u, scale), "");
+        step = l->BuildShl(b, step, quad(u, scale), "");
+        at->sx <<= scale;
+        if (mode == ISA_AMODE_SU32 || is_signed)
+            base = l->BuildAdd(b, base, nat_get_scalar_pair(u, insn->c), "");
+        if (mode != ISA_AMODE_32)
+            base = l->BuildAdd(b, base, quad(u, (uint64_t)disp), "");
+        at->base = l->BuildSub(b, base, quad(u, origin), "");
+        at->step = step;
+        return;
+    }
+    LLVMTypeRef wide = l->VectorType(u->b.i64, u->width);
+    if (pair) {
+        at->lanes = nat_get_pair(u, insn->a, false);
+    } else {
+        LLVMValueRef index = nat_get_lanes(u, insn->a, false);
+        if (mode == ISA_AMODE_32)
+            index = l->BuildAdd(b, index, nat_splat(&u->b, l->ConstInt(u->b.i32, (uint32_t)disp, 0), u->width), "");
+        at->lanes = is_signed ? l->BuildSExt(b, index, wide, "") : l->BuildZExt(b, index, wide, "");
+    }
+    base = quad(u, (mode == ISA_AMODE_32 ? 0 : (uint64_t)disp) - origin);
+    if (mode == ISA_AMODE_SU32 || is_signed)
+        base = l->BuildAdd(b, base, nat_get_scalar_pair(u, insn->c), "");
+    if (scale != 0)
+        at->lanes = l->BuildShl(b, at->lanes, nat_splat(&u->b, quad(u, scale), u->width), "");
+    at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
+}
+
+/** Leaves unless [offset, offset + bytes) of the space may be accessed and offset is a multiple of @align. */
+static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef ok;
+
+    if (align > 1) {
+        LLVMValueRef rest = l->BuildAnd(b, offset, quad(u, align - 1), "");
+        ok = l->BuildICmp(b, NAT_INT_EQ, rest, quad(u, 0), "");
+        nat_leave_unless(u, ok);
+    }
+    if (shared) {
+        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
+        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""),
+                         l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
+        nat_leave_unless(u, ok);
+        return;
+    }
+    LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULT, offset, u->global_bytes, "");
+    LLVMValueRef page = l->BuildSelect(b, inside, l->BuildLShr(b, offset, quad(u, 12), ""), quad(u, 0), "");
+    LLVMValueRef valid = l->BuildLoad2(b, u->b.i16, l->BuildGEP2(b, u->b.i16, write ? u->store_valid : u->load_valid, &page, 1, ""), "");
+    LLVMValueRef end = l->BuildAdd(b, l->BuildAnd(b, offset, quad(u, EMU_NATIVE_PAGE - 1), ""), quad(u, bytes), "");
+    ok = l->BuildAnd(b, inside, l->BuildICmp(b, NAT_INT_ULE, end, l->BuildZExt(b, valid, u->b.i64, ""), ""), "");
+    if (write) {
+        LLVMValueRef mark = l->BuildLoad2(b, u->b.i8, nat_address(u, u->dirty, page), "");
+        ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, mark, l->ConstInt(u->b.i8, EMU_NATIVE_DIRTY, 0), ""), "");
+    }
+    LLVMBasicBlockRef slow = nat_new_block(u), go = nat_new_block(u);
+    (void)l->BuildCondBr(b, ok, go, slow);
+    l->PositionBuilderAtEnd(b, slow);
+    LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
+    LLVMValueRef args[3] = {offset, quad(u, bytes), l->ConstInt(u->b.i1, write, 0)};
+    nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_reach, u->b.i1, types, args, 3));
+    (void)l->BuildBr(b, go);
+    l->PositionBuilderAtEnd(b, go);
+}
+
+/* ---- data ------------------------------------------------------------------------------------- */
+
+/** The type of an element in memory; elements of several words are words. */
+static LLVMTypeRef element(const struct nat_unit *u, unsigned size)
+{
+    return size <= ISA_SIZE_S8 ? u->b.i8 : size <= ISA_SIZE_S16 ? u->b.i16 : u->b.i32;
+}
+static LLVMValueRef to_word(const struct nat_unit *u, LLVMValueRef x, unsigned size, unsigned lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = lanes != 0 ? l->VectorType(u->b.i32, lanes) : u->b.i32;
+
+    if (size >= ISA_SIZE_B32)
+        return x;
+    return size & 1 ? l->BuildSExt(u->b.b, x, type, "") : l->BuildZExt(u->b.b, x, type, "");
+}
+static LLVMValueRef from_word(const struct nat_unit *u, LLVMValueRef x, unsigned size, unsigned lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = element(u, size);
+
+    if (size >= ISA_SIZE_B32)
+        return x;
+    return l->BuildTrunc(u->b.b, x, lanes != 0 ? l->VectorType(type, lanes) : type, "");
+}
+
+/** Appends vector @part of @count lanes to @whole of @have lanes. */
+static LLVMValueRef join(struct nat_unit *u, LLVMValueRef whole, unsigned have, LLVMValueRef part, unsigned count)
+{
+    int lanes[512], widened[512];
+
+    if (have == 0)
+        return part;
+    for (unsigned i = 0; i < have; i++)
+        widened[i] = i < count ? (int)i : 0;
+    for (unsigned i = 0; i < have + count; i++)
+        lanes[i] = i < have ? (int)i : (int)(have + i - have);
+    if (count != have) /* both operands of a shuffle have one type */
+        part = nat_shuffle(&u->b, part, u->b.llvm->GetUndef(u->b.llvm->TypeOf(part)), widened, have);
+    return nat_shuffle(&u->b, whole, part, lanes, have + count);
+}
+static LLVMValueRef slice(struct nat_unit *u, LLVMValueRef x, unsigned first, unsigned count, unsigned stride)
+{
+    int lanes[512];
+
+    for (unsigned i = 0; i < count; i++)
+        lanes[i] = (int)(first + i * stride);
+    return nat_shuffle(&u->b, x, u->b.llvm->GetUndef(u->b.llvm->TypeOf(x)), lanes, count);
+}
+
+static LLVMValueRef memory_of(struct nat_unit *u, const struct place *at)
+{
+    return at->shared ? u->shared : u->global;
+}
+
+/** Loads a row of @count lanes with distance @stride bytes from @offset on, all words of an element; out[word]. */
+static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned count, unsigned size,
+                     unsigned words, LLVMValueRef *out)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = l->VectorType(element(u, size), count * words);
+    LLVMValueRef all = l->BuildLoad2(u->b.b, type, nat_address(u, memory_of(u, at), offset), "");
+
+    l->SetAlignment(all, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+    for (unsigned k = 0; k < words; k++)
+        out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
+}
+static void load_equal(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned size, unsigned words,
+                       LLVMValueRef *out)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned k = 0; k < words; k++) {
+        LLVMValueRef p = nat_address(u, memory_of(u, at), l->BuildAdd(u->b.b, offset, quad(u, 4 * k), ""));
+        LLVMValueRef x = l->BuildLoad2(u->b.b, element(u, size), p, "");
+        l->SetAlignment(x, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+        out[k] = to_word(u, x, size, 0);
+    }
+}
+
+static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsigned row)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (row == 0)
+        return at->base;
+    return l->BuildAdd(u->b.b, at->base, l->BuildMul(u->b.b, at->step, quad(u, row), ""), "");
+}
+
+/** Gathers a word of each lane from memory + lanes. */
+static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width), types[2] = {result, pointers};
+    LLVMValueRef args[4] = {l->BuildGEP2(u->b.b, u->b.i8, memory, &lanes, 1, ""), l->ConstInt(u->b.i32, 4, 0),
+                            nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width), l->GetUndef(result)};
+    const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
+
+    return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
+                         args, 4, "");
+}
+static LLVMValueRef all_lanes(struct nat_unit *u, LLVMValueRef mask)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = l->IntTypeInContext(u->b.context, u->width);
+
+    return l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildBitCast(u->b.b, mask, type, ""), l->ConstInt(type, ~UINT64_C(0), 0), "");
+}
+
+/** Emits a load of words at addresses that are not affine. */
+static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, const struct place *at, unsigned bytes, unsigned words)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef zero = l->ConstNull(l->VectorType(u->b.i64, u->width)), ok, memory = memory_of(u, at), lanes = at->lanes;
+
+    if (bytes < 4)
+        return false;
+    LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
+    LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, zero, "");
+    if (at->shared) {
+        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
+        ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, lanes, nat_splat(&u->b, room, u->width), ""), "");
+        ok = l->BuildAnd(b, all_lanes(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
+        nat_leave_unless(u, ok);
+    } else {
+        const uint32_t slot = u->windows++;
+        LLVMValueRef window = nat_address(u, u->window, quad(u, slot * sizeof(struct emu_native_window)));
+        LLVMBasicBlockRef again = nat_new_block(u), go = nat_new_block(u), slow = nat_new_block(u);
+        for (unsigned attempt = 0; attempt < 2; attempt++) {
+            LLVMValueRef low = l->BuildLoad2(b, u->b.i64, window, "");
+            LLVMValueRef size = l->BuildLoad2(b, u->b.i64, nat_address(u, window, quad(u, 8)), "");
+            LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
+            LLVMValueRef room = l->BuildSub(b, size, quad(u, bytes), "");
+            ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, from, nat_splat(&u->b, room, u->width), ""), "");
+            ok = l->BuildAnd(b, all_lanes(u, ok), l->BuildICmp(b, NAT_INT_UGE, size, quad(u, bytes), ""), "");
+            if (attempt == 1) {
+                nat_leave_unless(u, ok);
+                (void)l->BuildBr(b, go);
+                break;
+            }
+            (void)l->BuildCondBr(b, ok, go, slow);
+            l->PositionBuilderAtEnd(b, slow);
+            LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
+            LLVMValueRef args[2] = {l->ConstInt(u->b.i32, slot, 0),
+                                    l->BuildExtractElement(b, lanes, l->ConstInt(u->b.i32, 0, 0), "")};
+            nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_find, u->b.i1, types, args, 2));
+            (void)l->BuildBr(b, again);
+            l->PositionBuilderAtEnd(b, again);
+        }
+        l->PositionBuilderAtEnd(b, go);
+    }
+    LLVMValueRef out[4];
+    for (unsigned k = 0; k < words; k++)
+        out[k] = gather(u, memory, k == 0 ? lanes : l->BuildAdd(b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+    for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
+        nat_put_lanes(u, insn->d + k, out[k]);
+    return true;
+}
+
+static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE), bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn);
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef whole[4] = {NULL}, part[4] = {NULL};
+    struct place at;
+
+    find_place(u, insn, &at);
+    if (!at.affine)
+        return load_scattered(u, insn, &at, bytes, words);
+    const bool equal = at.sx == 0, run = at.sx == (int64_t)bytes;
+    const int64_t way = at.sx * (int64_t)(u->columns - 1);
+    if (!equal && !run) {
+        if (at.sx < 0 || way >= EMU_NATIVE_PAGE || bytes < 4 || at.sx % bytes != 0) {
+            at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
+            return load_scattered(u, insn, &at, bytes, words);
+        }
+    }
+    const unsigned rows = at.flat ? 1 : u->rows;
+    for (unsigned row = 0; row < rows; row++) /* all checks are before all effects */
+        check(u, at.shared, row_offset(u, &at, row), (uint64_t)way + bytes, bytes, false);
+    if (!equal && !run) {
+        LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
+        for (unsigned k = 0; k < words; k++)
+            part[k] = gather(u, memory_of(u, &at), l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+        for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
+            nat_put_lanes(u, insn->d + k, part[k]);
+        return true;
+    }
+    if (equal && at.flat) {
+        load_equal(u, &at, at.base, size, words, part);
+        struct nat_state after = u->state;
+        nat_shape_step(u, &after, u->at);
+        for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++) {
+            if (after.v[insn->d + k].kind == NAT_SAME)
+                nat_put_same(u, insn->d + k, part[k]);
+            else
+                nat_put_lanes(u, insn->d + k, nat_splat(&u->b, part[k], u->width));
+        }
+        return true;
+    }
+    for (unsigned row = 0; row < u->rows; row++) {
+        if (row < rows) {
+            if (equal)
+                load_equal(u, &at, row_offset(u, &at, row), size, words, part);
+            else
+                load_run(u, &at, row_offset(u, &at, row), u->columns, size, words, part);
+            for (unsigned k = 0; k < words && equal; k++)
+                part[k] = nat_splat(&u->b, part[k], u->columns);
+        }
+        for (unsigned k = 0; k < words; k++)
+            whole[k] = join(u, whole[k], row * u->columns, part[k], u->columns);
+    }
+    for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
+        nat_put_lanes(u, insn->d + k, whole[k]);
+    return true;
+}
+
+static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE), bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn);
+    const unsigned reg = isa_x_reg(insn->x);
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef data[4];
+    struct place at;
+
+    const struct nat_source source = {.words = isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR ? 2 : 1, .vector = true, .reg = insn->a};
+    const struct nat_shape shape = nat_source_shape(u, &u->state, &source);
+    if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
+        return false;
+    const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
+    const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
+    const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
+    const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
+    if (sx != (int64_t)bytes || (one_row && u->rows > 1))
+        return false; /* lanes that meet at an address store in their order */
+    find_place(u, insn, &at);
+    for (unsigned row = 0; row < u->rows; row++)
+        check(u, at.shared, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
+    for (unsigned k = 0; k < words; k++)
+        data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
+    for (unsigned row = 0; row < u->rows; row++) {
+        LLVMValueRef part[4], all;
+        for (unsigned k = 0; k < words; k++)
+            part[k] = u->rows == 1 ? data[k] : slice(u, data[k], row * u->columns, u->columns, 1);
+        all = part[0];
+        if (words > 1) { /* interleaved */
+            int lanes[512];
+            LLVMValueRef both = join(u, part[0], u->columns, part[1], u->columns);
+            if (words == 4)
+                both = join(u, both, 2 * u->columns, join(u, part[2], u->columns, part[3], u->columns), 2 * u->columns);
+            for (unsigned i = 0; i < words * u->columns; i++)
+                lanes[i] = (int)(i % words * u->columns + i / words);
+            all = nat_shuffle(&u->b, both, l->GetUndef(l->TypeOf(both)), lanes, words * u->columns);
+        }
+        all = from_word(u, all, size, words * u->columns);
+        LLVMValueRef store = l->BuildStore(u->b.b, all, nat_address(u, memory_of(u, &at), row_offset(u, &at, row)));
+        l->SetAlignment(store, size <= ISA_SIZE_S8 ? 1 : size <= ISA_SIZE_S16 ? 2 : 4);
+    }
+    return true;
+}
+
+static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const unsigned bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn), index = isa_x_reg(insn->x);
+    const bool constant = insn->op == ISA_S_LD_CONST;
+    const int64_t disp = isa_x_disp(insn->x);
+    LLVMValueRef memory, offset;
+
+    if (bytes < 4)
+        return false;
+    if (constant) { /* a place in the bank that is known */
+        if (insn->c != 0 || insn->a < 128 || disp < 0 || disp + bytes > ISA_CONST_BANK_BYTES || disp % bytes != 0)
+            return false;
+        memory = u->bank0;
+        offset = quad(u, (uint64_t)disp);
+    } else {
+        offset = l->BuildAdd(u->b.b, nat_get_scalar_pair(u, insn->a), quad(u, (uint64_t)disp - ISA_GLOBAL_BASE), "");
+        if (index < 128)
+            offset = l->BuildAdd(u->b.b, offset, l->BuildZExt(u->b.b, nat_get_scalar(u, index), u->b.i64, ""), "");
+        check(u, false, offset, bytes, bytes, false);
+        memory = u->global;
+    }
+    for (unsigned k = 0; k < words && insn->d + k < 128; k++) {
+        LLVMValueRef x = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, memory, l->BuildAdd(u->b.b, offset, quad(u, 4 * k), "")), "");
+        l->SetAlignment(x, 4);
+        nat_put_scalar(u, insn->d + k, x);
+    }
+    return true;
+}
+
+bool nat_emit_memory(struct nat_unit *u)
+{
+    const struct isa_insn *insn = &u->insn[u->at];
+    bool done;
+
+    switch (u->kind[u->at]) {
+    case NAT_LOAD: done = emit_load(u, insn); break;
+    case NAT_STORE: done = emit_store(u, insn); break;
+    default: done = emit_scalar_load(u, insn); break;
+    }
+    u->block_loads += done && u->kind[u->at] != NAT_STORE;
+    u->block_stores += done && u->kind[u->at] == NAT_STORE;
+    return done;
+}

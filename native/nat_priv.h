@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Translation of a kernel to native code, in steps:
+ *
+ *   nat_flow.c   control flow and liveness: basic blocks, entries, which registers are live before an instruction
+ *   nat_shape.c  shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
+ *   nat_emit.c   LLVM IR: registers, flow, leaving
+ *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
+ *   nat_memory.c IR of loads and stores
+ *   native.c     compiles the IR and keeps the code
+ *
+ * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
+ * the warp, else the warp's width.
+ */
+#ifndef NAT_PRIV_H
+#define NAT_PRIV_H
+
+#include "emu/emu.h"
+#include "native/nat_build_priv.h"
+#include "native/native.h"
+
+/* ---- flow ------------------------------------------------------------------------------------- */
+
+enum nat_kind {
+    NAT_ROW,     /* the table's expression */
+    NAT_LOAD, NAT_STORE, NAT_SCALAR_LOAD,
+    NAT_GENERIC, /* executed by the interpreter's handler, on the register file */
+    NAT_NOTHING,
+    NAT_BRANCH,  /* bra, s_bra */
+    NAT_BSSY, NAT_BSYNC,
+    NAT_LEAVE    /* native code always leaves before it */
+};
+/** Sets of registers: v, s, p, sp. */
+enum { NAT_V = 0, NAT_S = 256, NAT_P = 384, NAT_SP = 392, NAT_REGS = 400, NAT_SET_WORDS = (NAT_REGS + 63) / 64 };
+struct nat_set {
+    uint64_t word[NAT_SET_WORDS];
+};
+static inline bool nat_has(const struct nat_set *set, unsigned reg)
+{
+    return set->word[reg / 64] >> reg % 64 & 1;
+}
+static inline void nat_add(struct nat_set *set, unsigned reg)
+{
+    set->word[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+static inline void nat_remove(struct nat_set *set, unsigned reg)
+{
+    set->word[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+}
+
+/* ---- shapes ----------------------------------------------------------------------------------- */
+
+enum nat_shape_kind {
+    NAT_UNKNOWN, /* not reached yet */
+    NAT_SAME,    /* the same value in all lanes */
+    NAT_AFFINE,  /* base + x * sx + y * sy, modulo 2^32, or 2^64 for pairs */
+    NAT_HIGH,    /* high word of an affine pair, whose shape is that of the low register */
+    NAT_LANES    /* anything */
+};
+struct nat_shape {
+    uint8_t kind;  /* enum nat_shape_kind */
+    bool known;    /* SAME: the value is `value` */
+    bool pair;     /* AFFINE: low word of a pair */
+    bool known_sy; /* AFFINE: sy is known; else it is a value at run time */
+    int64_t sx, sy;
+    uint64_t value;
+};
+struct nat_state {
+    bool reached;
+    struct nat_shape v[256], s[128]; /* s: SAME, known or not */
+    uint8_t p[8];                    /* SAME or LANES */
+    struct nat_set nan;              /* registers whose NaNs need not be canonical */
+};
+
+struct nat_block {
+    uint32_t first, count; /* instructions, from the kernel's first on */
+    int32_t next[2];       /* successors: falls through, jumps; -1: none */
+    uint16_t entry;        /* 1 + number of its entry; 0: none */
+    bool head;             /* target of a backward branch */
+    struct nat_set live;   /* before it */
+    struct nat_state *in;
+};
+
+/* ---- a translation ---------------------------------------------------------------------------- */
+
+struct nat_kernel;
+struct nat_unit {
+    struct nat_build b; /* first: functions that build values take it */
+    const struct emu_native_request *request;
+    const struct isa_insn *insn; /* of the kernel */
+    uint32_t first, count;
+    unsigned width, columns, rows;
+    uint8_t *kind;        /* [count] enum nat_kind */
+    int32_t *block_of;    /* [count] */
+    struct nat_block *block;
+    uint32_t blocks, entries, windows;
+    bool failed;          /* no memory */
+
+    /* Emission. */
+    LLVMValueRef function, frame;
+    LLVMBasicBlockRef *start; /* [block] */
+    LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256]; /* variables; NULL: not used yet */
+    LLVMValueRef scalar[128], pred[8], pred_same[8], spred[8];
+    LLVMValueRef counted, loads, stores;
+    LLVMBasicBlockRef entry_block; /* holds the variables */
+    LLVMBuilderRef entry_builder;
+    LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
+    struct nat_state state; /* shapes before the instruction being emitted */
+    uint32_t at;            /* that instruction */
+    uint32_t block_first;
+    unsigned block_loads, block_stores; /* in this block, before it */
+    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
+        special, window, limit; /* members of the frame */
+};
+
+static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
+{
+    return isa_op_info((enum isa_op)insn->op);
+}
+
+/** Finds blocks, entries and liveness. Returns false if the kernel cannot be translated, or without memory. */
+bool nat_flow(struct nat_unit *unit);
+/** Registers that instruction @i reads (including those that it writes in some lanes only) and writes. */
+void nat_uses(const struct nat_unit *unit, uint32_t i, struct nat_set *reads, struct nat_set *writes);
+/** Gets the registers that are live before instruction @i. */
+void nat_live_before(const struct nat_unit *unit, uint32_t i, struct nat_set *live);
+/** Returns the kind of an instruction. */
+enum nat_kind nat_kind_of(const struct isa_insn *insn);
+
+/** Computes the shapes before each block. Returns false without memory. */
+bool nat_shapes(struct nat_unit *unit);
+/** Applies instruction @i to the shapes in @state. */
+void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i);
+
+/** A source of an instruction, as the table's expressions name it. */
+struct nat_source {
+    unsigned words; /* 0: none */
+    bool vector;    /* a vector register, `reg`; else uniform */
+    uint8_t kind;   /* enum isa_xkind */
+    unsigned reg;
+    uint32_t x;
+    unsigned mods;  /* source modifiers */
+    bool high;      /* an immediate of 64 bits is the high word of a double */
+};
+/** Gets sources a, b and c. */
+void nat_sources(const struct isa_insn *insn, struct nat_source source[3]);
+/** Returns the shape of a source of one or two words. */
+struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_state *state, const struct nat_source *source);
+/** Returns the shape of a result before its guard, from the shapes of its sources. */
+struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_insn *insn, const struct nat_source source[3],
+                                  const struct nat_shape shape[3]);
+/** Value of a special register that the block shape determines. */
+bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_t *value);
+struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr);
+
+/** A row's expression: the text of its semantics in parts. */
+enum nat_semantics { NAT_SEM_NONE, NAT_SEM_LANE, NAT_SEM_WORDS, NAT_SEM_PICK, NAT_SEM_COMPARE };
+struct nat_row {
+    enum nat_semantics semantics;
+    uint8_t type, a, b, c; /* enum nat_type */
+    bool scalar;
+    const char *text;
+    size_t size;
+};
+/** Reads a row's semantics. Returns false if they are no expression. */
+bool nat_row_of(const struct isa_op_info *info, struct nat_row *row);
+/** Returns true if the instruction has modifiers that the table's expression does not contain. */
+bool nat_has_modifiers(const struct isa_insn *insn);
+
+/* Emission. */
+bool nat_emit(struct nat_unit *unit);
+/** Leaves native code before instruction @unit->at unless @ok. */
+void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
+/** Load registers as vectors of lanes, with canonical NaNs unless @raw. */
+LLVMValueRef nat_get_lanes(struct nat_unit *unit, unsigned reg, bool raw);
+/** Base of a SAME or AFFINE register, i32; of a pair, i64. */
+LLVMValueRef nat_get_base(struct nat_unit *unit, unsigned reg, bool raw);
+LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
+/** sy of an AFFINE register: i32, or i64 for pairs. */
+LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
+LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
+void nat_put_lanes(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
+void nat_put_same(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
+void nat_put_affine(struct nat_unit *unit, unsigned reg, bool pair, LLVMValueRef base, LLVMValueRef step);
+/** Returns a register of the scalar unit as i32. */
+LLVMValueRef nat_get_scalar(struct nat_unit *unit, unsigned reg);
+LLVMValueRef nat_get_scalar_pair(struct nat_unit *unit, unsigned reg);
+void nat_put_scalar(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
+/** Returns a predicate: NAT_BOOL, a vector or the same in all lanes. */
+struct nat_value nat_get_predicate(struct nat_unit *unit, unsigned reg, bool negate, bool scalar);
+void nat_put_predicate(struct nat_unit *unit, unsigned reg, struct nat_value value);
+/** Returns base + x * sx + y * sy as a vector, i32 or i64. */
+LLVMValueRef nat_affine_lanes(struct nat_unit *unit, bool wide, LLVMValueRef base, int64_t sx, LLVMValueRef step);
+/** Returns a uniform source as i32 or i64. */
+LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *source);
+/** Returns the frame's member of type @type at byte @offset. */
+LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
+LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
+/** Calls a function of emu_native.h: frame, then @count further arguments. */
+LLVMValueRef nat_call(struct nat_unit *unit, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types,
+                      LLVMValueRef *args, unsigned count);
+/** Executes the instruction by its handler. */
+void nat_emit_generic(struct nat_unit *unit);
+LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
+
+void nat_emit_row(struct nat_unit *unit);
+/** Emit a load, store or scalar load; returns false: to be executed by its handler. */
+bool nat_emit_memory(struct nat_unit *unit);
+/** Returns the 64-bit value of a 32-bit affine register @reg, for lanes whose value does not wrap; leaves if one wraps. The
+ *  32-bit value is base + x * sx + y * step. */
+void nat_extend(struct nat_unit *unit, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
+                LLVMValueRef *wide_step);
+
+#endif

@@ -1,0 +1,645 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IR of arithmetic, from the expressions of isa/insns.def. */
+#include <string.h>
+
+#include "native/nat_priv.h"
+
+/* ---- the text of a row ------------------------------------------------------------------------ */
+
+/** Returns the type named by the first @size bytes of @text, or -1. */
+static int type_of_text(const char *text, size_t size)
+{
+    static const struct { const char *name; int type; } types[] = {
+        {"u32", NAT_U32}, {"s32", NAT_S32}, {"u64", NAT_U64}, {"s64", NAT_S64}, {"f32", NAT_F32}, {"f64", NAT_F64}};
+
+    for (size_t i = 0; i < LW_COUNT_OF(types); i++)
+        if (size == 3 && memcmp(types[i].name, text, 3) == 0)
+            return types[i].type;
+    return -1;
+}
+
+bool nat_row_of(const struct isa_op_info *info, struct nat_row *row)
+{
+    static const struct {
+        const char *name;
+        enum nat_semantics semantics;
+        uint8_t types;   /* type arguments */
+        uint8_t use[4];  /* which of them is the type of the result, a, b and c */
+        bool scalar;
+    } forms[] = {
+        {"LANE1", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false}, {"LANE", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false},
+        {"LANE3", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false}, {"LANEX1", NAT_SEM_LANE, 2, {0, 1, 1, 1}, false},
+        {"LANEX", NAT_SEM_LANE, 3, {0, 1, 2, 2}, false}, {"LANEX3", NAT_SEM_LANE, 4, {0, 1, 2, 3}, false},
+        {"LANEW", NAT_SEM_WORDS, 0, {0, 0, 0, 0}, false}, {"LANEW3", NAT_SEM_WORDS, 0, {0, 0, 0, 0}, false},
+        {"LANER", NAT_SEM_PICK, 1, {0, 0, 0, 0}, false}, {"COMPARE", NAT_SEM_COMPARE, 1, {0, 0, 0, 0}, false},
+        {"SCALAR1", NAT_SEM_LANE, 1, {0, 0, 0, 0}, true}, {"SCALAR", NAT_SEM_LANE, 1, {0, 0, 0, 0}, true},
+        {"SCALAR3", NAT_SEM_LANE, 1, {0, 0, 0, 0}, true}, {"SCALARX1", NAT_SEM_LANE, 2, {0, 1, 1, 1}, true},
+        {"SCALARX", NAT_SEM_LANE, 3, {0, 1, 2, 2}, true}, {"SCALARR", NAT_SEM_PICK, 1, {0, 0, 0, 0}, true},
+        {"SCALAR_COMPARE", NAT_SEM_COMPARE, 1, {0, 0, 0, 0}, true}};
+    const char *at = info->semantics;
+    size_t left = strlen(at);
+    int type[4] = {NAT_U32, NAT_U32, NAT_U32, NAT_U32};
+
+    if (left > 8 && memcmp(at, "SELDOM(", 7) == 0) {
+        at += 7;
+        left -= 8;
+    }
+    const char *open = memchr(at, '(', left);
+    if (open == NULL)
+        return false;
+    for (size_t i = 0; i < LW_COUNT_OF(forms); i++) {
+        if (strlen(forms[i].name) != (size_t)(open - at) || memcmp(forms[i].name, at, (size_t)(open - at)) != 0)
+            continue;
+        const char *text = open + 1, *end = at + left - 1;
+        for (unsigned k = 0; k < forms[i].types; k++) {
+            while (text < end && (*text == ' ' || *text == ','))
+                text++;
+            if (end - text < 3 || (type[k] = type_of_text(text, 3)) < 0)
+                return false;
+            text += 3;
+        }
+        while (text < end && (*text == ' ' || *text == ','))
+            text++;
+        const uint8_t *use = forms[i].use;
+        *row = (struct nat_row){.semantics = forms[i].semantics, .type = (uint8_t)type[use[0]], .a = (uint8_t)type[use[1]],
+                                .b = (uint8_t)type[use[2]], .c = (uint8_t)type[use[3]], .scalar = forms[i].scalar,
+                                .text = text, .size = (size_t)(end - text)};
+        return true;
+    }
+    return false;
+}
+
+bool nat_has_modifiers(const struct isa_insn *insn)
+{
+    switch (nat_info(insn)->format) {
+    case ISA_FMT_FLT:
+        return isa_mod_get(insn, ISA_MOD_RND) || isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_SAT);
+    case ISA_FMT_FUN: return isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_SAT);
+    case ISA_FMT_MNM:
+        return isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_MNAN) || isa_mod_get(insn, ISA_MOD_XORSIGN);
+    case ISA_FMT_CMP: return isa_mod_get(insn, ISA_MOD_CMPFTZ) != 0;
+    default: return false;
+    }
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+/** Returns source @source with type @type; @lanes: as a vector even if it is uniform. */
+static struct nat_value get(struct nat_unit *u, const struct nat_source *source, unsigned type, bool lanes)
+{
+    const struct nat_build *b = &u->b;
+    const struct nat_llvm *l = b->llvm;
+    const bool wide = nat_is_wide(type), raw = nat_is_float(type);
+    struct nat_source bare = *source;
+    struct nat_value x;
+
+    bare.mods = 0;
+    const struct nat_shape shape = nat_source_shape(u, &u->state, &bare);
+    if (!source->vector || source->reg == ISA_VZ) {
+        x = (struct nat_value){nat_get_uniform(u, source), wide ? NAT_U64 : NAT_U32, false};
+    } else if (shape.kind == NAT_SAME) {
+        x = (struct nat_value){wide ? nat_get_base_pair(u, source->reg, raw) : nat_get_base(u, source->reg, raw),
+                               wide ? NAT_U64 : NAT_U32, false};
+    } else {
+        x = (struct nat_value){wide ? nat_get_pair(u, source->reg, raw) : nat_get_lanes(u, source->reg, raw),
+                               wide ? NAT_U64 : NAT_U32, true};
+    }
+    if (source->mods != 0 && nat_is_float(type)) { /* on the bits, as the interpreter's preludes */
+        const uint64_t top = wide ? UINT64_C(1) << 63 : UINT32_C(1) << 31;
+        struct nat_value mask = nat_constant(b, wide ? NAT_U64 : NAT_U32, top);
+        struct nat_value rest = nat_constant(b, wide ? NAT_U64 : NAT_U32, wide ? ~top : ~top & UINT32_MAX);
+        if (x.vector) {
+            mask = nat_vector(b, mask);
+            rest = nat_vector(b, rest);
+        }
+        if (source->mods & 2)
+            x.v = l->BuildAnd(b->b, x.v, rest.v, "");
+        if (source->mods & 1)
+            x.v = l->BuildXor(b->b, x.v, mask.v, "");
+    } else if (source->mods != 0) {
+        if (source->mods & 2)
+            x.v = l->BuildNot(b->b, x.v, "");
+        if (source->mods & 1)
+            x.v = l->BuildSub(b->b, l->ConstNull(l->TypeOf(x.v)), x.v, "");
+    }
+    x = nat_bits(b, x, type);
+    return lanes ? nat_vector(b, x) : x;
+}
+
+/** Returns the bits of a result as u32 or u64. */
+static struct nat_value bits_of(const struct nat_build *b, struct nat_value x)
+{
+    return nat_bits(b, x, nat_is_wide(x.type) ? NAT_U64 : NAT_U32);
+}
+
+static void put_result(struct nat_unit *u, unsigned reg, unsigned words, struct nat_value x)
+{
+    const struct nat_build *b = &u->b;
+    const struct nat_llvm *l = b->llvm;
+    LLVMTypeRef word = x.vector ? l->VectorType(b->i32, u->width) : b->i32;
+    LLVMTypeRef wide = x.vector ? l->VectorType(b->i64, u->width) : b->i64;
+
+    if (reg == ISA_VZ)
+        return;
+    if (words == 1) {
+        if (x.vector)
+            nat_put_lanes(u, reg, x.v);
+        else
+            nat_put_same(u, reg, x.v);
+        return;
+    }
+    struct nat_value bits = nat_constant(b, NAT_U64, 32);
+    if (x.vector)
+        bits = nat_vector(b, bits);
+    LLVMValueRef low = l->BuildTrunc(b->b, x.v, word, "");
+    LLVMValueRef high = l->BuildTrunc(b->b, l->BuildLShr(b->b, x.v, bits.v, ""), word, "");
+    (void)wide;
+    if (x.vector) {
+        nat_put_lanes(u, reg, low);
+        nat_put_lanes(u, reg + 1, high);
+    } else {
+        nat_put_same(u, reg, low);
+        nat_put_same(u, reg + 1, high);
+    }
+}
+
+/** Blends a result with the register's old value where the guard is false. */
+static struct nat_value blend(struct nat_unit *u, const struct isa_insn *insn, unsigned words, struct nat_value x, bool lanes)
+{
+    const struct nat_build *b = &u->b;
+
+    if (insn->guard == ISA_PT)
+        return lanes ? nat_vector(b, x) : x;
+    const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
+    const struct nat_source old = {.words = words, .vector = true, .reg = insn->d};
+    if (insn->d == ISA_VZ)
+        return x;
+    const struct nat_value before = get(u, &old, words == 2 ? NAT_U64 : NAT_U32, lanes);
+    return nat_select(b, guard, x, before);
+}
+
+/* ---- affine results --------------------------------------------------------------------------- */
+
+/** A source that is SAME or AFFINE: base and sy. */
+struct line {
+    LLVMValueRef base, step;
+};
+static struct line line_of(struct nat_unit *u, const struct nat_source *source, const struct nat_shape *shape)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const bool wide = source->words == 2;
+    struct line line = {NULL, NULL};
+    LLVMTypeRef type = wide ? u->b.i64 : u->b.i32;
+
+    if (source->words == 0) {
+        line.base = l->ConstNull(u->b.i32);
+    } else if (!source->vector || source->reg == ISA_VZ) {
+        line.base = nat_get_uniform(u, source);
+    } else {
+        line.base = wide ? nat_get_base_pair(u, source->reg, false) : nat_get_base(u, source->reg, false);
+        if (shape->kind == NAT_AFFINE)
+            line.step = nat_get_step(u, source->reg);
+    }
+    if (line.step == NULL)
+        line.step = l->ConstNull(type);
+    return line;
+}
+static LLVMValueRef extend_word(const struct nat_unit *u, LLVMValueRef x, bool is_signed)
+{
+    return is_signed ? u->b.llvm->BuildSExt(u->b.b, x, u->b.i64, "") : u->b.llvm->BuildZExt(u->b.b, x, u->b.i64, "");
+}
+/** Widens an affine 32-bit source; leaves where it wraps. */
+static struct line widen(struct nat_unit *u, struct line line, const struct nat_shape *shape, bool is_signed)
+{
+    struct line wide;
+
+    if (shape->kind != NAT_AFFINE) {
+        wide.base = extend_word(u, line.base, is_signed);
+        wide.step = u->b.llvm->ConstNull(u->b.i64);
+        return wide;
+    }
+    nat_extend(u, is_signed, line.base, shape->sx, line.step, &wide.base, &wide.step);
+    return wide;
+}
+
+/** Emits an instruction whose result is affine. */
+static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3],
+                        const struct nat_shape shape[3])
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const struct isa_op_info *info = nat_info(insn);
+    bool pair = isa_op_words(info, ISA_TOK_VD, ISA_TOK_VD2) == 2, is_signed = false;
+    struct line x[3], d;
+
+    for (unsigned i = 0; i < 3; i++)
+        x[i] = line_of(u, &source[i], &shape[i]);
+    switch (info->tag) {
+    case ISA_TAG_MOV: d = x[1]; break;
+    case ISA_TAG_ADD:
+        d.base = l->BuildAdd(b, x[0].base, x[1].base, "");
+        d.step = l->BuildAdd(b, x[0].step, x[1].step, "");
+        break;
+    case ISA_TAG_SUB:
+        d.base = l->BuildSub(b, x[0].base, x[1].base, "");
+        d.step = l->BuildSub(b, x[0].step, x[1].step, "");
+        break;
+    case ISA_TAG_SHL: {
+        LLVMValueRef by = pair ? l->BuildZExt(b, x[1].base, u->b.i64, "") : x[1].base;
+        d.base = l->BuildShl(b, x[0].base, by, "");
+        d.step = l->BuildShl(b, x[0].step, by, "");
+        break;
+    }
+    case ISA_TAG_CVT:
+        is_signed = (isa_mod_get(insn, ISA_MOD_STYPE) & 1) != 0;
+        pair = source[1].words == 1 && isa_mod_get(insn, ISA_MOD_DTYPE) >= ISA_DT_U64;
+        if (pair) {
+            d = widen(u, x[1], &shape[1], is_signed);
+        } else if (source[1].words == 2 && isa_mod_get(insn, ISA_MOD_DTYPE) < ISA_DT_U64) {
+            d.base = l->BuildTrunc(b, x[1].base, u->b.i32, "");
+            d.step = l->BuildTrunc(b, x[1].step, u->b.i32, "");
+        } else {
+            d = x[1];
+            pair = source[1].words == 2;
+        }
+        break;
+    case ISA_TAG_LEA:
+    case ISA_TAG_LEA_S: {
+        const struct line wide = widen(u, x[0], &shape[0], info->tag == ISA_TAG_LEA_S);
+        LLVMValueRef by = l->BuildZExt(b, x[1].base, u->b.i64, "");
+        d.base = l->BuildAdd(b, l->BuildShl(b, wide.base, by, ""), x[2].base, "");
+        d.step = l->BuildAdd(b, l->BuildShl(b, wide.step, by, ""), x[2].step, "");
+        break;
+    }
+    default: { /* products: one factor is the same in all lanes */
+        is_signed = info->tag == ISA_TAG_MULWIDE_S || info->tag == ISA_TAG_MADWIDE_S;
+        const bool widens = info->tag != ISA_TAG_MUL && info->tag != ISA_TAG_MAD;
+        struct line p = x[0], q = x[1];
+        if (widens) {
+            p = widen(u, p, &shape[0], is_signed);
+            q = widen(u, q, &shape[1], is_signed);
+        }
+        d.base = l->BuildMul(b, p.base, q.base, "");
+        d.step = shape[0].kind == NAT_AFFINE ? l->BuildMul(b, p.step, q.base, "") : l->BuildMul(b, q.step, p.base, "");
+        if (info->tag == ISA_TAG_MAD || info->tag == ISA_TAG_MADWIDE || info->tag == ISA_TAG_MADWIDE_S) {
+            d.base = l->BuildAdd(b, d.base, x[2].base, "");
+            d.step = l->BuildAdd(b, d.step, x[2].step, "");
+        }
+        break;
+    }
+    }
+    nat_put_affine(u, insn->d, pair, d.base, d.step);
+}
+
+/* ---- instructions ----------------------------------------------------------------------------- */
+
+/** Sets @row's names: sources of the types of the table. */
+static unsigned name_sources(struct nat_unit *u, const struct nat_row *row, const struct nat_source source[3], bool lanes,
+                             struct nat_name *names)
+{
+    static const char *const letters[] = {"a", "b", "c"};
+    const unsigned types[] = {row->a, row->b, row->c};
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < 3; i++)
+        if (source[i].words != 0)
+            names[count++] = (struct nat_name){letters[i], get(u, &source[i], types[i], lanes)};
+    names[count++] = (struct nat_name){"sub", nat_constant(&u->b, NAT_U32, 0)};
+    return count;
+}
+
+/** Emits LANEW: two expressions of the halves. */
+static bool emit_words(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
+                       const struct nat_source source[3], bool lanes)
+{
+    static const char *const low[] = {"al", "bl", "cl"}, *const high[] = {"ah", "bh", "ch"};
+    const struct nat_build *b = &u->b;
+    struct nat_name names[8];
+    struct nat_value words[2];
+    unsigned count = 0, depth = 0;
+    const char *comma = row->text;
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (source[i].words == 0)
+            continue;
+        const struct nat_value x = get(u, &source[i], source[i].words == 2 ? NAT_U64 : NAT_U32, lanes);
+        names[count++] = (struct nat_name){low[i], nat_convert(b, x, NAT_U32)};
+        if (source[i].words == 2) {
+            struct nat_value by = nat_constant(b, NAT_U64, 32), h = x;
+            h.v = b->llvm->BuildLShr(b->b, x.v, (x.vector ? nat_vector(b, by) : by).v, "");
+            names[count++] = (struct nat_name){high[i], nat_convert(b, h, NAT_U32)};
+        }
+    }
+    for (; *comma != ',' || depth != 0; comma++)
+        depth += (*comma == '(') - (unsigned)(*comma == ')');
+    if (!nat_expression(b, row->text, (size_t)(comma - row->text), names, count, &words[0]))
+        return false;
+    words[0] = nat_convert(b, words[0], NAT_U32);
+    names[count++] = (struct nat_name){"lo", words[0]};
+    if (!nat_expression(b, comma + 1, (size_t)(row->text + row->size - comma - 1), names, count, &words[1]))
+        return false;
+    words[1] = nat_convert(b, words[1], NAT_U32);
+    for (unsigned k = 0; k < 2 && insn->d != ISA_VZ; k++) {
+        struct nat_value x = words[k];
+        if (insn->guard != ISA_PT) {
+            const struct nat_source old = {.words = 1, .vector = true, .reg = insn->d + k};
+            x = nat_select(b, nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar), x,
+                           get(u, &old, NAT_U32, lanes));
+        }
+        if (lanes)
+            nat_put_lanes(u, insn->d + k, nat_vector(b, x).v);
+        else
+            nat_put_same(u, insn->d + k, x.v);
+    }
+    return true;
+}
+
+static struct nat_value compare(const struct nat_build *b, unsigned cmp, struct nat_value x, struct nat_value y)
+{
+    static const int floats[] = {NAT_REAL_OEQ, NAT_REAL_ONE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_OGT, NAT_REAL_OGE,
+                                 NAT_REAL_UEQ, NAT_REAL_UNE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UGT, NAT_REAL_UGE,
+                                 NAT_REAL_ORD, NAT_REAL_UNO};
+    static const int plain[] = {NAT_INT_EQ, NAT_INT_NE, NAT_INT_ULT, NAT_INT_ULE, NAT_INT_UGT, NAT_INT_UGE};
+    static const int with_sign[] = {NAT_INT_EQ, NAT_INT_NE, NAT_INT_SLT, NAT_INT_SLE, NAT_INT_SGT, NAT_INT_SGE};
+    const bool vector = x.vector || y.vector;
+    LLVMValueRef v;
+
+    if (vector) {
+        x = nat_vector(b, x);
+        y = nat_vector(b, y);
+    }
+    if (nat_is_float(x.type))
+        v = b->llvm->BuildFCmp(b->b, floats[cmp], x.v, y.v, "");
+    else if (cmp >= ISA_CMP_NUM)
+        return nat_constant(b, NAT_BOOL, cmp == ISA_CMP_NUM);
+    else
+        v = b->llvm->BuildICmp(b->b, (nat_is_signed(x.type) ? with_sign : plain)[cmp % 6], x.v, y.v, "");
+    return (struct nat_value){v, NAT_BOOL, vector};
+}
+
+static struct nat_value logic(const struct nat_build *b, unsigned operation, struct nat_value x, struct nat_value y)
+{
+    if (x.vector || y.vector) {
+        x = nat_vector(b, x);
+        y = nat_vector(b, y);
+    }
+    x.v = operation == ISA_BOOL_AND  ? b->llvm->BuildAnd(b->b, x.v, y.v, "")
+          : operation == ISA_BOOL_OR ? b->llvm->BuildOr(b->b, x.v, y.v, "") : b->llvm->BuildXor(b->b, x.v, y.v, "");
+    return x;
+}
+
+static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
+                         const struct nat_source source[3])
+{
+    const struct nat_build *b = &u->b;
+    struct nat_value p = compare(b, isa_mod_get(insn, ISA_MOD_CMP), get(u, &source[0], row->a, false),
+                                 get(u, &source[1], row->b, false)), q = p;
+    const unsigned operation = isa_mod_get(insn, ISA_MOD_BOOL);
+
+    q.v = b->llvm->BuildNot(b->b, p.v, "");
+    if (operation != ISA_BOOL_NONE) {
+        const struct nat_value r = nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), row->scalar);
+        p = logic(b, operation, p, r);
+        q = logic(b, operation, q, r);
+    }
+    if (row->scalar) {
+        const unsigned reg = isa_insn_p(insn);
+        if (insn->guard != ISA_PT)
+            p = nat_select(b, nat_get_predicate(u, insn->guard, insn->guard_neg, true), p, nat_get_predicate(u, reg, false, true));
+        if (reg != ISA_PT)
+            b->llvm->BuildStore(b->b, p.v, u->spred[reg]);
+        return true;
+    }
+    const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
+    struct nat_value out[2] = {p, q};
+    for (unsigned k = 0; k < 2; k++) { /* the guard and R may be a predicate that is written */
+        if (to[k] == ISA_PT || insn->guard == ISA_PT)
+            continue;
+        const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
+        const struct nat_value old = nat_get_predicate(u, to[k], false, false);
+        out[k] = nat_select(b, guard.vector || !(out[k].vector || old.vector) ? guard : nat_vector(b, guard),
+                            guard.vector ? nat_vector(b, out[k]) : out[k], old);
+    }
+    /* Q is written after P */
+    for (unsigned k = 0; k < 2; k++)
+        if (to[k] != ISA_PT)
+            nat_put_predicate(u, to[k], out[k]);
+    return true;
+}
+
+static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], struct nat_value *out)
+{
+    const struct nat_build *b = &u->b;
+    const struct nat_llvm *l = b->llvm;
+    const unsigned table = isa_insn_lut(insn);
+    struct nat_value x[3], sum;
+    bool vector = false;
+
+    for (unsigned i = 0; i < 3; i++) {
+        x[i] = source[i].words != 0 ? get(u, &source[i], NAT_U32, false) : nat_constant(b, NAT_U32, 0);
+        vector = vector || x[i].vector;
+    }
+    for (unsigned i = 0; vector && i < 3; i++)
+        x[i] = nat_vector(b, x[i]);
+    sum = x[0];
+    sum.v = l->ConstNull(l->TypeOf(x[0].v));
+    for (unsigned k = 0; k < 8; k++) { /* the code generator finds the processor's own instruction */
+        if (!(table >> k & 1))
+            continue;
+        LLVMValueRef term = NULL;
+        for (unsigned i = 0; i < 3; i++) {
+            LLVMValueRef v = k >> (2 - i) & 1 ? x[i].v : l->BuildNot(b->b, x[i].v, "");
+            term = term == NULL ? v : l->BuildAnd(b->b, term, v, "");
+        }
+        sum.v = l->BuildOr(b->b, sum.v, term, "");
+    }
+    *out = sum;
+    return true;
+}
+
+static struct nat_value to_integer(const struct nat_build *b, struct nat_value x, unsigned type)
+{
+    const struct nat_llvm *l = b->llvm;
+    const char *name = nat_is_signed(type) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    LLVMTypeRef types[2] = {nat_type_of(b, type, x.vector), l->TypeOf(x.v)};
+    const unsigned id = l->LookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = l->GetIntrinsicDeclaration(b->module, id, types, 2);
+
+    return (struct nat_value){l->BuildCall2(b->b, l->IntrinsicGetType(b->context, id, types, 2), function, &x.v, 1, ""),
+                              (uint8_t)type, x.vector};
+}
+
+/** Emits common conversions; the others return false. */
+static bool emit_convert(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3],
+                         struct nat_value *out)
+{
+    static const uint8_t types[] = {NAT_U32, NAT_S32, NAT_U32, NAT_S32, NAT_U32, NAT_S32, NAT_U64, NAT_S64};
+    const struct nat_build *b = &u->b;
+    const struct nat_llvm *l = b->llvm;
+    const unsigned to = isa_mod_get(insn, ISA_MOD_DTYPE), from = isa_mod_get(insn, ISA_MOD_STYPE);
+    const unsigned rounding = isa_mod_get(insn, ISA_MOD_CRND);
+    const bool nearest = (rounding & 3) == 0, zero = (rounding & 3) == 1;
+
+    if (isa_mod_get(insn, ISA_MOD_CSAT) || isa_mod_get(insn, ISA_MOD_CFTZ))
+        return false;
+    if (to <= ISA_DT_S64 && from <= ISA_ST_S64) {
+        struct nat_value x = get(u, &source[1], types[from], false);
+        if (to < ISA_DT_U32)
+            return false;
+        if (from < ISA_ST_U32) {
+            LLVMTypeRef narrow = from < ISA_ST_U16 ? b->i8 : b->i16, wide = nat_type_of(b, NAT_U32, x.vector);
+            if (x.vector)
+                narrow = l->VectorType(narrow, b->width);
+            x.v = l->BuildTrunc(b->b, x.v, narrow, "");
+            x.v = from & 1 ? l->BuildSExt(b->b, x.v, wide, "") : l->BuildZExt(b->b, x.v, wide, "");
+        }
+        *out = nat_convert(b, x, types[to]);
+        return true;
+    }
+    if ((to == ISA_DT_F32 || to == ISA_DT_F64) && (from | 1) == ISA_ST_S32) {
+        if (to == ISA_DT_F32 && !nearest)
+            return false;
+        *out = nat_convert(b, get(u, &source[1], types[from], false), to == ISA_DT_F32 ? NAT_F32 : NAT_F64);
+        return true;
+    }
+    if ((to == ISA_DT_F64 && from == ISA_ST_F32 && rounding < 4) || (to == ISA_DT_F32 && from == ISA_ST_F64 && rounding == 0)) {
+        *out = nat_convert(b, get(u, &source[1], to == ISA_DT_F64 ? NAT_F32 : NAT_F64, false), to == ISA_DT_F64 ? NAT_F64 : NAT_F32);
+        return true;
+    }
+    if ((to | 1) == ISA_DT_S32 && from == ISA_ST_F32 && zero) {
+        *out = to_integer(b, get(u, &source[1], NAT_F32, false), types[to]);
+        return true;
+    }
+    return false;
+}
+
+static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const enum isa_special sr = (enum isa_special)insn->x;
+    const struct nat_shape shape = nat_special_shape(u, sr);
+    const struct nat_build *b = &u->b;
+    const unsigned of_block = (unsigned)sr - ISA_SR_NTID_X;
+    LLVMValueRef value;
+    uint32_t known;
+
+    if (of_block >= (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X)) {
+        if (nat_info(insn)->flags & ISA_F_SCALAR || insn->guard != ISA_PT || insn->d == ISA_VZ)
+            return false;
+        /* the handler knows where the warp keeps it; the shape says how much of it matters */
+        nat_emit_generic(u);
+        if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
+            return true;
+        value = b->llvm->BuildExtractElement(b->b, nat_get_lanes(u, insn->d, false), b->llvm->ConstInt(b->i32, 0, 0), "");
+        if (shape.kind == NAT_SAME)
+            nat_put_same(u, insn->d, value);
+        else
+            nat_put_affine(u, insn->d, false, value, b->llvm->ConstInt(b->i32, (uint64_t)shape.sy, 0));
+        return true;
+    }
+    if (nat_known_special(u, sr, &known)) {
+        value = b->llvm->ConstInt(b->i32, known, 0);
+    } else {
+        value = b->llvm->BuildLoad2(b->b, b->i32, nat_address(u, u->special, b->llvm->ConstInt(b->i64, of_block * 4, 0)), "");
+        b->llvm->SetAlignment(value, 4);
+    }
+    struct nat_value x = {value, NAT_U32, false};
+    if (nat_info(insn)->flags & ISA_F_SCALAR) {
+        if (insn->guard != ISA_PT)
+            x = nat_select(b, nat_get_predicate(u, insn->guard, insn->guard_neg, true), x,
+                           (struct nat_value){nat_get_scalar(u, insn->d), NAT_U32, false});
+        nat_put_scalar(u, insn->d, x.v);
+        return true;
+    }
+    struct nat_state after = u->state;
+    nat_shape_step(u, &after, u->at);
+    const bool lanes = insn->d != ISA_VZ && after.v[insn->d].kind != NAT_SAME;
+    put_result(u, insn->d, 1, blend(u, insn, 1, x, lanes));
+    return true;
+}
+
+static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row, const struct nat_source source[3])
+{
+    const struct nat_build *b = &u->b;
+    const struct nat_llvm *l = b->llvm;
+    struct nat_name names[6];
+    struct nat_value x;
+
+    if (row->semantics == NAT_SEM_COMPARE)
+        return emit_compare(u, insn, row, source);
+    unsigned count = name_sources(u, row, source, false, names);
+    if (row->semantics == NAT_SEM_PICK)
+        names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), true)};
+    if (!nat_expression(b, row->text, row->size, names, count, &x))
+        return false;
+    x = bits_of(b, nat_convert(b, x, row->type));
+    const unsigned words = nat_is_wide(row->type) ? 2 : 1;
+    for (unsigned k = 0; k < words && insn->d + k < 128; k++) {
+        struct nat_value word = x;
+        if (words == 2) {
+            word.v = k == 0 ? x.v : l->BuildLShr(b->b, x.v, l->ConstInt(b->i64, 32, 0), "");
+            word.v = l->BuildTrunc(b->b, word.v, b->i32, "");
+            word.type = NAT_U32;
+        }
+        if (insn->guard != ISA_PT)
+            word = nat_select(b, nat_get_predicate(u, insn->guard, insn->guard_neg, true), word,
+                              (struct nat_value){nat_get_scalar(u, insn->d + k), NAT_U32, false});
+        nat_put_scalar(u, insn->d + k, word.v);
+    }
+    return true;
+}
+
+/** Emits a row; returns false if it has to be executed by its handler. */
+static bool emit(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const struct isa_op_info *info = nat_info(insn);
+    const struct nat_build *b = &u->b;
+    struct nat_source source[3];
+    struct nat_shape shape[3];
+    struct nat_name names[6];
+    struct nat_value x;
+    struct nat_row row = {.semantics = NAT_SEM_NONE};
+
+    if (insn->op == ISA_V_S2R || insn->op == ISA_S_S2R)
+        return emit_special(u, insn);
+    nat_sources(insn, source);
+    (void)nat_row_of(info, &row);
+    if (info->flags & ISA_F_SCALAR)
+        return row.scalar && emit_scalar(u, insn, &row, source);
+    if (row.semantics == NAT_SEM_COMPARE)
+        return emit_compare(u, insn, &row, source);
+    for (unsigned k = 0; k < 3; k++)
+        shape[k] = nat_source_shape(u, &u->state, &source[k]);
+    struct nat_state after = u->state;
+    nat_shape_step(u, &after, u->at);
+    const struct nat_shape *result = insn->d == ISA_VZ ? &(struct nat_shape){.kind = NAT_LANES} : &after.v[insn->d];
+    if (result->kind == NAT_AFFINE) {
+        emit_affine(u, insn, source, shape);
+        return true;
+    }
+    const bool lanes = result->kind != NAT_SAME;
+    if (row.semantics == NAT_SEM_WORDS)
+        return emit_words(u, insn, &row, source, lanes);
+    if (insn->op == ISA_V_LOP3_B32) {
+        if (!emit_lop3(u, insn, source, &x))
+            return false;
+    } else if (insn->op == ISA_V_CVT) {
+        if (!emit_convert(u, insn, source, &x))
+            return false;
+    } else {
+        unsigned count = name_sources(u, &row, source, lanes, names);
+        if (row.semantics == NAT_SEM_PICK)
+            names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
+        if (!nat_expression(b, row.text, row.size, names, count, &x))
+            return false;
+        x = nat_convert(b, x, row.type);
+    }
+    const unsigned words = nat_is_wide(x.type) ? 2 : 1;
+    put_result(u, insn->d, words, blend(u, insn, words, bits_of(b, x), lanes));
+    return true;
+}
+
+void nat_emit_row(struct nat_unit *u)
+{
+    if (!emit(u, &u->insn[u->at]))
+        nat_emit_generic(u);
+}

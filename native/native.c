@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiles kernels and keeps their code. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "native/nat_priv.h"
+
+enum { MOST_INSTRUCTIONS = 6000 }; /* larger kernels take seconds to compile */
+
+/** Code of a kernel, and what it is for. */
+struct nat_kernel {
+    struct emu_native_kernel code; /* run is NULL where the kernel was refused */
+    const struct isa_insn *insn;
+    const struct isa_function *kernel;
+    unsigned width;
+    uint32_t block[3], stride;
+    uint16_t *entry; /* owned */
+    struct nat_kernel *next;
+};
+
+struct translator {
+    struct emu_native native; /* first */
+    struct nat_llvm llvm;
+    LLVMTargetMachineRef machine;
+    LLVMOrcLLJITRef jit;
+    struct nat_kernel *kernels;
+    struct nat_stats stats;
+    pthread_mutex_t lock;
+    unsigned names;
+};
+
+static bool failed(const struct nat_llvm *llvm, LLVMErrorRef error)
+{
+    if (error == NULL)
+        return false;
+    char *text = llvm->GetErrorMessage(error);
+    if (getenv("LANEWISE_NATIVE_DUMP") != NULL)
+        fprintf(stderr, "lanewise: native code: %s\n", text);
+    llvm->DisposeErrorMessage(text);
+    return true;
+}
+
+static void unit_free(struct nat_unit *u)
+{
+    for (uint32_t n = 0; u->block != NULL && n < u->blocks; n++)
+        free(u->block[n].in);
+    free(u->block);
+    free(u->block_of);
+    free(u->kind);
+    free(u->start);
+}
+
+static void attribute(const struct nat_build *b, LLVMValueRef function, const char *name, const char *value)
+{
+    b->llvm->AddAttributeAtIndex(function, ~0u, b->llvm->CreateStringAttribute(b->context, name, (unsigned)strlen(name), value,
+                                                                              (unsigned)strlen(value)));
+}
+
+/** Builds the function @name in a new module. */
+static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef context, const char *name)
+{
+    const struct nat_llvm *l = &t->llvm;
+    struct nat_build *b = &u->b;
+
+    *b = (struct nat_build){.llvm = l, .context = context, .width = u->width,
+                            .module = l->ModuleCreateWithNameInContext(name, context),
+                            .b = l->CreateBuilderInContext(context), .i1 = l->IntTypeInContext(context, 1),
+                            .i8 = l->IntTypeInContext(context, 8), .i16 = l->IntTypeInContext(context, 16),
+                            .i32 = l->IntTypeInContext(context, 32), .i64 = l->IntTypeInContext(context, 64),
+                            .f32 = l->FloatTypeInContext(context), .f64 = l->DoubleTypeInContext(context),
+                            .none = l->VoidTypeInContext(context), .pointer = l->PointerTypeInContext(context, 0)};
+    l->SetTarget(b->module, l->OrcLLJITGetTripleString(t->jit));
+    l->SetDataLayout(b->module, l->OrcLLJITGetDataLayoutStr(t->jit));
+    LLVMTypeRef parameters[2] = {b->pointer, b->i32};
+    u->function = l->AddFunction(b->module, name, l->FunctionType(b->none, parameters, 2, 0));
+    attribute(b, u->function, "prefer-vector-width", "512");
+    attribute(b, u->function, "min-legal-vector-width", "512");
+    u->entry_builder = l->CreateBuilderInContext(context);
+    bool good = nat_emit(u);
+    l->DisposeBuilder(u->entry_builder);
+    l->DisposeBuilder(b->b);
+    if (good && getenv("LANEWISE_NATIVE_DUMP") != NULL) {
+        char *text = l->PrintModuleToString(b->module), *message = NULL;
+        fprintf(stderr, "%s", text);
+        l->DisposeMessage(text);
+        if (l->VerifyModule(b->module, 2, &message) != 0) {
+            fprintf(stderr, "lanewise: native code: %s\n", message);
+            good = false;
+        }
+        l->DisposeMessage(message);
+    }
+    if (good) {
+        LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
+        good = !failed(l, l->RunPasses(b->module, "function(mem2reg,early-cse,simplifycfg)", t->machine, options));
+        l->DisposePassBuilderOptions(options);
+    }
+    if (!good)
+        l->DisposeModule(b->module);
+    return good;
+}
+
+/** Compiles the kernel of @u. Returns false if LLVM fails. */
+static bool compile(struct translator *t, struct nat_unit *u, struct nat_kernel *k)
+{
+    const struct nat_llvm *l = &t->llvm;
+    LLVMOrcThreadSafeContextRef safe = l->OrcCreateNewThreadSafeContext();
+    uint64_t address = 0;
+    char name[32];
+
+    snprintf(name, sizeof name, "kernel%u", t->names++);
+    bool good = build(t, u, l->OrcThreadSafeContextGetContext(safe), name);
+    if (good)
+        good = !failed(l, l->OrcLLJITAddLLVMIRModule(t->jit, l->OrcLLJITGetMainJITDylib(t->jit),
+                                                     l->OrcCreateNewThreadSafeModule(u->b.module, safe))) &&
+               !failed(l, l->OrcLLJITLookup(t->jit, &address, name));
+    l->OrcDisposeThreadSafeContext(safe);
+    if (good) {
+        const uintptr_t at = address;
+        memcpy(&k->code.run, &at, sizeof at);
+    }
+    return good;
+}
+
+static void translate(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
+{
+    const uint32_t columns = request->block[0] < request->width && request->width % request->block[0] == 0
+                                 ? request->block[0] : request->width;
+    struct nat_unit u = {.request = request, .insn = request->insn + request->kernel->first, .first = request->kernel->first,
+                         .count = request->kernel->count, .width = request->width, .columns = columns,
+                         .rows = request->width / columns};
+
+    if (u.count <= MOST_INSTRUCTIONS && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
+        k->entry = calloc(u.count, sizeof *k->entry);
+        for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
+            if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
+                k->entry[u.block[n].first] = u.block[n].entry;
+        k->code.entry = k->entry;
+        k->code.first = u.first;
+        k->code.count = k->entry != NULL ? u.count : 0;
+        k->code.windows = u.windows;
+    }
+    unit_free(&u);
+}
+
+static const struct emu_native_kernel *kernel_of(struct emu_native *native, const struct emu_native_request *request)
+{
+    struct translator *t = (struct translator *)native;
+    struct timespec begin, end;
+    struct nat_kernel *k;
+
+    pthread_mutex_lock(&t->lock);
+    for (k = t->kernels; k != NULL; k = k->next)
+        if (k->insn == request->insn && k->kernel == request->kernel && k->width == request->width &&
+            k->stride == request->stride && memcmp(k->block, request->block, sizeof k->block) == 0)
+            break;
+    if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
+        k->insn = request->insn;
+        k->kernel = request->kernel;
+        k->width = request->width;
+        k->stride = request->stride;
+        memcpy(k->block, request->block, sizeof k->block);
+        k->next = t->kernels;
+        t->kernels = k;
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        translate(t, request, k);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        t->stats.seconds += (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+        t->stats.kernels += k->code.count != 0;
+        t->stats.refused += k->code.count == 0;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return k != NULL && k->code.count != 0 ? &k->code : NULL;
+}
+
+enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
+{
+    struct translator *t = calloc(1, sizeof *t);
+    enum lw_status status;
+
+    if (t == NULL)
+        return LW_FAIL(err, LW_ENOMEM, "no memory for native code");
+    status = nat_llvm_load(&t->llvm, err);
+    if (status != LW_OK) {
+        free(t);
+        return status;
+    }
+    const struct nat_llvm *l = &t->llvm;
+    t->machine = nat_llvm_host(l);
+    LLVMTargetMachineRef given = nat_llvm_host(l); /* the builder takes it over */
+    if (t->machine != NULL && given != NULL) {
+        LLVMOrcLLJITBuilderRef builder = l->OrcCreateLLJITBuilder();
+        l->OrcLLJITBuilderSetJITTargetMachineBuilder(builder, l->OrcJITTargetMachineBuilderCreateFromTargetMachine(given));
+        if (failed(l, l->OrcCreateLLJIT(&t->jit, builder)))
+            t->jit = NULL;
+    }
+    t->native.kernel = kernel_of;
+    pthread_mutex_init(&t->lock, NULL);
+    if (t->jit == NULL) {
+        nat_destroy(&t->native);
+        return LW_FAIL(err, LW_EUNSUPP, "LLVM cannot generate code for this processor");
+    }
+    *out = &t->native;
+    return LW_OK;
+}
+
+void nat_destroy(struct emu_native *native)
+{
+    struct translator *t = (struct translator *)native;
+
+    if (t == NULL)
+        return;
+    if (t->jit != NULL)
+        (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit));
+    if (t->machine != NULL)
+        t->llvm.DisposeTargetMachine(t->machine);
+    for (struct nat_kernel *k = t->kernels, *next; k != NULL; k = next) {
+        next = k->next;
+        free(k->entry);
+        free(k);
+    }
+    pthread_mutex_destroy(&t->lock);
+    nat_llvm_unload(&t->llvm);
+    free(t);
+}
+
+void nat_get_stats(const struct emu_native *native, struct nat_stats *out)
+{
+    *out = ((const struct translator *)native)->stats;
+}
