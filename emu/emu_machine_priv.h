@@ -26,6 +26,10 @@ struct emu_core_native {
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
+    struct emu_native_gain {                /* [entries], owned: what native code executed from an entry on */
+        uint32_t stays, instructions;       /* of the last stays; UINT32_MAX instructions: the entry is not used */
+    } *gain;
+    uint32_t gains;
 };
 
 struct emu_nondet_log;

@@ -73,7 +73,7 @@ struct emu_native_kernel {
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
     const uint16_t *entry;  /* [count]: 1 + number of the entry at instruction first + i, 0: none */
     uint32_t first, count;
-    uint32_t windows;
+    uint32_t windows, entries;
 };
 
 /** Translates kernels. */

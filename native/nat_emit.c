@@ -362,11 +362,17 @@ static void leave_here(struct nat_unit *u)
 
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
-    LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
+    LLVMBasicBlockRef go = nat_new_block(u);
+    const bool shared = u->leave_at == u->at + 1; /* the checks of an instruction leave with one state */
 
-    (void)u->b.llvm->BuildCondBr(u->b.b, ok, go, out);
-    position(u, out);
-    leave_here(u);
+    if (!shared)
+        u->leave = nat_new_block(u);
+    u->leave_at = u->at + 1;
+    (void)u->b.llvm->BuildCondBr(u->b.b, ok, go, u->leave);
+    if (!shared) {
+        position(u, u->leave);
+        leave_here(u);
+    }
     position(u, go);
 }
 

@@ -394,7 +394,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     for (unsigned k = 0; k < words; k++)
         data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
     for (unsigned row = 0; row < u->rows; row++) {
-        LLVMValueRef part[4], all;
+        LLVMValueRef part[4] = {NULL}, all;
         for (unsigned k = 0; k < words; k++)
             part[k] = u->rows == 1 ? data[k] : slice(u, data[k], row * u->columns, u->columns, 1);
         all = part[0];

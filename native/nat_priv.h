@@ -107,6 +107,8 @@ struct nat_unit {
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* that instruction */
+    LLVMBasicBlockRef leave; /* leaves before instruction leave_at - 1; 0: none */
+    uint32_t leave_at;
     uint32_t block_first;
     unsigned block_loads, block_stores; /* in this block, before it */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,

@@ -13,10 +13,11 @@ enum { MOST_INSTRUCTIONS = 6000 }; /* larger kernels take seconds to compile */
 /** Code of a kernel, and what it is for. */
 struct nat_kernel {
     struct emu_native_kernel code; /* run is NULL where the kernel was refused */
-    const struct isa_insn *insn;
-    const struct isa_function *kernel;
+    struct isa_word *text; /* [count] the kernel's instructions; owned */
+    uint32_t first, count;
     unsigned width;
     uint32_t block[3], stride;
+    unsigned vregs;
     uint16_t *entry; /* owned */
     struct nat_kernel *next;
 };
@@ -141,6 +142,7 @@ static void translate(struct translator *t, const struct emu_native_request *req
         k->code.first = u.first;
         k->code.count = k->entry != NULL ? u.count : 0;
         k->code.windows = u.windows;
+        k->code.entries = u.entries;
     }
     unit_free(&u);
 }
@@ -148,19 +150,29 @@ static void translate(struct translator *t, const struct emu_native_request *req
 static const struct emu_native_kernel *kernel_of(struct emu_native *native, const struct emu_native_request *request)
 {
     struct translator *t = (struct translator *)native;
+    const struct isa_function *kernel = request->kernel;
     struct timespec begin, end;
     struct nat_kernel *k;
 
     pthread_mutex_lock(&t->lock);
     for (k = t->kernels; k != NULL; k = k->next)
-        if (k->insn == request->insn && k->kernel == request->kernel && k->width == request->width &&
-            k->stride == request->stride && memcmp(k->block, request->block, sizeof k->block) == 0)
+        if (k->first == kernel->first && k->count == kernel->count && k->width == request->width &&
+            k->stride == request->stride && k->vregs == request->vregs && memcmp(k->block, request->block, sizeof k->block) == 0 &&
+            memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0)
             break;
     if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
-        k->insn = request->insn;
-        k->kernel = request->kernel;
+        k->text = malloc(kernel->count * sizeof *k->text);
+        if (k->text == NULL) {
+            free(k);
+            pthread_mutex_unlock(&t->lock);
+            return NULL;
+        }
+        memcpy(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text);
+        k->first = kernel->first;
+        k->count = kernel->count;
         k->width = request->width;
         k->stride = request->stride;
+        k->vregs = request->vregs;
         memcpy(k->block, request->block, sizeof k->block);
         k->next = t->kernels;
         t->kernels = k;
@@ -219,6 +231,7 @@ void nat_destroy(struct emu_native *native)
     for (struct nat_kernel *k = t->kernels, *next; k != NULL; k = next) {
         next = k->next;
         free(k->entry);
+        free(k->text);
         free(k);
     }
     pthread_mutex_destroy(&t->lock);

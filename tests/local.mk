@@ -12,6 +12,7 @@ include tests/program/kernels.mk
 include tests/ptx/ptx.mk
 include tests/emu/exec/emu.mk
 include tests/emu/predict/predict.mk
+include tests/native/native.mk
 include tests/emu/memory/mem.mk
 include tests/emu/history/history.mk
 include tests/emu/simt/split.mk

@@ -47,6 +47,14 @@ static void take_up(struct emu_core *core, struct emu_grid *grid)
         native->window = more;
         native->windows = kernel->windows;
     }
+    if (kernel->entries > native->gains) {
+        struct emu_native_gain *more = realloc(native->gain, kernel->entries * sizeof *more);
+        if (more == NULL)
+            return;
+        native->gain = more;
+        native->gains = kernel->entries;
+    }
+    memset(native->gain, 0, native->gains * sizeof *native->gain);
     for (uint32_t i = 0; i < kernel->count; i++)
         if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* cores may share code */
             emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);

@@ -17,6 +17,8 @@
 
 /* Most instructions of one stay in native code, after which an interruption is noticed. */
 enum { LONGEST_STAY = 1 << 20 };
+/* An entry whose stays are shorter on average costs more than it saves: registers are loaded and stored at each. */
+enum { STAYS = 256, SHORTEST_STAY = 40, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
                "native code uses the tables of pages");
@@ -112,6 +114,12 @@ static uint64_t stay(struct emu_warp *w, const struct emu_native_kernel *kernel,
 
     kernel->run(&frame, entry);
     core->native.retired += frame.retired;
+    struct emu_native_gain *gain = &core->native.gain[entry];
+    gain->instructions += (uint32_t)frame.retired;
+    if (++gain->stays == STAYS) {
+        gain->instructions = gain->instructions < STAYS * SHORTEST_STAY ? (uint32_t)NOT_USED : 0;
+        gain->stays = 0;
+    }
     core->stats.loads += frame.loads;
     core->stats.stores += frame.stores;
     block->progress += frame.stores != 0;
@@ -129,7 +137,7 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
         const unsigned entry = kernel->entry[di->index - kernel->first];
         uint32_t next = di->index;
         uint64_t count = 0;
-        if (entry != 0) {
+        if (entry != 0 && core->native.gain[entry - 1].instructions != (uint32_t)NOT_USED) {
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;

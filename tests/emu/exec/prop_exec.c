@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "emu/emu.h"
+#include "native/native.h"
 #include "tests/emu/exec/prop_exec_gen.h"
 
 static void branch(struct gen *g, uint32_t at, uint32_t target)
@@ -352,6 +353,10 @@ static void epilogue(struct gen *g)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
+static struct emu_native *native; /* in use by run_emulator(), or NULL */
+static unsigned compiled;         /* kernels compiled to native code */
+static uint64_t executed;         /* instructions that native code executed */
+
 static bool no_event(struct emu_observer *observer, const struct emu_event *ev)
 {
     (void)observer;
@@ -394,6 +399,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
                                 .block = {block[0], block[1], block[2]}, .work_dim = 1,
                                 .params = params};
     struct emu_stats stats;
+    emu_machine_set_native(machine, native);
     if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (setup->watched)
@@ -408,6 +414,7 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
     else if (emu_global_read(machine, *base, after, bytes, &err) != LW_OK)
         snprintf(why, why_size, "%s", err.text);
     emu_stats_get(machine, &stats);
+    executed += emu_machine_native_instructions(machine);
     if (stats.tags.mismatches != 0)
         snprintf(why, why_size, "%" PRIu64 " registers differ from their tags",
                  stats.tags.mismatches);
@@ -539,6 +546,20 @@ static void show(const struct trial *t)
     }
 }
 
+/** Removes what keeps a program from native code: atomics, memory orders, writes of exec. */
+static void for_native(struct gen *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct isa_insn *insn = &g->code[i];
+        const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
+        const bool exec = info->flags & ISA_F_SCALAR && !(info->flags & ISA_F_BRANCH) && insn->d >= ISA_S_EXEC - 1 && insn->d != ISA_SZ;
+        if (info->flags & ISA_F_ATOMIC || exec)
+            isa_insn_init(insn, ISA_NOP);
+        else if (isa_mod_applies(ISA_MOD_MORDER, info))
+            isa_mod_set(insn, ISA_MOD_MORDER, ISA_MORDER_WEAK);
+    }
+}
+
 static void one_program(uint64_t seed)
 {
     static const unsigned widths[] = {4, 8, 16, 32, 64}, levels[] = {1, 3, 4};
@@ -567,6 +588,8 @@ static void one_program(uint64_t seed)
     for (unsigned k = 0; k < 4; k++)
         sequence(g, TOP);
     epilogue(g);
+    if (getenv("LW_NATIVE") != NULL)
+        for_native(g);
 
     lw_arena_init(&t.object.arena);
     t.object.text = lw_arena_alloc(&t.object.arena, g->count * sizeof *t.object.text);
@@ -607,6 +630,25 @@ static void one_program(uint64_t seed)
         fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], %s: %s", seed, t.width, t.block[0],
                  t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
     }
+    if (getenv("LW_NATIVE") != NULL) { /* tests/native/prop_native.sh */
+        struct setup setup = {.reconv = "cbar", .push_order = "smaller", .policy = setup_name(&g->r, emu_policy_names)};
+        struct lw_error err = {0};
+        const char *stops;
+        if (nat_create(&native, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        const bool good = agrees(&t, &setup, &stops);
+        struct nat_stats stats;
+        nat_get_stats(native, &stats);
+        compiled += stats.kernels;
+        if (!good && stops == NULL) {
+            shrink(&t, &setup);
+            show(&t);
+            fail_msg("LW_SEED=%" PRIu64 ": W %u, block [%u, %u, %u], native code: %s", seed, t.width, t.block[0],
+                     t.block[1], t.block[2], t.why[0] ? t.why : "results differ");
+        }
+        nat_destroy(native);
+        native = NULL;
+    }
     free(t.before);
     free(t.after);
     free(t.want);
@@ -646,6 +688,8 @@ static void random_programs_give_what_single_lanes_give(void **state)
     (void)state;
     for (unsigned long i = 0; i < count; i++)
         one_program(seed + i);
+    if (getenv("LW_NATIVE") != NULL)
+        printf("native code: %u kernels, %" PRIu64 " warp instructions\n", compiled, executed);
 }
 
 int main(void)
