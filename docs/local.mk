@@ -62,6 +62,7 @@ dist_explanation_DATA = \
 	%D%/explanation/decisions.md \
 	%D%/explanation/device-launches.md \
 	%D%/explanation/fast-paths.md \
+	%D%/explanation/native-code.md \
 	%D%/explanation/front-end.md \
 	%D%/explanation/gdb-stub.md \
 	%D%/explanation/history.md \
