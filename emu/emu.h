@@ -12,7 +12,6 @@
 #include "emu/emu_program.h"
 #include "emu/emu_memory.h"
 #include "emu/emu_grid.h"
-#include "emu/emu_native.h"
 #include "emu/emu_predict.h"
 #include "emu/emu_fault.h"
 #include "emu/emu_event.h"

@@ -27,7 +27,7 @@ struct emu_core_native {
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
     struct emu_native_gain {                /* [entries], owned: what native code executed from an entry on */
-        uint32_t stays, instructions;       /* of the last stays; UINT32_MAX instructions: the entry is not used */
+        uint32_t visits, instructions;      /* of the last visits; UINT32_MAX instructions: the entry is not used */
     } *gain;
     uint32_t gains;
 };

@@ -470,7 +470,7 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
  *  or a snapshot. 0: something observes instructions. */
 static uint64_t native_until(const struct emu_functional *f)
 {
-    const uint64_t margin = 1 << 21; /* longer than one stay in native code */
+    const uint64_t margin = 1 << 21; /* longer than one visit to native code */
     const uint64_t stop = f->snapshot_at < f->base.stop_at ? f->snapshot_at : f->base.stop_at;
 
     if (f->placed || f->replaying || f->probe != NULL)

@@ -9,16 +9,15 @@
  */
 #include <string.h>
 
-#include "emu/emu_native.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/* Most instructions of one stay in native code, after which an interruption is noticed. */
-enum { LONGEST_STAY = 1 << 20 };
-/* An entry whose stays are shorter on average costs more than it saves: registers are loaded and stored at each. */
-enum { STAYS = 256, SHORTEST_STAY = 40, NOT_USED = -1 };
+/* Most instructions of one visit to native code, after which an interruption is noticed. */
+enum { LONGEST_VISIT = 1 << 20 };
+/* An entry whose visits are shorter on average costs more than it saves: registers are loaded and stored at each. */
+enum { VISITS = 256, SHORTEST_VISIT = 40, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
                "native code uses the tables of pages");
@@ -99,7 +98,7 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
 
 /** Runs native code from entry @entry on. Returns the number of instructions that it executed, and the next one in
  *  *@next. */
-static uint64_t stay(struct emu_warp *w, const struct emu_native_kernel *kernel, unsigned entry, uint32_t *next)
+static uint64_t visit(struct emu_warp *w, const struct emu_native_kernel *kernel, unsigned entry, uint32_t *next)
 {
     struct emu_core *core = w->core;
     struct emu_memory *memory = &core->machine->memory;
@@ -110,15 +109,15 @@ static uint64_t stay(struct emu_warp *w, const struct emu_native_kernel *kernel,
         .bank0 = w->ubase[EMU_U_BANK0], .global = memory->host, .global_bytes = memory->bytes,
         .load_valid = memory->load_valid, .store_valid = memory->store_valid, .dirty = memory->dirty,
         .shared = block->shared, .shared_bytes = block->shared_bytes, .window = core->native.window,
-        .limit = left < LONGEST_STAY ? left : LONGEST_STAY, .warp = w};
+        .limit = left < LONGEST_VISIT ? left : LONGEST_VISIT, .warp = w};
 
     kernel->run(&frame, entry);
     core->native.retired += frame.retired;
     struct emu_native_gain *gain = &core->native.gain[entry];
     gain->instructions += (uint32_t)frame.retired;
-    if (++gain->stays == STAYS) {
-        gain->instructions = gain->instructions < STAYS * SHORTEST_STAY ? (uint32_t)NOT_USED : 0;
-        gain->stays = 0;
+    if (++gain->visits == VISITS) {
+        gain->instructions = gain->instructions < VISITS * SHORTEST_VISIT ? (uint32_t)NOT_USED : 0;
+        gain->visits = 0;
     }
     core->stats.loads += frame.loads;
     core->stats.stores += frame.stores;
@@ -141,7 +140,7 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;
-            count = stay(w, kernel, entry - 1, &next);
+            count = visit(w, kernel, entry - 1, &next);
         }
         if (count != 0) {
             const struct emu_dinsn *t = w->code->insn + next;

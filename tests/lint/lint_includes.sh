@@ -38,7 +38,7 @@ public() { # sets $headers to the public headers of a directory: the first inclu
     host) headers='lanewise.h' ;;
     isa) headers='isa.h isa_slice.h' ;;
     emu) headers='emu.h emu_machine.h emu_program.h emu_memory.h emu_grid.h emu_fault.h emu_event.h emu_core.h emu_hooks.h emu_engine.h
-        emu_stats.h emu_state_view.h emu_history.h emu_native.h emu_predict.h' ;;
+        emu_stats.h emu_state_view.h emu_history.h emu_predict.h' ;;
     *) headers=$1.h ;;
     esac
 }
