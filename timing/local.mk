@@ -31,12 +31,12 @@ liblanewise_a_SOURCES += \
 	%D%/decode/tim_static.c \
 	%D%/decode/tim_tags_priv.h \
 	%D%/decode/tim_tags.c \
-	%D%/core/tim_replay.c \
+	%D%/core/tim_replay.c %D%/clocks/tim_domain_priv.h %D%/clocks/tim_domain.c \
 	%D%/core/tim_suspend.c \
 	%D%/grid/tim_grid_priv.h \
 	%D%/grid/tim_grid.c \
 	%D%/grid/tim_blocks_priv.h %D%/grid/tim_blocks.c \
-	%D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c %D%/grid/tim_grid_show.c \
+	%D%/grid/tim_dvfs.c %D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c %D%/grid/tim_grid_show.c \
 	%D%/grid/tim_bcs.c %D%/grid/tim_la_b.c %D%/tables/tim_reach_priv.h %D%/tables/tim_reach.c \
 	%D%/mechanisms/tim_la_w.c %D%/mechanisms/tim_shares.c \
 	%D%/policies/tim_sched_priv.h \

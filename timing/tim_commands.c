@@ -106,7 +106,7 @@ static void causes_of_all(const struct tim_engine *e, struct lw_sink *out)
 
             if (!core->warp[w].used)
                 continue;
-            count[tim_stall_reason(core, &core->warp[w], tim_sched_of(core, w), e->now)]++;
+            count[tim_stall_reason(core, &core->warp[w], tim_sched_of(core, w), tim_core_own(core, e->now))]++;
             warps++;
         }
     lw_printf(out, "cycle %" PRIu64 ": %u warps resident\n", e->now, warps);
@@ -180,9 +180,9 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
             if (w->bar[b] != 0)
                 lw_printf(call->out, "%sdependence barrier %u: %u to come", shown++ != 0 ? ", " : "", b,
                           w->bar[b]);
-        if (w->not_before > e->now)
+        if (w->not_before > tim_core_own(core, e->now))
             lw_printf(call->out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
-                      w->not_before - e->now);
+                      w->not_before - tim_core_own(core, e->now));
         if (w->hold_from != 0)
             lw_printf(call->out, "%sheld by depbar.le until dependence barrier %u is at %u",
                       shown++ != 0 ? ", " : "", w->hold_bar, w->hold_most);
@@ -232,7 +232,7 @@ static void put_op(const struct tim_engine *e, const struct tim_core *core,
         lw_printf(out, "(%u to read) ", lw_popcount(op->operands));
     if (op->stage == TIM_STAGE_MEMORY)
         lw_printf(out, "(%u of %u) ", op->lines_pending, op->line_count);
-    lw_printf(out, "%" PRIu64 " cycles: 0x%" PRIx64 ": ", e->now - op->issued, op->pc);
+    lw_printf(out, "%" PRIu64 " cycles: 0x%" PRIx64 ": ", tim_core_own(core, e->now) - op->issued, op->pc);
     if (insn != NULL)
         isa_insn_print(insn, op->pc, NULL, NULL, out);
     lw_put(out, "\n");
@@ -271,7 +271,7 @@ static enum lw_status do_mechanism(const struct lw_call *call, struct lw_error *
 
     if (status != LW_OK)
         return status;
-    tim_core_show(e->core[core->index], e->now);
+    tim_core_show(e->core[core->index], tim_core_own(core, e->now));
     lw_printf(call->out, "core %u, cycle %" PRIu64 "\n", core->index, e->now);
     for (unsigned i = 0; i < core->mechs.count; i++) {
         struct tim_mech *mech = core->mechs.mech[i];

@@ -243,6 +243,12 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if ((c->belady_on || c->loads_on) && c->l1_bytes == 0)
         return LW_FAIL(err, LW_EINPUT, c->belady_on ? "belady.on replays accesses of L1: set l1.bytes"
                                                     : "loads.on counts accesses of L1: set l1.bytes");
+    if (c->dvfs_on && (c->fetch_shared > 1 || c->constant_shared > 1))
+        return LW_FAIL(err, LW_EINPUT, "dvfs.on does not go with %s: cores that share a cache have one clock; set that to 1",
+                       c->fetch_shared > 1 ? "fetch.shared" : "constant.shared");
+    if (c->dvfs_low_mhz > c->dvfs_high_mhz || c->dvfs_low_mv > c->dvfs_high_mv)
+        return LW_FAIL(err, LW_EINPUT, "dvfs.low_%s is more than dvfs.high_%s", c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv",
+                       c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv");
     if (c->profile != NULL && !c->daws_on)
         return LW_FAIL(err, LW_EINPUT, "a profile of loads is for mechanism daws, which is off: set daws.on");
     if (c->ccws_on && c->daws_on)
@@ -343,6 +349,7 @@ static const struct {
     {"daws.*", "daws.on=true"},
     {"belady.*", "belady.on=true"},
     {"dwr.*", "dwr.on=true"},
+    {"dvfs.*", "dvfs.on=true"},
     {"registers.window", "registers.collector=window"},
     {"registers.rfc", "registers.collector=window"},
     {"registers.results", "registers.collector=window"},

@@ -44,7 +44,7 @@ static void on_memory_wake(void *context, unsigned core, uint64_t cycle)
 {
     struct tim_engine *e = context;
 
-    tim_core_wake(e->core[core], cycle);
+    tim_core_wake(e->core[core], tim_core_own(e->core[core], cycle));
 }
 
 static void on_block_ended(void *context, const struct tim_core *core, const struct tim_block *block)
@@ -218,13 +218,12 @@ static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
     return true;
 }
 
-/** Runs the issue phase of a core, from its current position. */
-static enum lw_status issue(struct tim_engine *e, struct tim_core *core, struct emu_stop *stop,
+/** Runs the issue phase of a core, in its own cycle @now, from its current position. */
+static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_t now, struct emu_stop *stop,
                             struct lw_error *err)
 {
     const unsigned schedulers = e->config.issue_schedulers, width = e->config.issue_width;
     const bool passable = core->passable && core->replays == 0;
-    const uint64_t now = e->now;
     unsigned s = e->at.sched, slot = e->at.slot;
     enum lw_status status = LW_OK;
     enum tim_step_result result;
@@ -279,6 +278,15 @@ static void set_event_detail(struct tim_engine *e, bool all, bool asks)
     }
 }
 
+/** Returns the core's own cycle that falls into the current one. */
+static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
+{
+    const uint64_t own = tim_domain_own(core->domain, e->now);
+
+    core->lag = e->now - own;
+    return own;
+}
+
 /** Runs the rest of the current cycle. stop->kind is set if it is not complete. */
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
@@ -303,20 +311,21 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
                 break;
         }
         struct tim_core *core = e->core[e->at.core];
+        const uint64_t now = e->clocked ? own_cycle(e, core) : e->now;
         if (e->at.phase == TIM_AT_CORE) {
-            if (core->idle && tim_core_is_idle(core, e->now)) {
+            if (core->idle && tim_core_is_idle(core, now)) {
                 e->at.core++;
                 continue;
             }
             e->ticked = true;
-            e->at.sched = e->cycle->begin(core, e->now);
+            e->at.sched = e->cycle->begin(core, now);
             e->at.phase = TIM_AT_ISSUE;
         }
         if (e->at.sched < e->config.issue_schedulers)
-            status = issue(e, core, stop, err);
+            status = issue(e, core, now, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        e->cycle->end(core, e->now);
+        e->cycle->end(core, now);
         e->at = (struct tim_at){.phase = TIM_AT_CORE, .core = e->at.core + 1};
     }
     e->memory->ops->tick_requests(e->memory, e->now);
@@ -346,7 +355,7 @@ static bool is_busy(const struct tim_engine *e)
         tim_grid_is_busy(&e->grid, e->now) || e->grid.rescan || e->wake)
         return true;
     for (unsigned c = 0; c < e->config.core_count; c++)
-        if (tim_core_is_busy(e->core[c], e->now))
+        if (tim_core_is_busy(e->core[c], tim_core_own(e->core[c], e->now)))
             return true;
     return false;
 }
@@ -405,6 +414,20 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     return LW_OK;
 }
 
+uint64_t tim_cores_due_clocked(const struct tim_engine *e, unsigned first)
+{
+    uint64_t due = 0;
+
+    for (unsigned i = 0; i < 64 && first + i < e->config.core_count; i++) {
+        const struct tim_domain *domain = e->core[first + i]->domain;
+        const uint64_t own = tim_domain_own(domain, e->now);
+
+        if (tim_domain_own(domain, e->now + 1) != own)
+            due |= (uint64_t)(e->tick_at[first + i] <= own) << i;
+    }
+    return due;
+}
+
 /** Advances to the first cycle in which a part does something, but not beyond @until, if all cores are idle.
  *  The reference model does not skip cycles. */
 static void jump(struct tim_engine *e, uint64_t until)
@@ -421,8 +444,15 @@ static void jump(struct tim_engine *e, uint64_t until)
         next = tim_samples_next(&e->samples) - 1;
         due = next < due ? next : due;
     }
-    for (unsigned c = 0; c < e->config.core_count; c++)
-        due = e->tick_at[c] < due ? e->tick_at[c] : due;
+    for (unsigned c = 0; c < e->config.core_count; c++) {
+        next = e->tick_at[c];
+        if (e->clocked) {
+            const uint64_t own = tim_domain_own(e->core[c]->domain, e->now);
+
+            next = tim_domain_when(e->core[c]->domain, next < own ? own : next);
+        }
+        due = next < due ? next : due;
+    }
     if (due <= e->now)
         return;
     if (tim_grid_waits(&e->grid)) {
@@ -497,7 +527,7 @@ static enum lw_status run_until(struct tim_engine *e, uint64_t until, struct emu
     tim_engine_account(e);
     /* a query of the clock now gives the value that the next issue reads */
     for (unsigned c = 0; c < e->config.core_count; c++)
-        e->core[c]->now = e->now;
+        e->core[c]->now = tim_core_own(e->core[c], e->now);
     return status;
 }
 
@@ -890,6 +920,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
     e->config.name = e->name;
     tim_profile_share(e->config.profile);
     e->samples.every = options->sample_cycles;
+    e->clocked = config->dvfs_on;
     fine = tim_grid_init(&e->grid, &e->config);
     e->grid.skips = !options->reference;
     e->core = calloc(config->core_count, sizeof *e->core);
@@ -918,7 +949,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
            (e->trace != NULL || options->trace_to == 0);
     for (unsigned c = 0; fine && c < config->core_count; c++) {
         e->core[c] = tim_core_create(&e->config, machine, e->memory, &e->stats[c], c);
-        fine = e->core[c] != NULL;
+        fine = e->core[c] != NULL && (!e->clocked || tim_domain_create(e->core[c]));
         if (fine) {
             struct tim_core *core = e->core[c];
             core->tick_at = &e->tick_at[c];

@@ -44,13 +44,15 @@ enum lw_status tim_launches_take(struct tim_engine *e, const struct tim_core *co
 {
     struct emu_grid *first = emu_grid_current(e->base.machine);
     const bool launches = core != NULL && core->issued_what->launch;
-    const uint64_t delay = core != NULL ? core->launch_cycles : 0;
+    uint64_t delay = core != NULL ? core->launch_cycles : 0;
     struct tim_launcher from = {0};
     enum lw_status status;
 
     if (launches)
         from = (struct tim_launcher){core->index, core->issued_warp * e->config.core_warp_width};
 
+    if (delay != 0 && e->clocked) /* of the core's own clock */
+        delay = tim_domain_when(core->domain, core->now + delay) - e->now;
     e->grid.rescan = false;
     for (struct emu_grid *g = first; g != NULL; g = g->next) {
         if (launches && g->stream_prev != NULL && !tim_grid_note(&e->grid, g, e->now, &from))

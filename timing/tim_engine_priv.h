@@ -30,6 +30,7 @@ struct tim_engine {
     const struct tim_cycle *cycle; /* functions of a cycle, for the cores of this model */
     uint64_t *tick_at;           /* [core] the cycle in which the core must be ticked or checked */
     uint64_t due; /* set of the cores to tick in this cycle, of the aligned group of 64 cores that contains at.core */
+    bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at is in cycles of these */
     bool poked;                  /* due is outdated: a core was woken since */
     struct tim_grid grid;
     struct tim_code **code;
@@ -73,12 +74,17 @@ struct tim_engine {
 
 /* ---- the cores of a cycle ------------------------------------------------------------------- */
 
+/** Returns tim_cores_due() of cores with clocks of their own. */
+uint64_t tim_cores_due_clocked(const struct tim_engine *e, unsigned first);
+
 /** Returns the set of cores, of 64 from @first on, that are not idle in this cycle. */
 static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
 {
     const unsigned count = e->config.core_count - first < 64 ? e->config.core_count - first : 64;
     uint64_t due = 0;
 
+    if (e->clocked)
+        return tim_cores_due_clocked(e, first);
     for (unsigned i = 0; i < count; i++) /* no branches: they would be mispredicted */
         due |= (uint64_t)(e->tick_at[first + i] <= e->now) << i;
     return due;

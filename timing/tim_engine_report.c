@@ -62,10 +62,13 @@ void tim_trace_print(const struct emu_engine *engine, struct lw_sink *out)
 
 void tim_engine_account(const struct tim_engine *e)
 {
-    for (unsigned c = 0; c < e->config.core_count; c++) /* earlier cores have completed this cycle */
-        tim_core_account(e->core[c], e->at.phase != TIM_AT_BEGIN && c < e->at.core ? e->now
-                                     : e->now == 0                                 ? 0
-                                                                                   : e->now - 1);
+    for (unsigned c = 0; c < e->config.core_count; c++) { /* earlier cores have completed this cycle */
+        const uint64_t over = e->now + (e->at.phase != TIM_AT_BEGIN && c < e->at.core), own = tim_core_own(e->core[c], over);
+
+        tim_core_account(e->core[c], own == 0 ? 0 : own - 1);
+        if (e->clocked)
+            tim_domain_account(e->core[c], over);
+    }
 }
 
 /** Prints the parts of mechanisms: their tables, or members of the JSON report. */

@@ -171,6 +171,9 @@ static void print_energy(const struct tim_totals *t, const struct tim_sums *sums
             lw_printf(out, "  %-24s %13sJ  %5.1f %%  %s\n", tim_components[i].name,
                       scaled(all.component[i], text), 100 * all.component[i] / all.joules,
                       tim_components[i].help);
+    if (t->config->dvfs_on)
+        lw_printf(out, "  %-24s %13sJ  %5.1f %%  saved if cores were switched off in occupancy bubbles\n", "(bubbles)", scaled(all.gated, text),
+                  100 * all.gated / all.joules);
     lw_printf(out, "  by kernel, nJ%*s      total        W", NAME_CAPACITY - 14, "");
     for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
         lw_printf(out, " %10s", tim_components[i].name);

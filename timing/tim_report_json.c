@@ -44,7 +44,10 @@ static void put_energy(struct lw_sink *out, const struct tim_sums *sums, const s
     struct tim_energy energy;
 
     tim_energy_of(sums, config, &energy);
-    lw_printf(out, "{\"joules\": %.9g, \"watts\": %.9g, \"components\": {", energy.joules, energy.watts);
+    lw_printf(out, "{\"joules\": %.9g, \"watts\": %.9g, ", energy.joules, energy.watts);
+    if (config->dvfs_on)
+        lw_printf(out, "\"gated\": %.9g, ", energy.gated);
+    lw_put(out, "\"components\": {");
     for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
         lw_printf(out, "%s\"%s\": %.9g", i != 0 ? ", " : "", tim_components[i].name, energy.component[i]);
     lw_put(out, "}}");

@@ -220,6 +220,7 @@ RATIO(thread_ipc, over(SCHED_OF(thread_instructions) - CORE_OF(dwr_barrier_lanes
 RATIO(simd_efficiency, over(SCHED_OF(thread_instructions), SCHED_OF(instructions) * c->core_warp_width))
 RATIO(occupancy, over(CORE_OF(warp_cycles), CORE_OF(active_cycles) * c->core_warps))
 RATIO(cores_active, over(CORE_OF(active_cycles), cycles(s) * c->core_count))
+RATIO(bubbles, c->dvfs_on ? over(CORE_OF(dvfs_bubble_cycles), cycles(s) * c->core_count - CORE_OF(dvfs_lost_cycles)) : NAN)
 RATIO(slots_issued, over((double)s->reason[TIM_STALL_ISSUED],
                          cycles(s) * c->core_count * c->issue_schedulers * c->issue_width - (double)s->reason[TIM_STALL_ROTATION]))
 RATIO(fetch_hit_rate, over(CORE_OF(fetches) - (c->fetch_l0_bytes != 0 ? CORE_OF(l0_misses) : CORE_OF(fetch_misses)),
@@ -258,6 +259,7 @@ ROW(thread_ipc, false, "thread instructions a cycle", "lanes of the issued split
 ROW(simd_efficiency, true, "", "lanes of the issued splits, as a share of the warp width")
 ROW(occupancy, true, "", "live warps as a share of core.warps, on cores with a block")
 ROW(cores_active, true, "", "share of cores with a resident block")
+ROW(bubbles, true, "", "mechanism dvfs: share of the cores' own cycles with fewer than dvfs.threshold live warps")
 ROW(slots_issued, true, "", "share of issue slots that issued. Slots with the stall reason rotation do not count")
 ROW(fetch_hit_rate, true, "", "hit rate of the first instruction cache that a fetch looks up")
 ROW(prefetch_use, true, "", "share of prefetched lines that a fetch took")

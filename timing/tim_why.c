@@ -257,9 +257,10 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 block->linear != place->block || place->warp >= block->warps)
                 continue;
             unsigned warp = block->warp_slot[place->warp];
-            tim_core_show(e->core[c], e->now);
+            const uint64_t now = tim_core_own(core, e->now);
+            tim_core_show(e->core[c], now);
             const struct tim_warp *w = &core->warp[warp];
-            enum tim_stall reason = tim_stall_reason(core, w, tim_sched_of(core, warp), e->now);
+            enum tim_stall reason = tim_stall_reason(core, w, tim_sched_of(core, warp), now);
             struct tim_mech *holder = reason == TIM_STALL_PICKED ? tim_core_holder(core, warp) : NULL;
             if (holder != NULL)
                 reason = TIM_STALL_THROTTLED;
@@ -279,17 +280,17 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
             }
             if (reason == TIM_STALL_STALL || reason == TIM_STALL_YIELD || reason == TIM_STALL_LOAD || reason == TIM_STALL_RESULT ||
                 reason == TIM_STALL_WAR || reason == TIM_STALL_COUNTER) {
-                print_wait(core, warp, reason, e->now, out);
+                print_wait(core, warp, reason, now, out);
             } else if (reason == TIM_STALL_BARRIER) {
-                print_barriers(core, block, warp, e->now, out);
+                print_barriers(core, block, warp, now, out);
             } else if (reason == TIM_STALL_FENCE) {
                 print_accesses(w, out);
-            } else if (reason == TIM_STALL_SLEEP && w->sleep_until > e->now) {
-                print_cycles(w->sleep_until - e->now, out);
-            } else if (reason == TIM_STALL_LAUNCH && w->launching && w->not_before > e->now) {
-                print_cycles(w->not_before - e->now, out);
+            } else if (reason == TIM_STALL_SLEEP && w->sleep_until > now) {
+                print_cycles(w->sleep_until - now, out);
+            } else if (reason == TIM_STALL_LAUNCH && w->launching && w->not_before > now) {
+                print_cycles(w->not_before - now, out);
             } else if (reason == TIM_STALL_FETCH) {
-                print_fetch(w, e->now, out);
+                print_fetch(w, now, out);
             }
             if (block->moving != TIM_MOVES_NOT)
                 lw_printf(out, "\nthe state of its block %s: %" PRIu64 " lines to go, %" PRIu64

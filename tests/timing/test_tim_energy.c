@@ -96,6 +96,9 @@ static void each_event_has_its_key(void **state)
         uint64_t count = 3 + i;
         memcpy((char *)&one + i * 8, &count, 8);
     }
+    one.gpu[TIM_GPU_cycles] = 1000000; /* more than cores are active */
+    for (unsigned i = TIM_CORE_dvfs_bubble_cycles; i <= TIM_CORE_dvfs_saved_l1; i++)
+        one.core[i] = 0; /* they are subtracted */
     set(config, "energy.scale=50");
     before = pj_of(&one, config);
 #define ENERGY(key, in, fj, count, scaled, help)                                              \
@@ -112,6 +115,27 @@ static void each_event_has_its_key(void **state)
 #define POWER(key, in, mw, count, help) ENERGY(key, in, mw, count, 0, help)
 #include "timing/energy/energy.def"
     assert_true(pj_of(&one, config) == before);
+}
+
+/* P-10 of the dynamic parallelism thesis's specification: an idle core, parked for half of the time. */
+static void p10_a_parked_core_draws_57_percent(void **state)
+{
+    struct tim_config *config = *state;
+    const uint64_t cycles = 14000000;
+    struct tim_sums sums = {.gpu = {[TIM_GPU_cycles] = cycles}};
+
+    set(config, "core.count=1");
+    set(config, "energy.core_static=200");
+    set(config, "energy.core_idle=800");
+    set(config, "energy.gpu_static=0");
+    const double all = pj_of(&sums, config);
+    assert_true(all > 0);
+    sums.core[TIM_CORE_dvfs_low_cycles] = cycles / 2;
+    sums.core[TIM_CORE_dvfs_low_own] = cycles / 14;
+    sums.core[TIM_CORE_dvfs_lost_cycles] = cycles / 2 - cycles / 14;
+    assert_true(fabs(pj_of(&sums, config) / all - 0.5723) < 0.00005);
+    set(config, "dvfs.leakage=3"); /* 0.55 cubed instead of 0.55 */
+    assert_true(fabs(pj_of(&sums, config) / all - (0.5 + 0.5 * (0.0432 * 0.8 + 0.166375 * 0.2))) < 0.00005);
 }
 
 /* The energy of one kilobyte through all levels of memory, computed by hand. */
@@ -217,6 +241,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_warp_of_additions_takes_483_pj, setup, teardown),
         cmocka_unit_test_setup_teardown(each_class_of_instructions_has_its_key, setup, teardown),
         cmocka_unit_test_setup_teardown(each_event_has_its_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(p10_a_parked_core_draws_57_percent, setup, teardown),
         cmocka_unit_test_setup_teardown(memory_is_charged_by_what_moves, setup, teardown),
         cmocka_unit_test_setup_teardown(power_is_drawn_while_time_passes, setup, teardown),
         cmocka_unit_test_setup_teardown(a_smaller_process_scales_the_chip, setup, teardown),

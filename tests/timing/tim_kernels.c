@@ -286,6 +286,9 @@ static const char *set_blocks(struct tim_config *config, uint64_t *random)
     config->dtbl_kernels = bits >> 9 & 1;
     config->dtbl_entries = bits >> 10 & 1 ? 1024 : 2;
     config->laperm_entries = bits >> 11 & 1 ? 128 : 2;
+    config->dvfs_on = (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
+    config->dvfs_drain = bits >> 14 & 1;
+    config->dvfs_sample = 10 + (unsigned)(bits >> 15 & 0xff);
     return tim_blocks_policies[config->kernels_policy]->name;
 }
 

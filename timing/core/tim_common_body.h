@@ -58,7 +58,7 @@ static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_
             const struct tim_code *code = warp->used ? warp->code : NULL;
             const struct isa_insn *insn =
                 code == NULL || warp->split < 0 ? NULL : emu_program_insn(code->program, warp->pc);
-            tim_trace_warp(core->trace, now, core->index, w, (enum tim_stall)warp->reason, insn,
+            tim_trace_warp(core->trace, now + core->lag, core->index, w, (enum tim_stall)warp->reason, insn,
                            warp->pc, warp->split_lanes);
         }
         if (!warp->used)

@@ -17,7 +17,7 @@ static uint64_t answer_timer(void *context)
 {
     const struct tim_core *core = context;
 
-    return core->now * 1000 / core->config->clocks_core;
+    return (core->now + core->lag) * 1000 / core->config->clocks_core;
 }
 static struct tim_block *block_of_slot(const struct tim_core *core, unsigned slot)
 {
@@ -235,6 +235,7 @@ void tim_core_destroy(struct tim_core *core)
     for (unsigned b = 0; core->block != NULL && b < core->config->core_blocks; b++)
         free(core->block[b].warp_slot);
     free(core->pipes);
+    free(core->domain);
     for (uint32_t i = 0; i < core->op_count; i++)
         free(core->op[i].line);
     free(core->op);
@@ -464,6 +465,8 @@ bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *g
     const struct tim_config *c = core->config;
     struct need need = need_of(c, grid);
 
+    if (core->closed == TIM_CLOSED_ALL)
+        return false;
     if (!c->kernels_mixed)
         for (unsigned b = 0; b < c->core_blocks; b++)
             if (core->block[b].used && core->block[b].grid != grid)
@@ -473,7 +476,7 @@ bool tim_core_has_capacity(const struct tim_core *core, const struct emu_grid *g
 
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
 {
-    return tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
+    return core->closed == TIM_OPEN && tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
 }
 
 /** Clears a warp, except for state of the slot: its place, its cached stall reason, `lanes` (all zero, as the last
@@ -540,7 +543,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
                                 .warps = need.warps, .registers = need.registers,
                                 .shared_bytes = need.shared_bytes, .threads = need.threads,
                                 .warp_slot = warp_slot};
-    tim_trace_block(core->trace, core->now, core->index, b, grid->sequence, linear, true);
+    tim_trace_block(core->trace, core->now + core->lag, core->index, b, grid->sequence, linear, true);
     if (emu_block_view(core->emu, slot, &view))
         block->local_bytes = view.local_bytes;
     if (core->held != NULL)
@@ -621,7 +624,7 @@ void tim_core_unseat(struct tim_core *core, unsigned b)
     core->registers -= block->registers;
     core->shared_bytes -= block->shared_bytes;
     block->used = false;
-    tim_trace_block(core->trace, core->now, core->index, b, block->grid->sequence, block->linear,
+    tim_trace_block(core->trace, core->now + core->lag, core->index, b, block->grid->sequence, block->linear,
                     false);
 }
 
@@ -750,10 +753,10 @@ void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
 
     memcpy(packet.mask, mask, sizeof packet.mask);
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_icnt_queue],
-                      core->memory->ops->send(core->memory, &packet, now));
+                      core->memory->ops->send(core->memory, &packet, now + core->lag));
     core->stats->count[TIM_CORE_requests]++;
     if (tim_traces(core))
-        tim_trace_packet(core->trace, now, TIM_TRACE_SENT, core->index, &packet, 0);
+        tim_trace_packet(core->trace, now + core->lag, TIM_TRACE_SENT, core->index, &packet, 0);
 }
 
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,

@@ -253,10 +253,13 @@ struct tim_flight {
     uint32_t ring[TIM_RING]; /* heads of lists by cycle: in a pipe, to be written, or in a reserved collector */
 };
 
+/** Blocks that a core takes; TIM_CLOSED_NEW: only those that return from a suspension. */
+enum tim_closed { TIM_OPEN, TIM_CLOSED_NEW, TIM_CLOSED_ALL };
+
 /** Counters that a tick may increase although it changes no other state. */
 enum tim_idle_count { TIM_IDLE_ICNT, TIM_IDLE_L1, TIM_IDLE_COUNTS };
 /** Counters that grow in each cycle by a value that seldom changes. */
-enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_COUNTS };
+enum tim_lasting { TIM_LASTS_ACTIVE, TIM_LASTS_WARPS, TIM_LASTS_BARRIER, TIM_LASTS_BUBBLE, TIM_LASTS_BUBBLE_ACTIVE, TIM_LASTS_COUNTS };
 
 /** Returns whether a selected warp may issue. */
 enum tim_leave {
@@ -386,6 +389,9 @@ struct tim_core {
     struct tim_packet packet;
     struct tim_packets *packets; /* packets of memory instructions; NULL: no mechanism makes packets */
     uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: first cycle in which the scheduler may issue */
+    uint64_t lag;            /* cycle of clocks.core less the core's own cycle, in the cycle that runs */
+    struct tim_domain *domain; /* timing/clocks/; NULL: the core's clock is clocks.core */
+    enum tim_closed closed;
 };
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,

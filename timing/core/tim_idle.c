@@ -38,7 +38,7 @@ static void account_idle(struct tim_core *core, uint64_t through)
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {
-    TIM_CORE_active_cycles, TIM_CORE_warp_cycles, TIM_CORE_barrier_waits};
+    TIM_CORE_active_cycles, TIM_CORE_warp_cycles, TIM_CORE_barrier_waits, TIM_CORE_dvfs_bubble_cycles, TIM_CORE_dvfs_bubble_active};
 
 /** Adds the lasting values to the counters, for the cycles before @before. */
 static void account_lasting(struct tim_core *core, uint64_t before)
@@ -56,6 +56,10 @@ void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier
     core->lasting[TIM_LASTS_ACTIVE] = core->blocks != 0;
     core->lasting[TIM_LASTS_WARPS] = warps;
     core->lasting[TIM_LASTS_BARRIER] = at_barrier;
+    if (core->domain != NULL) {
+        core->lasting[TIM_LASTS_BUBBLE] = warps < core->config->dvfs_threshold;
+        core->lasting[TIM_LASTS_BUBBLE_ACTIVE] = core->lasting[TIM_LASTS_BUBBLE] && core->blocks != 0;
+    }
 }
 
 void tim_core_account_rows(struct tim_core *core, uint64_t before)
@@ -127,7 +131,7 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now)
     if (core->wakes != 0 && core->wake_at[0] <= now) {
         tim_core_drop_wakes(core, now);
         core->has_packet = core->has_packet || core->memory->ops->receive(core->memory, core->index,
-                                                                         now, &core->packet);
+                                                                         now + core->lag, &core->packet);
         core->poked = core->poked || core->no_capacity;
     }
     if (now < core->due && !core->poked && !core->has_packet) {

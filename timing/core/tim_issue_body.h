@@ -132,7 +132,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
         if (tim_traces(core))
-            tim_trace_warp(core->trace, now, core->index, warp, TIM_STALL_ISSUED, ev->insn, pc,
+            tim_trace_warp(core->trace, now + core->lag, core->index, warp, TIM_STALL_ISSUED, ev->insn, pc,
                            ev->split_lanes);
         struct tim_buffered entry = w->buffer[0];
 

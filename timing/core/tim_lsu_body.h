@@ -385,14 +385,14 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 
     tim_core_drop_wakes(core, now);
     while (core->has_packet ||
-           core->memory->ops->receive(core->memory, core->index, now, &packet)) {
+           core->memory->ops->receive(core->memory, core->index, now + core->lag, &packet)) {
         core->has_packet = false;
         core->moved = true;
         uint32_t index = packet.id & lw_mask(28), waiters;
         core->stats->count[TIM_CORE_replies]++;
         tim_histogram_add(&core->stats->histogram[TIM_CORE_H_packet_latency], now - packet.sent);
         if (tim_traces(core))
-            tim_trace_packet(core->trace, now, TIM_TRACE_REPLIED, core->index, &packet, 0);
+            tim_trace_packet(core->trace, now + core->lag, TIM_TRACE_REPLIED, core->index, &packet, 0);
         switch (packet.id >> 28) {
         case TIM_CLIENT_L1:
             core->l1_stuck = core->l1_misses = false;

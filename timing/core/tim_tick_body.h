@@ -161,7 +161,7 @@ static inline void after_issue(struct tim_core *core, uint64_t now)
     if (core->launch_waits || core->moving != 0)
         tim_suspend_tick(core, now);
     if (tim_traces(core) && tim_has_mechanisms(core))
-        tim_mechs_trace(&core->mechs, core->trace, core->index);
+        tim_mechs_trace(&core->mechs, core->trace, core->index, now + core->lag);
     if (tim_traces(core))
         count_warps(core, now);
     else

@@ -72,6 +72,20 @@ static double cycles(const struct tim_sums *s)
     return (double)s->gpu[TIM_GPU_cycles];
 }
 
+double tim_energy_at_low(const struct tim_config *c, unsigned power)
+{
+    double value = 1;
+
+    while (power-- > 0)
+        value *= (double)c->dvfs_low_mv / c->dvfs_high_mv;
+    return value;
+}
+#define at_low tim_energy_at_low
+static double leakage(const struct tim_config *c)
+{
+    return at_low(c, c->dvfs_leakage);
+}
+
 void tim_energy_of(const struct tim_sums *s, const struct tim_config *c, struct tim_energy *out)
 {
     const double cycle = 1e-6 / c->clocks_core, chip = 1e-15 * c->energy_scale / 100, off_chip = 1e-15;
@@ -84,6 +98,12 @@ void tim_energy_of(const struct tim_sums *s, const struct tim_config *c, struct 
 #define POWER(key, in, mw, count, help) \
     out->component[TIM_COMPONENT_##in] += (double)(count) * cycle * 1e-3 * c->energy_##key;
 #include "timing/energy/energy.def"
+    out->component[TIM_COMPONENT_ISSUE] -= CORE_OF(dvfs_saved_issue) * 1e-12;
+    out->component[TIM_COMPONENT_REGISTER] -= CORE_OF(dvfs_saved_registers) * 1e-12;
+    out->component[TIM_COMPONENT_UNITS] -= CORE_OF(dvfs_saved_units) * 1e-12;
+    out->component[TIM_COMPONENT_L1] -= CORE_OF(dvfs_saved_l1) * 1e-12;
+    const double active = CORE_OF(dvfs_bubble_active), idle = CORE_OF(dvfs_bubble_cycles) - active;
+    out->gated = (active * c->energy_core_active + idle * c->energy_core_idle + (active + idle) * c->energy_core_static) * cycle * 1e-3;
     for (unsigned i = 0; i < TIM_COMPONENT_COUNT; i++)
         out->joules += out->component[i];
     out->watts = out->seconds > 0 ? out->joules / out->seconds : 0;

@@ -22,10 +22,13 @@ struct tim_energy {
     double seconds;                         /* time of the GPU */
     double joules, watts;                   /* sum of all components; watts 0: no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
+    double gated; /* J of `joules` that cores draw by themselves in occupancy bubbles: saved if they were switched off there */
 };
 
 /** Returns the class of an instruction, from its unit and its operation. */
 enum tim_work tim_work_of(const struct isa_insn *insn);
+/** Returns the low voltage of dvfs over the high one, to the power of @power. */
+double tim_energy_at_low(const struct tim_config *config, unsigned power);
 /** Computes the estimate for what @sums counted on the model @config. */
 void tim_energy_of(const struct tim_sums *sums, const struct tim_config *config, struct tim_energy *out);
 

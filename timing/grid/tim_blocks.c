@@ -26,8 +26,7 @@ static void destroy(struct tim_blocks *blocks)
     free(blocks);
 }
 
-/** Returns the first entry after @after that has blocks to send; NULL: no entry has. */
-static struct tim_launch *next_entry(const struct tim_grid *g, uint64_t after)
+struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after)
 {
     struct tim_launch *found = NULL;
 
@@ -59,10 +58,10 @@ static int next_core(const struct tim_blocks_rotating *rr, const struct tim_laun
 static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;
-    struct tim_launch *l = next_entry(g, 0);
+    struct tim_launch *l = tim_grid_entry_after(g, 0);
 
     *record = NULL;
-    for (; l != NULL; l = g->config->kernels_bypass ? next_entry(g, l->entered) : NULL) {
+    for (; l != NULL; l = g->config->kernels_bypass ? tim_grid_entry_after(g, l->entered) : NULL) {
         *out = (struct tim_block_choice){.launch = tim_grid_unit(g, l), .resume = SIZE_MAX, .block = UINT64_MAX};
         if (tim_grid_resume_of(g, l, false) != SIZE_MAX) {
             out->resume = tim_grid_resume_of(g, l, true);
@@ -103,7 +102,7 @@ bool tim_rotating_picks(struct tim_blocks *blocks, uint64_t now, struct tim_bloc
 
 bool tim_rotating_waits(const struct tim_blocks *blocks)
 {
-    return next_entry(blocks->grid, 0) != NULL;
+    return tim_grid_entry_after(blocks->grid, 0) != NULL;
 }
 
 bool tim_rotating_can(const struct tim_blocks *blocks)

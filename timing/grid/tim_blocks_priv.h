@@ -107,6 +107,27 @@ static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
  *  capacity at the launch's nesting level. NULL: there is none. */
 struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
 
+/** Returns the first entry of the distributor, in its order after the entry of order @after, that has blocks to send. NULL:
+ *  none. */
+struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after);
+
+/* ---- diversion and voltage scaling (tim_dvfs.c) --------------------------------------------------- */
+
+/** Returns NULL without memory. */
+struct tim_dvfs *tim_dvfs_create(const struct tim_config *config);
+/** Completes changes of clocks, and samples. Returns true if a core takes other blocks than before. */
+bool tim_dvfs_tick(struct tim_grid *g, uint64_t now);
+/** Returns the first cycle in which tim_dvfs_tick() may do something. */
+uint64_t tim_dvfs_next(const struct tim_grid *g);
+/** Returns true if some core takes no new blocks now, and may later. */
+bool tim_dvfs_holds(const struct tim_grid *g);
+/** Computes the size of its registers, in bytes. */
+unsigned tim_dvfs_bytes(const struct tim_config *config);
+/** Prints its registers and the state of each core in lines. */
+void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
+/** Prints, after a newline, that @core takes no new blocks; nothing if it does. */
+void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct lw_sink *out);
+
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
 
 /** Returns true if the launch searches for a kernel to join. */

@@ -23,6 +23,11 @@ bool tim_grid_init(struct tim_grid *g, const struct tim_config *config)
         return false;
     g->blocks->row = row;
     g->blocks->grid = g;
+    if (config->dvfs_on) {
+        g->dvfs = tim_dvfs_create(config);
+        if (g->dvfs == NULL)
+            return false;
+    }
     if (config->dtbl_on)
         g->table = calloc(config->dtbl_entries, sizeof(struct tim_launch *));
     return g->table != NULL || !config->dtbl_on;
@@ -36,6 +41,7 @@ void tim_grid_fini(struct tim_grid *g)
     free(g->resume);
     free(g->origin);
     free(g->table);
+    free(g->dvfs);
     if (g->blocks != NULL)
         g->blocks->row->destroy(g->blocks);
 }
@@ -424,6 +430,8 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
         g->idle += g->waited;
         return LW_OK;
     }
+    if (g->dvfs != NULL && tim_dvfs_tick(g, now))
+        changed(g);
     if (g->config->dtbl_on) {
         if (tim_dtbl_tick(g, now))
             g->changes++;
@@ -502,7 +510,7 @@ bool tim_grid_is_busy(const struct tim_grid *g, uint64_t now)
     for (size_t i = 0; i < g->count; i++)
         if (g->launch[i]->grid != NULL && g->launch[i]->arrived > now)
             return true;
-    return g->blocks->row->can(g->blocks);
+    return g->blocks->row->can(g->blocks) || (g->dvfs != NULL && tim_dvfs_holds(g) && g->blocks->row->waits(g->blocks));
 }
 
 uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
@@ -513,6 +521,8 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
 
     if (row->next != NULL)
         next = row->next(g->blocks, now);
+    if (g->dvfs != NULL && tim_dvfs_next(g) < next)
+        next = tim_dvfs_next(g);
     if (g->asking != 0 && tim_dtbl_next(g) < next)
         next = tim_dtbl_next(g);
     if (g->busy)

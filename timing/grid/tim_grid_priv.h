@@ -6,7 +6,7 @@
 #ifndef TIM_GRID_PRIV_H
 #define TIM_GRID_PRIV_H
 
-#include "timing/core/tim_core_priv.h"
+#include "timing/clocks/tim_domain_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
 /** A launch, from its arrival to the end of its last block. */
@@ -67,6 +67,22 @@ struct tim_resume {
 };
 struct tim_blocks; /* the block scheduler: timing/grid/tim_blocks_priv.h */
 
+/** Diversion and scaling of one core: the bits of the registers, and what the regulator does. */
+struct tim_dvfs_core {
+    bool dvr, drn, dvfs;  /* diverted; draining; clock low, or changing */
+    bool armed;           /* may be diverted: not since a drain that was aborted, until it has had warps enough */
+    bool rising;          /* the change under way is to the high clock */
+    uint64_t done;        /* cycle in which the change under way is complete; 0: none */
+    uint64_t drains_from; /* drn: number of the sample of its diversion */
+};
+/** Mechanism dvfs: diversion and voltage scaling. */
+struct tim_dvfs {
+    uint64_t samples, next; /* number of samples; cycle of the next one */
+    bool dvfs, rising;      /* the same of the whole GPU: bit 0 of register DVFS */
+    uint64_t done;
+    struct tim_dvfs_core core[];
+};
+
 enum { TIM_LAUNCH_LISTS = 256, TIM_ENTRIES_MOST = 1024 };
 struct tim_grid {
     const struct tim_config *config;
@@ -85,6 +101,7 @@ struct tim_grid {
     struct tim_reach *reach;    /* predicted accesses of blocks; NULL: no mechanism or block scheduler needs them */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
+    struct tim_dvfs *dvfs;      /* NULL: off */
     /** Optional. Called when the launch with these statistics, or a block of it, enters the distributor. */
     void (*distributed)(void *context, size_t stats, uint64_t now);
     /** Optional. Called when the first block of the launch reaches a core. */

@@ -73,6 +73,8 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         }
         lw_put(out, "\n");
     }
+    if (g->dvfs != NULL)
+        tim_dvfs_show(g, now, out);
     if (g->config->dtbl_on)
         tim_dtbl_show(g, out);
     if (row->show != NULL)
@@ -84,6 +86,8 @@ void tim_grid_why(const struct tim_grid *g, const struct emu_grid *grid, unsigne
 {
     const struct tim_blocks_policy *row = g->blocks->row;
 
+    if (g->dvfs != NULL)
+        tim_dvfs_why(g, core, now, out);
     for (size_t i = 0; i < g->count; i++) {
         const struct tim_launch *l = g->launch[i];
 

@@ -138,6 +138,12 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     return found;
 }
 
+/** May other cores take from the queues of @core? smx_bind: only if the core itself takes no blocks (dvfs). */
+static bool backs(const struct laperm *p, unsigned core)
+{
+    return p->blocks.row == &tim_blocks_adaptive || p->blocks.grid->cores[core]->closed != TIM_OPEN;
+}
+
 /** Returns the launch that @core examines; NULL: none. *backup is set to the core's backup. */
 static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *backup, enum stage *stage)
 {
@@ -152,10 +158,10 @@ static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *
         return l;
     *stage = HOST;
     l = first_of(p, core, true, core, &empty);
-    if (l != NULL || p->blocks.row != &tim_blocks_adaptive)
+    if (l != NULL || p->blocks.row == &tim_blocks_tb_pri)
         return l;
     *stage = BACKUP;
-    if (*backup >= 0) {
+    if (*backup >= 0 && backs(p, (unsigned)*backup)) {
         l = first_of(p, (unsigned)*backup, false, core, &empty);
         if (!empty)
             return l;
@@ -164,6 +170,8 @@ static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *
     for (unsigned d = 1; d < count; d++) {
         unsigned other = (core + d) % count;
 
+        if (!backs(p, other))
+            continue;
         l = first_of(p, other, false, core, &empty);
         if (!empty) {
             *backup = (int)other;
@@ -330,7 +338,8 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
 
 static bool allows(const struct tim_blocks *blocks, const struct tim_launch *l, unsigned core)
 {
-    return blocks->row != &tim_blocks_smx_bind || l->mark.priority == 0 || l->mark.core == core;
+    return blocks->row != &tim_blocks_smx_bind || l->mark.priority == 0 || l->mark.core == core ||
+           blocks->grid->cores[l->mark.core]->closed != TIM_OPEN;
 }
 
 static unsigned priority(const struct tim_blocks *blocks, const struct tim_launch *l)

@@ -173,7 +173,7 @@ void tim_mechs_account(struct tim_mechs *mechs)
             mechs->mech[i]->row->account(mechs->mech[i]);
 }
 
-void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core)
+void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core, uint64_t now)
 {
     for (unsigned i = 0; i < mechs->count; i++)
         for (unsigned g = 0; g < TIM_GAUGES && mechs->mech[i]->row->gauge != NULL; g++) {
@@ -183,7 +183,7 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
             if (!mechs->mech[i]->row->gauge(mechs->mech[i], g, &name, &value) || mechs->shown[i][g] == value + 1)
                 continue;
             mechs->shown[i][g] = value + 1;
-            tim_trace_gauge(trace, mechs->core.now, core, name, value);
+            tim_trace_gauge(trace, now, core, name, value);
         }
 }
 
@@ -239,6 +239,7 @@ static const struct {
 } of_grid[] = {
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
+    {"dvfs", "diversion and voltage scaling: cores with few warps get no blocks, and their clock and voltage fall", "dvfs.on=on"},
     {"bcs", "block pairs: two neighbouring blocks go to a core together", "kernels.policy=bcs"},
     {"la_b", "locality-aware block scheduling: blocks go where they share most lines", "kernels.policy=la_b"},
     {"la_bw", "la_b and la_w", "kernels.policy=la_b la_w.on=on"},

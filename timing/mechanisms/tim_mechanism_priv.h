@@ -261,8 +261,8 @@ void tim_mechs_refuse(struct tim_mechs *mechs, unsigned warp);
 /** Returns the mechanism that holds the warp back until other warps act; NULL: none. */
 struct tim_mech *tim_mechs_stuck(const struct tim_mechs *mechs, unsigned warp);
 void tim_mechs_account(struct tim_mechs *mechs);
-/** Writes the changed gauges to the trace of core @core. */
-void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core);
+/** Writes the changed gauges to the trace of core @core, as of cycle @now of clocks.core. */
+void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned core, uint64_t now);
 void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);

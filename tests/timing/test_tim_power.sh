@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Diversion and voltage scaling with kernels: P-11 and P-12 of the dynamic parallelism thesis's specification, 10.7; P-1 to P-9
+# are in test_tim_dvfs.c, P-10 is in test_tim_energy.c.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+
+# Blocks of 32 warps that compute; 14 of them for 13 cores, so that the last runs alone.
+cat >power.cl <<'C'
+kernel void work(global int *out, int rounds)
+{
+    int x = get_global_id(0);
+
+    for (int r = 0; r < rounds; r++)
+        x = x * 1664525 + 1013904223;
+    out[get_global_id(0)] = x;
+}
+C
+launch() { # name, launches, rounds
+    cat >"$1.yaml" <<Y
+program: {source: power.cl}
+buffers: {out: {type: s32, count: $((14 * 1024))}}
+steps:
+$(for i in $(seq "$2"); do echo "  - launch: {entry: work, grid: [14], block: [1024], args: [out, $3]}"; done)
+Y
+}
+run() { # launch, name, keys
+    "$lanewise" run "$1.yaml" -q --hash --dump out="$2.bin" --timing=kepler-k20c --mechanism dvfs --timing-report "$2" $3 >"$2.out" 2>err || fail "$1: no run: $(cat err)"
+}
+launch long 1 2000 # one long bubble
+launch short 20 100 # as much work with short ones
+for launch in long short; do
+    one='--timing-set core.blocks=1'
+    run $launch $launch.count "$one --timing-set dvfs.act=count"
+    run $launch $launch.scale "$one --timing-set dvfs.busy=false"
+    run $launch $launch.divert "$one --timing-set dvfs.act=divert --timing-set dvfs.busy=false"
+    run $launch $launch.slow "$one --timing-set dvfs.drain=false --timing-set dvfs.busy=false"
+    # P-12: memory is the same, with and without
+    for how in scale divert slow; do
+        cmp -s $launch.count.bin $launch.$how.bin || fail "P-12: $launch: the results with $how differ"
+    done
+done
+python3 - <<'P' || fail "P-11"
+import json
+read = lambda name: json.load(open(name))
+saves, loss = {}, {}
+for launch in 'long', 'short':
+    a, b = read(launch + '.count'), read(launch + '.scale')
+    assert a['ratios']['bubbles'] > .2, (launch, a['ratios']['bubbles'])
+    assert b['sums']['gpu']['dvfs_diversions'] > 0 and b['sums']['cores']['dvfs_low_cycles'] > 0, launch
+    assert a['sums']['gpu']['dvfs_diversions'] == 0 and read(launch + '.divert')['sums']['cores']['dvfs_lost_cycles'] == 0
+    saves[launch], loss[launch] = 1 - b['energy']['joules'] / a['energy']['joules'], b['cycles'] / a['cycles'] - 1
+    # the energy that is missing is at most that of bubbles
+    assert saves[launch] <= a['energy']['gated'] / a['energy']['joules'], (launch, saves)
+    print(launch, a['cycles'], b['cycles'], {k: v for k, v in b['sums']['gpu'].items() if 'dvfs' in k}, 'bubbles %.3f, saved %.3f of %.3f, slower by %.3f' % (a['ratios']['bubbles'], saves[launch], a['energy']['gated'] / a['energy']['joules'], loss[launch]))
+assert saves['long'] > 1.2 * saves['short'] and loss['long'] <= loss['short']
+P
+[ $failures = 0 ]

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mechanism dvfs: diversion of blocks, and voltage scaling of the cores that become empty by it. Registers DVR, DRN and
+ * DVFS have a bit for each core; DVFS has one more, of the whole GPU. Decisions are made at samples alone:
+ *
+ *   normal --few warps, another core takes blocks--> draining --empty--> changing, then low --blocks wait--> rising --> normal
+ *      ^                                                |
+ *      +------------- not empty after dvfs.wait --------+
+ *
+ * Source: specs of the dynamic parallelism thesis 10.
+ */
+#include "timing/grid/tim_blocks_priv.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
+{
+    struct tim_dvfs *d = calloc(1, sizeof *d + config->core_count * sizeof *d->core);
+
+    if (d == NULL)
+        return NULL;
+    d->next = config->dvfs_sample;
+    for (unsigned c = 0; c < config->core_count; c++)
+        d->core[c].armed = true;
+    return d;
+}
+
+/** Sets the blocks that the core takes, by its registers. */
+static bool set_closed(const struct tim_grid *g, unsigned c)
+{
+    const struct tim_dvfs *d = g->dvfs;
+    const enum tim_closed closed = d->core[c].dvfs || d->dvfs ? TIM_CLOSED_ALL : d->core[c].dvr ? TIM_CLOSED_NEW : TIM_OPEN;
+    const bool changes = g->cores[c]->closed != closed;
+
+    g->cores[c]->closed = closed;
+    return changes;
+}
+
+/** Sets clock and voltage of a core from the next cycle on, as the regulator has reached them. The voltage is low only while
+ *  clock and regulator are at rest. */
+static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
+{
+    const struct tim_dvfs *d = g->dvfs;
+    const struct tim_dvfs_core *core = &d->core[c];
+    const bool own = core->dvfs && (core->done == 0 || core->rising), all = d->dvfs && (d->done == 0 || d->rising);
+    const bool slow = g->config->dvfs_act == TIM_DVFS_SCALE && (own || all);
+
+    tim_domain_set_span(g->cores[c], TIM_SPAN_DIVERTED, g->cores[c]->closed != TIM_OPEN, now + 1);
+    tim_domain_set_span(g->cores[c], TIM_SPAN_LOW, slow && ((own && core->done == 0) || (all && d->done == 0)), now + 1);
+    tim_domain_set_slow(g->cores[c], slow, now + 1);
+}
+
+static bool update(const struct tim_grid *g, unsigned c, uint64_t now)
+{
+    const bool changes = set_closed(g, c);
+
+    set_clock(g, c, now);
+    return changes;
+}
+
+/** Begins a change of a core's clock. */
+static void change(const struct tim_grid *g, unsigned c, bool rising, uint64_t now)
+{
+    struct tim_dvfs_core *core = &g->dvfs->core[c];
+
+    core->dvfs = g->config->dvfs_act == TIM_DVFS_SCALE;
+    core->rising = rising;
+    core->done = core->dvfs ? now + g->config->dvfs_transition : 0;
+}
+
+static void change_all(const struct tim_grid *g, bool rising, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+
+    d->dvfs = true;
+    d->rising = rising;
+    d->done = now + g->config->dvfs_transition;
+}
+
+/** Completes the changes that end in cycle @now. */
+static bool complete(const struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+    bool changes = false, all = d->done != 0 && d->done <= now;
+
+    if (all) {
+        d->done = 0;
+        d->dvfs = !d->rising;
+    }
+    for (unsigned c = 0; c < g->config->core_count; c++) {
+        struct tim_dvfs_core *core = &d->core[c];
+        const bool own = core->done != 0 && core->done <= now;
+
+        if (own) {
+            core->done = 0;
+            core->dvfs = !core->rising;
+        }
+        if (own || all)
+            changes |= update(g, c, now);
+    }
+    return changes;
+}
+
+/* ---- a sample --------------------------------------------------------------------------------- */
+
+/** Returns true if a core could take the next block, were it not closed. */
+static bool has_capacity(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
+{
+    struct tim_core *core = g->cores[c];
+    const enum tim_closed closed = core->closed;
+
+    core->closed = TIM_OPEN;
+    const bool fits = next == NULL || tim_core_fits(core, next->grid);
+    core->closed = closed;
+    return fits && tim_core_live_warps(core) < g->config->core_warps;
+}
+
+/** Returns true if a core takes new blocks. */
+static bool is_live(const struct tim_grid *g, unsigned c)
+{
+    return !g->dvfs->core[c].dvr && !g->dvfs->core[c].dvfs;
+}
+
+/** Returns true if another core takes the blocks that @c does not. */
+static bool has_destination(const struct tim_grid *g, unsigned c, const struct tim_launch *next)
+{
+    for (unsigned o = 0; o < g->config->core_count; o++)
+        if (o != c && is_live(g, o) && (!g->config->dvfs_busy || tim_core_live_warps(g->cores[o]) >= g->config->dvfs_threshold) &&
+            has_capacity(g, o, next))
+            return true;
+    return false;
+}
+
+/** Returns true if a suspended block waits for its core @c. */
+static bool is_called(const struct tim_grid *g, unsigned c)
+{
+    for (size_t i = 0; i < g->resume_count; i++)
+        if (g->resume[i].core == c)
+            return true;
+    return false;
+}
+
+/** Returns the launch of the next block; NULL: none waits. *wanted: blocks wait, and no core that takes blocks has room. */
+static const struct tim_launch *next_block(const struct tim_grid *g, bool *wanted)
+{
+    const struct tim_launch *entry = tim_grid_entry_after(g, 0), *next = entry == NULL ? NULL : tim_grid_unit(g, entry);
+
+    *wanted = next != NULL;
+    for (unsigned c = 0; c < g->config->core_count && *wanted; c++)
+        *wanted = !(is_live(g, c) && has_capacity(g, c, next));
+    return next;
+}
+
+static bool is_idle(const struct tim_grid *g)
+{
+    if (g->resume_count != 0 || tim_grid_has_more(g))
+        return false;
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        if (g->cores[c]->blocks != 0) /* also one whose warps have ended, and whose stores are under way */
+            return false;
+    return true;
+}
+
+/** Diverts a core that has few warps, or counts that it has enough. */
+static void consider(const struct tim_grid *g, unsigned c, const struct tim_launch *next, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+    struct tim_dvfs_core *core = &d->core[c];
+    const unsigned warps = tim_core_live_warps(g->cores[c]);
+
+    if (warps >= g->config->dvfs_threshold) {
+        core->armed = true;
+        return;
+    }
+    if (!core->armed || is_called(g, c) || !has_destination(g, c, next))
+        return;
+    core->dvr = true;
+    g->gpu[TIM_GPU_dvfs_diversions]++;
+    if (warps != 0 && g->config->dvfs_drain) {
+        core->drn = true;
+        core->drains_from = d->samples;
+    } else {
+        change(g, c, false, now);
+    }
+}
+
+static void drain(const struct tim_grid *g, unsigned c, uint64_t now)
+{
+    struct tim_dvfs_core *core = &g->dvfs->core[c];
+
+    if (tim_core_live_warps(g->cores[c]) == 0) {
+        core->drn = false;
+        g->gpu[TIM_GPU_dvfs_drained]++;
+        change(g, c, false, now);
+    } else if (g->dvfs->samples - core->drains_from >= g->config->dvfs_wait) {
+        core->drn = core->dvr = core->armed = false;
+        g->gpu[TIM_GPU_dvfs_aborts]++;
+    }
+}
+
+static bool sample(const struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+    bool resumed = false, changes = false, wanted;
+    const struct tim_launch *next = next_block(g, &wanted);
+    const bool scales = g->config->dvfs_act == TIM_DVFS_SCALE;
+
+    d->samples++;
+    g->gpu[TIM_GPU_dvfs_samples]++;
+    if (g->config->dvfs_act == TIM_DVFS_COUNT || d->done != 0)
+        return false;
+    if (scales && (d->dvfs || is_idle(g))) {
+        if (d->dvfs && is_idle(g))
+            return false;
+        g->gpu[TIM_GPU_dvfs_gpu_lows] += !d->dvfs;
+        change_all(g, d->dvfs, now);
+        if (g->config->dvfs_transition == 0)
+            return complete(g, now);
+        for (unsigned c = 0; c < g->config->core_count; c++)
+            changes |= update(g, c, now);
+        return changes;
+    }
+    for (unsigned c = 0; c < g->config->core_count; c++) {
+        struct tim_dvfs_core *core = &d->core[c];
+
+        if (core->done != 0)
+            continue;
+        if (!core->dvr) {
+            consider(g, c, next, now);
+        } else if (core->drn) {
+            drain(g, c, now);
+        } else if (!resumed && (wanted || is_called(g, c))) {
+            core->dvr = false;
+            change(g, c, true, now);
+            resumed = true;
+            g->gpu[TIM_GPU_dvfs_resumes]++;
+        }
+        changes |= update(g, c, now);
+    }
+    if (g->config->dvfs_transition == 0)
+        changes |= complete(g, now);
+    return changes;
+}
+
+bool tim_dvfs_tick(struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+    bool changes = complete(g, now);
+
+    if (now < d->next)
+        return changes;
+    d->next += g->config->dvfs_sample;
+    return sample(g, now) || changes;
+}
+
+uint64_t tim_dvfs_next(const struct tim_grid *g)
+{
+    const struct tim_dvfs *d = g->dvfs;
+    uint64_t next = d->next;
+
+    if (d->done != 0 && d->done < next)
+        next = d->done;
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        if (d->core[c].done != 0 && d->core[c].done < next)
+            next = d->core[c].done;
+    return next;
+}
+
+bool tim_dvfs_holds(const struct tim_grid *g)
+{
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        if (g->cores[c]->closed != TIM_OPEN)
+            return true;
+    return false;
+}
+
+unsigned tim_dvfs_bytes(const struct tim_config *config)
+{
+    /* whole words of 16 bits: DVR and DRN, and DVFS with a bit for the whole GPU */
+    return 2 * ((config->core_count + 15) / 16 * 2) + (config->core_count + 1 + 15) / 16 * 2;
+}
+
+/* ---- words -------------------------------------------------------------------------------------- */
+
+static const char *state_of(const struct tim_dvfs_core *core)
+{
+    return core->done != 0 ? core->rising ? "rises to the high clock" : "falls to the low clock"
+           : core->dvfs    ? "has the low clock"
+           : core->drn     ? "drains"
+           : core->dvr     ? "is diverted"
+           : core->armed   ? "takes blocks"
+                           : "takes blocks, and is not diverted before it has had warps enough";
+}
+
+void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
+{
+    const struct tim_dvfs *d = g->dvfs;
+
+    lw_printf(out, "dvfs: registers of %u bytes, next sample in cycle %" PRIu64 "%s\n", tim_dvfs_bytes(g->config), d->next,
+              !d->dvfs ? "" : d->done == 0 ? ", all clocks are low" : d->rising ? ", all clocks rise" : ", all clocks fall");
+    for (unsigned c = 0; c < g->config->core_count; c++) {
+        const struct tim_dvfs_core *core = &d->core[c];
+
+        lw_printf(out, "  core %u: %u of %u warps, DVR %u DRN %u DVFS %u: it %s", c, tim_core_live_warps(g->cores[c]),
+                  g->config->core_warps, core->dvr, core->drn, core->dvfs, state_of(core));
+        if (core->done > now)
+            lw_printf(out, " in %" PRIu64 " cycles", core->done - now);
+        if (core->drn)
+            lw_printf(out, ", for %" PRIu64 " of %u samples", d->samples - core->drains_from, g->config->dvfs_wait);
+        lw_put(out, "\n");
+    }
+}
+
+void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct lw_sink *out)
+{
+    const struct tim_dvfs_core *is = &g->dvfs->core[core];
+
+    if (g->cores[core]->closed == TIM_OPEN)
+        return;
+    lw_printf(out, "\ncore %u gets no new blocks (dvfs): it %s", core, state_of(is));
+    if (is->done > now)
+        lw_printf(out, " in %" PRIu64 " cycles", is->done - now);
+}
