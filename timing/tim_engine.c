@@ -291,6 +291,8 @@ static uint64_t own_cycle(const struct tim_engine *e, struct tim_core *core)
 static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
+    const bool clocked = e->clocked;
+    uint64_t now = e->now;
 
     if (e->at.phase == TIM_AT_BEGIN) {
         if (e->grid.rescan)
@@ -311,7 +313,8 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
                 break;
         }
         struct tim_core *core = e->core[e->at.core];
-        const uint64_t now = e->clocked ? own_cycle(e, core) : e->now;
+        if (clocked)
+            now = own_cycle(e, core);
         if (e->at.phase == TIM_AT_CORE) {
             if (core->idle && tim_core_is_idle(core, now)) {
                 e->at.core++;

@@ -50,6 +50,9 @@ cases=$((cases + 1))
 "$papers/run" laperm --quick --only join_gaussian --size .125 --out laperm >out 2>err
 [ "$(wc -l <laperm/IPC_over_that_of_RR.txt)" = 2 ] && grep -q '</svg>' laperm/laperm.svg || fail "bench/papers/run laperm --out kept no table or plot"
 grep -q 'TR-13: ' out || fail "bench/papers/run laperm: no trend"
+"$papers/run" power --quick --only join_uniform --size .125 --out power >out 2>err
+[ "$(wc -l <power/energy_saved.txt)" = 2 ] && grep -q '</svg>' power/power.svg || fail "bench/papers/run power --out kept no table or plot"
+grep -q 'TR-14 power: ' out || fail "bench/papers/run power: no trend"
 cases=$((cases + 1))
 sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
 wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"

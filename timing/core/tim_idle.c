@@ -45,7 +45,7 @@ static void account_lasting(struct tim_core *core, uint64_t before)
 {
     if (before <= core->lasting_since)
         return;
-    for (unsigned i = 0; i < TIM_LASTS_COUNTS; i++)
+    for (unsigned i = 0; i < (core->domain == NULL ? TIM_LASTS_BUBBLE : TIM_LASTS_COUNTS); i++)
         core->stats->count[lasting_counts[i]] += core->lasting[i] * (before - core->lasting_since);
     core->lasting_since = before;
 }
