@@ -37,7 +37,7 @@ liblanewise_a_SOURCES += \
 	%D%/grid/tim_grid.c \
 	%D%/grid/tim_blocks_priv.h %D%/grid/tim_blocks.c \
 	%D%/grid/tim_dvfs.c %D%/grid/tim_dtbl.c %D%/grid/tim_laperm.c %D%/grid/tim_grid_show.c \
-	%D%/grid/tim_bcs.c %D%/grid/tim_la_b.c %D%/tables/tim_reach_priv.h %D%/tables/tim_reach.c \
+	%D%/grid/tim_bcs.c %D%/grid/tim_la_b.c %D%/tables/tim_reach_priv.h %D%/tables/tim_reach.c %D%/tables/tim_lines_priv.h %D%/tables/tim_lines.c %D%/mechanisms/tim_family.c \
 	%D%/mechanisms/tim_la_w.c %D%/mechanisms/tim_shares.c \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \

@@ -2,6 +2,7 @@
 /* Reports of an engine: its counters and its trace. */
 #include "timing/tim_engine_priv.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -89,6 +90,17 @@ static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
         row->report(of_cores, cores, json, out);
     }
     free(of_cores);
+    if (e->gpu[TIM_GPU_device_launches] == 0)
+        return;
+    const struct emu_config *machine = emu_machine_config(e->base.machine);
+    const struct tim_launch_memory r = tim_grid_memory(&e->config, machine->pending_launches, machine->launch_depth);
+    if (json)
+        lw_printf(out, ",\n  \"reserved\": {\"pending_launches\": %u, \"launches\": %" PRIu64 ", \"launch_depth\": %u, \"levels\": %" PRIu64 "}",
+                  machine->pending_launches, r.launches, machine->launch_depth, r.levels);
+    else
+        lw_printf(out, "\ndevice memory reserved for launches by the device: %.0f MB for %u that may be pending, %.0f MB for %u levels "
+                  "of nesting\n", (double)r.launches / (1 << 20), machine->pending_launches, (double)r.levels / (1 << 20),
+                  machine->launch_depth);
 }
 
 void tim_engine_totals(const struct tim_engine *e, struct tim_totals *out)

@@ -4,6 +4,8 @@
  * which block reached which core in which cycle. The names of tests are those of the tables of two specifications: D
  * 7.11 and L 8.6 and 8.7 of the dynamic parallelism thesis, and A of address pre-computation.
  */
+#include <math.h>
+
 #include "tests/timing/block_rig.h"
 
 /** A number below @n. */
@@ -245,6 +247,23 @@ static void d13_groups_without_a_kernel_are_launched_as_kernels(void **state)
     tick(r);
     said(r, "D0@0 ");
     assert_int_equal(count(r, TIM_GPU_dtbl_joined), 1);
+    rig_free(r);
+}
+
+/* CT-6 and CT-7 of 5.7: 172 MB, 1.2 GB for 127K launches, 2,280 MB for 24 levels. */
+static void ct6_ct7_memory_is_reserved_for_launches(void **state)
+{
+    struct rig *r = rig_new(13, 16, TIM_BLOCKS_RR);
+    const double mb = 1 << 20;
+
+    (void)state;
+    assert_true(fabs(tim_grid_memory(r->config, 32, 0).launches / mb - 172) < .1);
+    assert_true(fabs(tim_grid_memory(r->config, 1, 0).launches / mb - 172) < .1);
+    assert_true(fabs(tim_grid_memory(r->config, 127 * 1024, 0).launches / mb / 1024 / 1.2 - 1) < .03);
+    assert_true(fabs(tim_grid_memory(r->config, 32 * 1024, 0).launches / mb - 438) < 1); /* 8.6 % of 5 GB */
+    assert_true(fabs(tim_grid_memory(r->config, 32, 24).levels / mb - 2280) < 1);
+    assert_int_equal(tim_grid_memory(r->config, 32, 0).levels, 0);
+    rig_open(r);
     rig_free(r);
 }
 
@@ -568,6 +587,19 @@ static void why_is(struct rig *r, unsigned core, uint64_t linear, const char *ex
     lw_buffer_fini(&text);
 }
 
+/* A15: 4 x 4 lines of one array and 2 x 2 of another. */
+static void a15_overlaps_of_arrays_are_added(void **state)
+{
+    const struct emu_rect a[] = {{.x = 0, .y = 0, .w = 6, .h = 6}, {.x = 10, .y = 10, .w = 4, .h = 4}};
+    const struct emu_rect b[] = {{.x = 2, .y = 2, .w = 8, .h = 8}, {.x = 12, .y = 8, .w = 9, .h = 4}};
+
+    (void)state;
+    assert_int_equal(emu_rect_overlap(&a[0], &b[0]), 16);
+    assert_int_equal(emu_rect_overlap(&a[1], &b[1]), 4);
+    assert_int_equal(tim_reach_overlap(a, b, 2), 20);
+    assert_int_equal(tim_reach_overlap(a, b, 1), 16);
+}
+
 static void a16_rows_share(void **state)
 {
     static const char *const expected[][2] = {
@@ -809,6 +841,7 @@ int main(void)
         cmocka_unit_test(d11_a_group_joins_in_the_cycle_in_which_the_last_block_ends),
         cmocka_unit_test(d12_records_of_spilled_groups_are_read),
         cmocka_unit_test(d13_groups_without_a_kernel_are_launched_as_kernels),
+        cmocka_unit_test(ct6_ct7_memory_is_reserved_for_launches),
         cmocka_unit_test(d14_it_costs_1096_bytes_and_20_an_entry),
         cmocka_unit_test(d16_every_block_is_placed_once),
         cmocka_unit_test(l1_the_reference_example),
@@ -818,6 +851,7 @@ int main(void)
         cmocka_unit_test(l6_launches_that_overflow_are_read_later),
         cmocka_unit_test(l7_launches_of_the_host_are_placed_as_by_round_robin),
         cmocka_unit_test(l8_a_full_distributor_holds_up_higher_priorities),
+        cmocka_unit_test(a15_overlaps_of_arrays_are_added),
         cmocka_unit_test(a16_rows_share),
         cmocka_unit_test(a16_columns_share),
         cmocka_unit_test(a16_groups_of_four_and_no_sharing),

@@ -46,6 +46,19 @@ __global__ void parents(const int *children, int *done, int rounds)
     if ((int)threadIdx.x < children[blockIdx.x])
         lanewise::launch_group<computes>(1, 64)(done, rounds);
 }
+/* L-12: a parent touches lines 0 to 9, its two children 5 to 11 and 8 to 14 together: of their 10 lines it touches 5. */
+__global__ void touches(int *data, int first, int lines)
+{
+    if (threadIdx.x < lines)
+        atomicAdd(data + (first + threadIdx.x) * 32, 1);
+}
+__global__ void parent(int *data)
+{
+    if (threadIdx.x < 10)
+        atomicAdd(data + threadIdx.x * 32, 1);
+    if (threadIdx.x < 2)
+        lanewise::launch_group<touches>(1, 32)(data, threadIdx.x == 0 ? 5 : 8, 7);
+}
 C
 launch() { # name, buffers, entry, blocks, threads, arguments, check
     cat >"$1.yaml" <<Y
@@ -65,6 +78,8 @@ launch heavy "children: {type: s32, count: 13, init: [$heavy]}, done: {type: s32
 even="16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16"
 launch even "children: {type: s32, count: 13, init: [$even]}, done: {type: s32, count: 1}" parents 13 128 "children, done, 2000" "buffer: done, values: [208]"
 
+launch family "data: {type: s32, count: 512}" parent 1 32 "data" "buffer: data, index: 256, values: [3]"
+
 run() { # launch, policy, keys
     "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
         --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
@@ -76,7 +91,9 @@ for policy in rr tb_pri smx_bind adaptive_bind; do
     run heavy $policy "$soon --timing-set core.blocks=1"
     run even $policy "$soon --timing-set core.blocks=1"
 done
-python3 - <<'P' || fail "L-9 to L-11"
+run family adaptive_bind "$soon --mechanism dtbl,family"
+run family rr "$soon --mechanism family"
+python3 - <<'P' || fail "L-9 to L-12"
 import json
 policies = ('rr', 'tb_pri', 'smx_bind', 'adaptive_bind')
 report = {(n, p): json.load(open('%s.%s' % (n, p))) for n in ('shared', 'heavy', 'even') for p in policies}
@@ -112,6 +129,12 @@ claim(cycles['heavy', 'smx_bind'] > 6 * cycles['heavy', 'adaptive_bind'], 'L-10:
 claim(spread['smx_bind'] > 4 * spread['adaptive_bind'], 'L-10: imbalance %.2f, adaptive_bind %.2f' % (spread['smx_bind'], spread['adaptive_bind']))
 ratio = cycles['even', 'smx_bind'] / cycles['even', 'adaptive_bind']
 claim(abs(ratio - 1) < .05, 'L-11: with as many children for each parent both take as long: %.3f' % ratio)
+for p in ('rr', 'adaptive_bind'):
+    family = json.load(open('family.' + p))['family']
+    claim(family['children'] == 2 and (family['parents_children']['both'], family['parents_children']['all']) == (5, 10),
+          'L-12: a parent touches 5 of the 10 lines of its children: %s' % family['parents_children'])
+    claim((family['siblings']['both'], family['siblings']['all']) == (8, 14), 'L-12: a child touches 4 of the 7 lines of its sibling: %s' % family['siblings'])
+    claim(family['parents']['all'] == 0 and family['complete'], 'L-12: one parent shares with no other one: %s' % family['parents'])
 raise SystemExit(1 if bad else 0)
 P
 [ $failures = 0 ]

@@ -162,6 +162,12 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
+/** Returns the device memory that is reserved for @pending launches by the device (`launches`), and for blocks that wait for
+ *  launches at @depth levels of nesting (`levels`), in bytes. Source: specs of the dynamic parallelism thesis 5.4. */
+struct tim_launch_memory {
+    uint64_t launches, levels;
+};
+struct tim_launch_memory tim_grid_memory(const struct tim_config *config, unsigned pending, unsigned depth);
 /** Prints the state of kernel management in lines. */
 void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out);
 /** Prints why block @linear of @grid is on @core, and the launcher of a device launch. A newline precedes each line. */

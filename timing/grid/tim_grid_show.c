@@ -39,6 +39,15 @@ static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint
         lw_put(out, ", a group that found no kernel");
 }
 
+struct tim_launch_memory tim_grid_memory(const struct tim_config *config, unsigned pending, unsigned depth)
+{
+    const uint64_t more = pending > config->kernels_reserved_free ? pending - config->kernels_reserved_free : 0;
+
+    return (struct tim_launch_memory){
+        .launches = UINT64_C(1024) * config->kernels_reserved_core * config->core_count + more * config->kernels_reserved_launch,
+        .levels = UINT64_C(1024) * config->kernels_reserved_level * config->core_count * depth};
+}
+
 void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
 {
     const struct tim_blocks_policy *row = g->blocks->row;

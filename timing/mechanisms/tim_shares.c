@@ -5,6 +5,7 @@
  * blocks have ended.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/tables/tim_lines_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,8 +18,7 @@ struct record {
     uint64_t linear;
     unsigned arrays;
     struct emu_rect range[TIM_REACH_ARRAYS];
-    uint64_t *line;   /* lines of the block, open addressing: 1 + number of the line; 0: free */
-    size_t capacity, count;
+    struct tim_lines lines;
 };
 struct pair {
     uint32_t a, b; /* records */
@@ -33,53 +33,6 @@ struct shares {
     uint64_t since[TIM_MAX_WARPS];
     bool short_of_memory; /* some lines or pairs are missing */
 };
-
-/* ---- lines of a block --------------------------------------------------------------------------- */
-
-static size_t entry_of(const struct record *r, uint64_t line)
-{
-    size_t i = (size_t)((line * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (r->capacity - 1);
-
-    while (r->line[i] != 0 && r->line[i] != line + 1)
-        i = (i + 1) & (r->capacity - 1);
-    return i;
-}
-
-static bool has_line(const struct record *r, uint64_t line)
-{
-    return r->capacity != 0 && r->line[entry_of(r, line)] != 0;
-}
-
-static bool add_line(struct record *r, uint64_t line)
-{
-    if (2 * r->count >= r->capacity) {
-        struct record larger = {.capacity = r->capacity == 0 ? 64 : 2 * r->capacity};
-
-        larger.line = calloc(larger.capacity, sizeof *larger.line);
-        if (larger.line == NULL)
-            return false;
-        for (size_t i = 0; i < r->capacity; i++)
-            if (r->line[i] != 0)
-                larger.line[entry_of(&larger, r->line[i] - 1)] = r->line[i];
-        free(r->line);
-        r->line = larger.line;
-        r->capacity = larger.capacity;
-    }
-    size_t at = entry_of(r, line);
-    r->count += r->line[at] == 0;
-    r->line[at] = line + 1;
-    return true;
-}
-
-static uint64_t observed(const struct record *a, const struct record *b)
-{
-    const struct record *few = a->count < b->count ? a : b, *many = few == a ? b : a;
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < few->capacity; i++)
-        sum += few->line[i] != 0 && has_line(many, few->line[i] - 1);
-    return sum;
-}
 
 static uint64_t predicted(const struct record *a, const struct record *b)
 {
@@ -102,7 +55,7 @@ static struct record *new_record(struct shares *s)
 static void count_pair(struct shares *s, const struct pair *p)
 {
     const struct record *a = &s->record[p->a], *b = &s->record[p->b];
-    const uint64_t expected = predicted(a, b), seen = observed(a, b);
+    const uint64_t expected = predicted(a, b), seen = tim_lines_common(&a->lines, &b->lines);
     uint64_t *count = s->base.core->count;
 
     count[TIM_CORE_shares_pairs]++;
@@ -121,7 +74,7 @@ static void drop(struct shares *s, uint32_t record)
     for (size_t i = 0; i < s->pairs; i++)
         if (s->pair[i].a == record || s->pair[i].b == record)
             return;
-    free(s->record[record].line);
+    tim_lines_fini(&s->record[record].lines);
     s->record[record] = (struct record){.used = false};
 }
 
@@ -164,7 +117,7 @@ static void block_ends(struct shares *s, const struct tim_mech_block *block)
         return;
     s->at[block->place] = 0;
     s->record[number].over = true;
-    s->base.core->count[TIM_CORE_shares_touched] += s->record[number].count;
+    s->base.core->count[TIM_CORE_shares_touched] += s->record[number].lines.count;
     for (size_t i = 0; i < s->pairs; i++) {
         if (s->record[s->pair[i].a].over && s->record[s->pair[i].b].over)
             count_pair(s, &s->pair[i]);
@@ -188,7 +141,7 @@ static void touches(struct tim_mech *mech, unsigned warp, uint64_t line)
     const uint32_t at = s->at[mech->core->block_of(mech->core->context, warp)];
 
     if (at != 0)
-        s->short_of_memory |= !add_line(&s->record[at - 1], line / EMU_RECT_LINE);
+        s->short_of_memory |= !tim_lines_add(&s->record[at - 1].lines, line / EMU_RECT_LINE);
 }
 
 static void waits(struct tim_mech *mech, unsigned warp, bool begins)
@@ -228,7 +181,7 @@ static void destroy(struct tim_mech *mech)
     struct shares *s = (struct shares *)mech;
 
     for (size_t i = 0; i < s->records; i++)
-        free(s->record[i].line);
+        tim_lines_fini(&s->record[i].lines);
     free(s->record);
     free(s->pair);
     free(s->at);
@@ -251,7 +204,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     lw_printf(out, "%u blocks are on the core; lines that pairs share, predicted and observed so far:\n", resident);
     for (size_t i = 0; i < s->pairs; i++) {
         const struct record *a = &s->record[s->pair[i].a], *b = &s->record[s->pair[i].b];
-        const uint64_t expected = predicted(a, b), seen = observed(a, b);
+        const uint64_t expected = predicted(a, b), seen = tim_lines_common(&a->lines, &b->lines);
 
         if (a->over || b->over || (expected == 0 && seen == 0))
             continue;
