@@ -57,7 +57,7 @@ static const char out_help[] = "write to this file; - is standard output";
     {"read-poison", 0, "VALUE", "what a load that is wrong reads, in each 32 bits (0)"}
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},                             \
-    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack"},                          \
+    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack or frontier"},                          \
     {"push-order", 0, "NAME", "stack: the side of a branch that runs first: smaller, larger " \
                               "or fall_through"},                                          \
     {"policy", 'p', "NAME", "which split of a warp runs next"},                            \
@@ -141,7 +141,7 @@ static const struct cmd_option app_options[] = {
     {"timing-report", 0, "FILE", "write the counters of the timing model: .json, or a text; - prints it"},
     {"mechanism", 0, "NAMES", "put mechanisms of \"lanewise timing --mechanisms\" on it, by commas"},
     {"warp", 'w', "W", "lanes of a warp: 4, 8, 16, 32 or 64"},
-    {"reconv", 0, "NAME", "reconvergence engine: cbar or stack"},
+    {"reconv", 0, "NAME", "reconvergence engine: cbar, stack or frontier"},
     {"policy", 'p', "NAME", "which split of a warp runs next"},
     {"tags", 0, "MODE", "uniform and affine registers: off, shadow or compact"},
     {"hang-limit", 0, "N", "warp instructions without progress before a hang is searched for; 0: never"},

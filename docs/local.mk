@@ -74,6 +74,7 @@ dist_explanation_DATA = \
 	%D%/explanation/uninitialised-values.md
 evidencedir = $(docdir)/evidence
 dist_evidence_DATA = \
+	%D%/evidence/book-inventory.md \
 	%D%/evidence/checks.md \
 	%D%/evidence/findings-public-code.tsv \
 	%D%/evidence/debugger-speed.md \

@@ -44,7 +44,7 @@ extern const char *const emu_tag_plan_names[];
 
 struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
-    const char *reconv;         /* row of emu_reconv_names: "cbar", "stack" */
+    const char *reconv;         /* row of emu_reconv_names: "cbar", "stack", "frontier" */
     const char *push_order;     /* engine `stack`: row of emu_push_order_names; NULL: "smaller" */
     const char *policy;         /* row of emu_policy_names: "rr_quantum" ... */
     unsigned split_quantum;     /* instructions of a split's slice; 0: the policy's default (64 for rr_quantum) */

@@ -47,7 +47,7 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_vws_fetch.c %D%/mechanisms/tim_vws_show.c \
 	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/tim_belady.c \
 	%D%/tables/tim_map_priv.h %D%/tables/tim_map.c \
-	%D%/mechanisms/tim_profile_priv.h %D%/mechanisms/tim_profile.c %D%/mechanisms/tim_loads.c \
+	%D%/tables/tim_profile_priv.h %D%/tables/tim_profile.c %D%/mechanisms/tim_loads.c \
 	%D%/decode/tim_loops.c \
 	%D%/mechanisms/tim_dwr_priv.h %D%/mechanisms/tim_dwr_ilt.c %D%/mechanisms/tim_dwr.c \
 	%D%/mechanisms/tim_ccws_priv.h %D%/mechanisms/tim_ccws.c \

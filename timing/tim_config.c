@@ -623,11 +623,7 @@ bool tim_config_detects(const struct tim_config *config)
 void tim_config_machine(const struct tim_config *config, struct emu_config *out)
 {
     out->warp_width = config->core_warp_width;
-    out->reconv = emu_reconv_names[0];
-    for (unsigned i = 0; emu_reconv_names[i] != NULL; i++)
-        if (strcmp(emu_reconv_names[i],
-                   config->core_reconvergence == TIM_RECONV_STACK ? "stack" : "cbar") == 0)
-            out->reconv = emu_reconv_names[i];
+    out->reconv = emu_reconv_names[config->core_reconvergence]; /* in the order of keys.def */
     if (out->hang_window == EMU_HANG_WINDOW) /* the timing model is some fifty times slower than the functional one */
         out->hang_window >>= 6;
     if (!tim_config_detects(config))

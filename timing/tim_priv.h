@@ -19,7 +19,7 @@
 
 /* Enumerations of the values of choices, in the order of the names in keys.def. */
 enum { TIM_MAX_SCHEDS = 8, TIM_MAX_WIDTH = 5 }; /* schedulers of a core; issue width of a scheduler */
-enum { TIM_RECONV_CBAR, TIM_RECONV_STACK };
+enum { TIM_RECONV_CBAR, TIM_RECONV_STACK, TIM_RECONV_FRONTIER };
 enum { TIM_SCHED_LRR, TIM_SCHED_GTO, TIM_SCHED_TWO_LEVEL, TIM_SCHED_SWL, TIM_SCHED_CGGTY, TIM_SCHED_ACTIVE_PENDING, TIM_SCHED_POLICIES };
 enum { TIM_SWL_OLDEST, TIM_SWL_STICKY };
 enum { TIM_CUTOFF_END, TIM_CUTOFF_START };
@@ -94,7 +94,7 @@ struct tim_unit_config {
     unsigned latency; /* cycles from the first lane's start to the result, for the last lane too */
 };
 
-/** A profile of loads (timing/mechanisms/tim_profile_priv.h). */
+/** A profile of loads (timing/tables/tim_profile_priv.h). */
 struct tim_profile;
 /** Adds a user of a profile, or removes one; the last one frees it. A NULL @profile is ignored. */
 void tim_profile_share(struct tim_profile *profile);

@@ -45,7 +45,7 @@ static bool filter_make(const struct dbg *dbg, struct filter *filter)
     memset(filter, 0, sizeof *filter);
     if (dbg_pc_edited(dbg))
         unseen |= DBG_CATCH_LAUNCH;
-    if (strcmp(emu_machine_config(dbg->machine)->reconv, "stack") == 0)
+    if (strcmp(emu_machine_config(dbg->machine)->reconv, "cbar") != 0)
         unseen |= DBG_CATCH_RECONVERGE;
     for (size_t i = 0; i < dbg->point_count; i++) {
         const struct dbg_stoppoint_record *point = &dbg->points[i];

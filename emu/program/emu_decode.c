@@ -457,8 +457,8 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
     layout->row_c = 12 * layout->stride;
 }
 
-/** Adapts code to engine `stack`: instructions on barrier registers have no effect, and reconvergence pcs get
- *  the rpc layer. */
+/** Adapts code to engines that ignore barriers: instructions on barrier registers have no effect. With a SIMT stack,
+ *  reconvergence pcs get the rpc layer. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -468,7 +468,7 @@ static void mark_rpcs(struct emu_code *code)
         if (di->op == ISA_BSSY || di->op == ISA_BSYNC || di->op == ISA_BBREAK ||
             di->op == ISA_YIELD)
             di->h.full = di->h.part = emu_stalled_step_handler;
-        if (program->rpc[i] != EMU_NO_RPC)
+        if (program->machine->reconv->reach != NULL && program->rpc[i] != EMU_NO_RPC)
             code->layers[program->rpc[i]] |= EMU_LAYER_RPC;
     }
 }
@@ -687,7 +687,7 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
     if (program->machine->config.tags == EMU_TAGS_OFF)
         emu_addr_cache_mark(code);
     mark_ahead(code);
-    if (program->machine->reconv->lockstep)
+    if (program->machine->reconv->ignores_barriers)
         mark_rpcs(code);
     if (!mark_chains(code) ||
         (program->machine->attached_hooks != NULL && !mark_hook_sites(code, level))) {

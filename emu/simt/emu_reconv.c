@@ -9,9 +9,9 @@
 
 /* ---- rows --------------------------------------------------------------------------- */
 
-static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack};
+static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier};
 
-const char *const emu_reconv_names[] = {"cbar", "stack", NULL};
+const char *const emu_reconv_names[] = {"cbar", "stack", "frontier", NULL};
 _Static_assert(LW_COUNT_OF(emu_reconv_names) == LW_COUNT_OF(engines) + 1, "one name a row");
 
 const char *const emu_push_order_names[] = {"smaller", "larger", "fall_through", NULL};

@@ -279,6 +279,7 @@ const struct emu_reconv emu_reconv_stack = {
     .name = "stack",
     .summary = "SIMT stack: one side of a branch after the other, joined at its reconvergence pc",
     .lockstep = true,
+    .ignores_barriers = true,
     .begin = stack_begin,
     .branch = stack_branch,
     .branch2 = stack_branch2,

@@ -28,6 +28,13 @@ void emu_split_template(struct emu_warp *w)
     w->stacked = w->policy->stacked;
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
+    if (w->reconv->policy != NULL) {
+        w->policy = emu_policy_find(w->reconv->policy);
+        w->quantum = w->policy->quantum;
+        w->window = 0;
+        w->merge = true;
+        w->stacked = w->policy->stacked;
+    }
 }
 
 void emu_split_begin(struct emu_warp *w, uint32_t pc)
@@ -368,6 +375,18 @@ static void cbar_branch(struct emu_warp *w, const uint32_t *target, uint32_t nex
 const struct emu_reconv emu_reconv_cbar = {
     .name = "cbar",
     .summary = "convergence barriers: lanes with pcs of their own, met at bsync",
+    .branch = cbar_branch,
+    .branch2 = cbar_branch2,
+    .exit = cbar_exit,
+};
+
+/* Lanes with the lowest pc run; lanes ahead wait for them, and join them where their pcs are the same. Code is laid out so that
+ * a block follows those from which it is reached. Source: specs of the book 11.3. */
+const struct emu_reconv emu_reconv_frontier = {
+    .name = "frontier",
+    .summary = "thread frontiers: lanes with the lowest pc run, and join others at the same pc",
+    .ignores_barriers = true,
+    .policy = "minpc_step",
     .branch = cbar_branch,
     .branch2 = cbar_branch2,
     .exit = cbar_exit,

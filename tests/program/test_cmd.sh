@@ -150,7 +150,7 @@ refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
 refuse 'did you mean "shadow"?' run good.yaml --tags shadwo
 refuse 'did you mean "exact"?' debug good.yaml --tag-rules exakt
 refuse 'known are lazy, eager' run good.yaml --tag-expansion 1
-refuse 'known are cbar, stack' run good.yaml --reconv banana
+refuse 'known are cbar, stack, frontier' run good.yaml --reconv banana
 refuse '--tag-rules: this run has no tags' run good.yaml --tag-rules exact
 refuse '--tag-rules: this run has no tags' debug good.yaml --tag-rules exact
 refuse '--tag-expansion: this run has no tags' run good.yaml --tag-expansion lazy

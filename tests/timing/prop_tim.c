@@ -109,7 +109,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     static const unsigned clocks[] = {325, 650, 700, 800, 924, 1300, 1400, 1733};
 
     c->core_warp_width = width;
-    c->core_reconvergence = strcmp(reconv, "stack") == 0 ? TIM_RECONV_STACK : TIM_RECONV_CBAR;
+    c->core_reconvergence = strcmp(reconv, "stack") == 0 ? TIM_RECONV_STACK : strcmp(reconv, "frontier") == 0 ? TIM_RECONV_FRONTIER : TIM_RECONV_CBAR;
     c->clocks_core = clocks[rnd_below(r, 8)];
     c->clocks_icnt = clocks[rnd_below(r, 8)];
     c->clocks_l2 = clocks[rnd_below(r, 8)];

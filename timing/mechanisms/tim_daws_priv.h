@@ -7,7 +7,8 @@
 #ifndef TIM_DAWS_PRIV_H
 #define TIM_DAWS_PRIV_H
 
-#include "timing/mechanisms/tim_profile_priv.h"
+#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/tables/tim_profile_priv.h"
 #include "timing/tables/tim_vta_priv.h"
 
 enum { TIM_DAWS_WAYS = 8 };

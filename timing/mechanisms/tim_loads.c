@@ -8,7 +8,8 @@
  *   access ---> (line, warp) -> number of the iteration that last touched the line: this one, the preceding one, another
  */
 #include "timing/tables/tim_map_priv.h"
-#include "timing/mechanisms/tim_profile_priv.h"
+#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/tables/tim_profile_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -255,7 +255,8 @@ void random_config(struct rnd *r, struct emu_config *config)
     emu_config_default(config);
     config->warp_width = rnd_below(r, 2) ? 32 : 64;
     config->arena_bytes = 1 << 24;
-    config->reconv = emu_reconv_names[rnd_below(r, 4) == 0];
+    const unsigned engine = rnd_below(r, 8);
+    config->reconv = emu_reconv_names[engine == 0 ? 2 : engine < 3];
     config->policy = emu_policy_names[rnd_below(r, 7)];
     config->split_quantum = rnd_below(r, 2) ? 0 : 1 + rnd_below(r, 20);
     config->warp_quantum = rnd_below(r, 2) ? 64 : 1 + rnd_below(r, 30);

@@ -145,6 +145,8 @@ static struct sm_options random_options(struct rng *r)
             orders++;
         o.reconv = "stack";
         o.push_order = emu_push_order_names[below(r, orders)];
+    } else if (chance(r, 20)) {
+        o.reconv = "frontier";
     }
     return o;
 }
@@ -315,6 +317,16 @@ static unsigned run_on_a_stack(struct golden_case *c, struct sm_program *p)
         if (sm_run(m) != SM_ENDS)
             fail_msg("%s, %s: %s", c->name, o.push_order, m->message);
         expect_results(m, want, c->name, o.push_order);
+        sm_destroy(m);
+    }
+    struct sm_options o = c->options;
+    o.reconv = "frontier";
+    for (unsigned chunked = 0; chunked < 2; chunked++, k++) {
+        o.chunked = chunked;
+        struct sm *m = sm_create(p, &o);
+        if (sm_run(m) != SM_ENDS)
+            fail_msg("%s, frontier: %s", c->name, m->message);
+        expect_results(m, want, c->name, "frontier");
         sm_destroy(m);
     }
     sm_destroy(want);

@@ -20,3 +20,9 @@ tests_emu_simt_test_stack_SOURCES = tests/emu/simt/test_stack.c tests/emu/simt/s
 	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
 tests_emu_simt_test_stack_LDADD = liblanewise.a $(TEST_LIBS)
 EXTRA_DIST += tests/emu/simt/golden/stack.txt tests/emu/simt/golden/alike.txt
+
+check_PROGRAMS += tests/emu/simt/test_frontier
+tests_emu_simt_test_frontier_SOURCES = tests/emu/simt/test_frontier.c tests/emu/simt/split_run.h tests/emu/simt/split_golden.c tests/emu/simt/split_golden.h \
+	tests/emu/simt/split_machine.c tests/emu/simt/split_machine.h tests/emu/simt/split_program.c tests/emu/simt/split_program.h
+tests_emu_simt_test_frontier_LDADD = liblanewise.a $(TEST_LIBS)
+EXTRA_DIST += tests/emu/simt/golden/frontier.txt

@@ -79,6 +79,8 @@ bool golden_next(const char **at, const char *end, struct golden_case *out)
         .limit = number_after(head, head_end, "limit="),
         .hang = number_after(head, head_end, "hang="),
     };
+    if (strstr(out->name, "engine=frontier") != NULL)
+        out->options.reconv = "frontier";
     order = strstr(out->name, "order=");
     if (order != NULL && sscanf(order, "order=%23s", out->order) == 1)
         out->options.reconv = "stack"; /* the caller sets push_order, as it sets the policy */

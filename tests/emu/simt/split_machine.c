@@ -318,7 +318,7 @@ static bool sync_step(struct sm *m, struct emu_warp *w, const struct sm_ins *i, 
                  w->live);
         return fault(m, why);
     }
-    if (on == 0 || (w->reconv->lockstep && (i->op == BSSY || i->op == BSYNC ||
+    if (on == 0 || (w->reconv->ignores_barriers && (i->op == BSSY || i->op == BSYNC ||
                                             i->op == BBREAK || i->op == YIELD)))
         return true;
     if (w->reconv->room != NULL && !w->reconv->room(w, 1))

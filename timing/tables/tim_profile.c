@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profiles of loads, from the timing reports of earlier runs. */
-#include "timing/mechanisms/tim_profile_priv.h"
+#include "timing/tables/tim_profile_priv.h"
 
 #include <stdlib.h>
 

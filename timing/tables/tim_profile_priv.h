@@ -6,7 +6,7 @@
 #ifndef TIM_PROFILE_PRIV_H
 #define TIM_PROFILE_PRIV_H
 
-#include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/decode/tim_static_priv.h"
 
 /** Counters of a load: name in reports, and meaning. */
 #define TIM_LOAD_COUNTERS(X)                                                                       \
