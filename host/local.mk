@@ -27,7 +27,7 @@ $(LW_SONAME): libhost.a liblanewise.a $(CORE_LIBS)
 install-exec-hook:
 	ln -sf $(LW_SONAME) $(DESTDIR)$(libdir)/liblanewise.so
 uninstall-hook:
-	rm -f $(DESTDIR)$(libdir)/liblanewise.so
+	rm -f $(DESTDIR)$(libdir)/liblanewise.so $(DESTDIR)$(libdir)/lanewise-cuda/libcuda.so.1
 
 pkgconfigdir = $(libdir)/pkgconfig
 pkgconfig_DATA = lanewise.pc

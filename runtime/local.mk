@@ -19,11 +19,16 @@ $(LW_RUNTIME): libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/exports.map
 	    -Wl,--version-script,$(srcdir)/%D%/exports.map \
 	    -o $@ -Wl,--whole-archive libruntime.a libhost.a -Wl,--no-whole-archive liblanewise.a $(LANEWISE_LIBS) $(LIBDW_LIBS) $(LIBS)
 
-# CUDA's runtime: programs that were linked with -cudart shared find it by LD_LIBRARY_PATH, which `lanewise app` sets to
+# CUDA's runtime and driver interface: programs that were linked with -cudart shared find it by LD_LIBRARY_PATH, which `lanewise app` sets to
 # a folder of its own.
 noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_device.c \
+	%D%/cuda/cu_driver.c \
+	%D%/cuda/cu_driver_memory.c \
+	%D%/cuda/cu_driver_module.c \
+	%D%/cuda/cu_driver_priv.h \
+	%D%/cuda/cu_driver_symbols.c \
 	%D%/cuda/cu_error.c \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/cu_memory.c \
@@ -33,9 +38,17 @@ libcuda_runtime_a_SOURCES = \
 # Prototypes are the compilers' and CUDA's: there is no header of ours.
 libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
 LW_CUDART = lanewise-cuda/libcudart.so.13
+# The driver interface is in the same object, so that a program that uses both has one device: the dynamic linker loads a
+# file once, whatever its name.
+LW_CUDA = lanewise-cuda/libcuda.so.1
 cudartdir = $(libdir)/lanewise-cuda
 cudart_DATA = $(LW_CUDART)
-CLEANFILES += $(LW_CUDART)
+noinst_DATA = $(LW_CUDA)
+CLEANFILES += $(LW_CUDART) $(LW_CUDA)
+$(LW_CUDA): $(LW_CUDART)
+	$(AM_V_GEN)ln -sf libcudart.so.13 $@
+install-data-hook:
+	ln -sf libcudart.so.13 $(DESTDIR)$(cudartdir)/libcuda.so.1
 $(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map
 	$(AM_V_CCLD)$(MKDIR_P) $(@D) && $(CC) $(AM_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,relro -Wl,-Bsymbolic \
 	    -Wl,--version-script,$(srcdir)/%D%/cuda/exports.map \
@@ -65,7 +78,7 @@ $(LW_OPENCL): libopencl.a $(LW_RUNTIME) %D%/opencl/exports.map
 	    -Wl,--version-script,$(srcdir)/%D%/opencl/exports.map \
 	    -o $@ -Wl,--whole-archive libopencl.a -Wl,--no-whole-archive -Wl,-rpath,'$$ORIGIN' ./$(LW_RUNTIME) $(LIBS)
 # The folders that loaders read have a file with the driver's path: one for this build, one for what is installed.
-noinst_DATA = lanewise-icd/lanewise.icd
+noinst_DATA += lanewise-icd/lanewise.icd
 lanewise-icd/lanewise.icd: Makefile $(LW_OPENCL)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo '$(abs_builddir)/$(LW_OPENCL)' >$@.new && mv $@.new $@
 icddir = $(libdir)/lanewise-icd

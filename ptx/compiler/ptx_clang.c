@@ -225,7 +225,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     char other[PTX_PATH_BYTES];
     struct ptx_job *job;
     unsigned tries = 0;
-    bool again;
+    bool retries;
 
     if (status != LW_OK)
         return status;
@@ -252,14 +252,14 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         if (status == LW_OK)
             status = compile(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
         tries++; /* the first error is reported */
-        again = status != LW_OK && job->crashed && job->has_other;
-        if (again) {
+        retries = status != LW_OK && job->crashed && job->has_other;
+        if (retries) {
             if (words != NULL)
                 lw_printf(words, "%s crashed; %s is tried\n", job->compiler, other);
             memcpy(job->compiler, other, sizeof other);
             status = LW_OK;
         }
-    } while (again);
+    } while (retries);
     if (status == LW_OK && tries > 1 && err != NULL)
         err->text[0] = '\0';
     ptx_remove_scratch(job->scratch);

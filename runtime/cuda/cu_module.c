@@ -2,6 +2,7 @@
 /* Fat binaries that compilers put into programs: registration, the PTX in them, kernels and variables. */
 #include "runtime/cuda/cu_priv.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,16 +123,15 @@ static void describe(struct text *out, const struct entry *e, const uint8_t *at)
         snprintf(out->name, sizeof out->name, "%.190s.ptx", name);
 }
 
-/** Finds the PTX of the newest architecture in a fat binary. */
-static void find_ptx(const struct wrapper *w, struct text *out)
+/** Finds the PTX of the newest architecture in a container, or the text at @at. */
+static void find_ptx(const uint8_t *at, struct text *out)
 {
-    const uint8_t *at = w != NULL ? w->data : NULL;
     const uint8_t *best = NULL;
     struct container c;
     uint32_t arch = 0;
 
     *out = (struct text){.name = "program.ptx"};
-    if (at == NULL || w->magic != WRAPPER_MAGIC)
+    if (at == NULL)
         return;
     if (!is_container(at)) { /* clang embeds the bytes of a file without a container */
         while (*at == '\n' || *at == ' ' || *at == '\r' || *at == '\t')
@@ -173,6 +173,18 @@ static void find_ptx(const struct wrapper *w, struct text *out)
     }
 }
 
+/** Returns the data that a wrapper points to; NULL: @w is no wrapper. */
+static const uint8_t *data_of(const struct wrapper *w)
+{
+    return w != NULL && w->magic == WRAPPER_MAGIC ? w->data : NULL;
+}
+
+static void complain_no_ptx(const char *what, bool only_code)
+{
+    fprintf(stderr, "lanewise: %s has %s: compile it with -gencode arch=compute_75,code=compute_75, which adds PTX\n", what,
+            only_code ? "machine code of NVIDIA GPUs, but no PTX" : "no PTX");
+}
+
 /** Gives managed variables of @m the addresses that host and kernels use. */
 static void place_managed(struct cu_module *m)
 {
@@ -202,7 +214,7 @@ static void load_linked(struct cu_module *m, struct text *of_m)
         struct text *t = &found[used];
 
         if (other != m)
-            find_ptx(other->wrapper, t);
+            find_ptx(data_of(other->wrapper), t);
         else
             *t = *of_m;
         if (t->text != NULL && t->linked && other->module == NULL && other->error == cudaSuccess) {
@@ -244,10 +256,9 @@ static cudaError_t load(struct cu_module *m)
         return m->error;
     if (machine == NULL)
         return cudaErrorNoDevice;
-    find_ptx(m->wrapper, &ptx);
+    find_ptx(data_of(m->wrapper), &ptx);
     if (ptx.text == NULL) {
-        fprintf(stderr, "lanewise: the program has %s: compile it with -gencode arch=compute_75,code=compute_75, which "
-                        "puts PTX in\n", ptx.only_code ? "machine code of NVIDIA's, but no PTX" : "no PTX");
+        complain_no_ptx("the program", ptx.only_code);
         m->error = cudaErrorNoKernelImageForDevice;
         return m->error;
     }
@@ -318,18 +329,24 @@ void cu_modules_reset(void)
 
 /* ---- what compilers call before main() ------------------------------------------------------------------------------ */
 
+/** Appends a module; locked. */
+static void append(struct cu_module *m)
+{
+    struct cu_module **at = &modules;
+
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = m;
+}
+
 CU_API void **__cudaRegisterFatBinary(void *wrapper)
 {
     struct cu_module *m = calloc(1, sizeof *m);
 
     rt_lock();
     if (m != NULL) {
-        struct cu_module **at = &modules;
-
         m->wrapper = wrapper;
-        while (*at != NULL)
-            at = &(*at)->next;
-        *at = m;
+        append(m);
     }
     rt_unlock();
     return (void **)m;
@@ -340,26 +357,40 @@ CU_API void __cudaRegisterFatBinaryEnd(void **handle)
     (void)handle;
 }
 
-/** Removes everything that @handle registered, because its memory may belong to a plugin that is being unloaded. The
- *  machine keeps the module, since reports on the module may still have to be written. */
-CU_API void __cudaUnregisterFatBinary(void **handle)
+bool cu_is_module(const struct cu_module *module)
+{
+    for (const struct cu_module *m = modules; m != NULL; m = m->next)
+        if (m == module)
+            return true;
+    return false;
+}
+
+bool cu_has_registered(void)
+{
+    for (const struct cu_module *m = modules; m != NULL; m = m->next)
+        if (m->wrapper != NULL)
+            return true;
+    return false;
+}
+
+bool cu_module_unload(struct cu_module *module)
 {
     struct cu_module **at = &modules, *m;
 
-    rt_lock();
-    while (*at != NULL && *at != (struct cu_module *)handle)
+    while (*at != NULL && *at != module)
         at = &(*at)->next;
     m = *at;
-    if (m != NULL)
-        *at = m->next;
-    while (m != NULL && m->functions != NULL) {
+    if (m == NULL)
+        return false;
+    *at = m->next;
+    while (m->functions != NULL) {
         struct cu_function *f = m->functions;
 
         m->functions = f->next;
         free(f->name);
         free(f);
     }
-    while (m != NULL && m->variables != NULL) {
+    while (m->variables != NULL) {
         struct variable *v = m->variables;
 
         m->variables = v->next;
@@ -367,6 +398,15 @@ CU_API void __cudaUnregisterFatBinary(void **handle)
         free(v);
     }
     free(m);
+    return true;
+}
+
+/** Removes everything that @handle registered, because its memory may belong to a plugin that is being unloaded. The
+ *  machine keeps the module, since reports on the module may still have to be written. */
+CU_API void __cudaUnregisterFatBinary(void **handle)
+{
+    rt_lock();
+    cu_module_unload((struct cu_module *)handle);
     rt_unlock();
 }
 
@@ -432,4 +472,118 @@ CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *addres
 {
     (void)address, (void)external, (void)constant, (void)global;
     add_variable(handle, pointer, pointer, name, bytes);
+}
+
+/* ---- modules of the driver interface ------------------------------------------------------------------------------ */
+
+/** Bytes of the object file at @image by its header: the end of the last section. 0: it is none of ours. */
+static size_t object_bytes(const uint8_t *image)
+{
+    Elf64_Ehdr header;
+    size_t end;
+
+    memcpy(&header, image, sizeof header);
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != CU_OBJECT_MACHINE || header.e_shentsize != sizeof(Elf64_Shdr) ||
+        header.e_shoff > UINT32_MAX)
+        return 0;
+    end = header.e_shoff + (size_t)header.e_shnum * sizeof(Elf64_Shdr);
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+
+        memcpy(&section, image + header.e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_NOBITS && section.sh_offset <= UINT32_MAX && section.sh_size <= UINT32_MAX &&
+            section.sh_offset + section.sh_size > end)
+            end = section.sh_offset + section.sh_size;
+    }
+    return end;
+}
+
+cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned)
+{
+    const uint8_t *at = image;
+    struct text ptx;
+    uint32_t magic;
+
+    *owned = NULL;
+    *is_object = false;
+    if (memcmp(at, ELFMAG, SELFMAG) == 0) {
+        *text = at;
+        *bytes = object_bytes(at);
+        *is_object = true;
+        if (*bytes != 0)
+            return cudaSuccess;
+        complain_no_ptx("the module", true);
+        return cudaErrorNoKernelImageForDevice;
+    }
+    if (is_container(at) || strnlen((const char *)at, sizeof magic) == sizeof magic) {
+        memcpy(&magic, at, sizeof magic);
+        if (magic == WRAPPER_MAGIC)
+            at = data_of(image);
+    }
+    find_ptx(at, &ptx);
+    *text = *owned = ptx.text;
+    if (*owned == NULL) {
+        complain_no_ptx("the module", ptx.only_code);
+        return ptx.only_code ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidKernelImage;
+    }
+    *bytes = strlen(*owned);
+    return cudaSuccess;
+}
+
+cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out)
+{
+    struct cu_module *m = calloc(1, sizeof *m);
+
+    if (m == NULL)
+        return cudaErrorMemoryAllocation;
+    m->module = module;
+    append(m);
+    *out = m;
+    return cudaSuccess;
+}
+
+cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out)
+{
+    lanewise_kernel *kernel;
+    struct cu_function *f;
+
+    if (m->module == NULL) /* the device was reset */
+        return cudaErrorContextIsDestroyed;
+    for (f = m->functions; f != NULL; f = f->next)
+        if (strcmp(f->name, name) == 0) {
+            *out = f;
+            return cudaSuccess;
+        }
+    for (unsigned i = 0; (kernel = lanewise_kernel_at(m->module, i)) != NULL; i++)
+        if (strcmp(lanewise_kernel_name(kernel), name) == 0)
+            break;
+    if (kernel == NULL)
+        return cudaErrorSymbolNotFound;
+    f = calloc(1, sizeof *f);
+    if (f == NULL || (f->name = strdup(name)) == NULL) {
+        free(f);
+        return cudaErrorMemoryAllocation;
+    }
+    f->module = m;
+    f->kernel = kernel;
+    f->next = m->functions;
+    m->functions = f;
+    *out = f;
+    return cudaSuccess;
+}
+
+cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes)
+{
+    if (m->module == NULL)
+        return cudaErrorContextIsDestroyed;
+    return lanewise_variable(m->module, name, address, bytes) == LANEWISE_OK ? cudaSuccess : cudaErrorSymbolNotFound;
+}
+
+unsigned cu_module_function_count(const struct cu_module *m)
+{
+    unsigned count = 0;
+
+    while (lanewise_kernel_at(m->module, count) != NULL)
+        count++;
+    return count;
 }

@@ -26,9 +26,13 @@ enum {
     cudaErrorInvalidDeviceFunction = 98,
     cudaErrorNoDevice = 100,
     cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidKernelImage = 200,
+    cudaErrorDeviceUninitialized = 201,
     cudaErrorNoKernelImageForDevice = 209,
     cudaErrorInvalidPtx = 218,
     cudaErrorInvalidResourceHandle = 400,
+    cudaErrorFileNotFound = 301,
+    cudaErrorSymbolNotFound = 500,
     cudaErrorNotReady = 600,
     cudaErrorLaunchOutOfResources = 701,
     cudaErrorPeerAccessNotEnabled = 705,
@@ -39,6 +43,8 @@ enum {
 };
 /** Records an error for cudaGetLastError, and returns it. */
 cudaError_t cu_return(cudaError_t error);
+/** Sets what cudaGetLastError returns: functions of the driver interface leave it as it was. */
+void cu_set_last(cudaError_t error);
 
 typedef struct {
     unsigned x, y, z;
@@ -74,5 +80,28 @@ void cu_memory_reset(void);
 void cu_streams_reset(void);
 /** Finds a variable by the address of its shadow in the host; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
+
+
+/* ---- modules of the driver interface; all locked ------------------------------------------------------------------ */
+
+enum { CU_OBJECT_MACHINE = 0x4c57 }; /* e_machine of our object files */
+
+bool cu_is_module(const struct cu_module *module);
+/** Returns true if the program has fat binaries, and so uses the runtime. */
+bool cu_has_registered(void);
+/** Forgets a module and its functions. Returns false if it is none. */
+bool cu_module_unload(struct cu_module *module);
+/**
+ * Gets what an image consists of: a text with PTX, a fat binary with PTX, or our object file. An image has no size: what is
+ * read of it is what its own headers say.
+ * @owned  to be freed after @text was used; may be NULL
+ */
+cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned);
+/** Makes a handle of a module of the machine. */
+cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out);
+/** Finds a kernel or variable by its name in the PTX. */
+cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_function **out);
+cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes);
+unsigned cu_module_function_count(const struct cu_module *m);
 
 #endif

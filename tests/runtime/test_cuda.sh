@@ -36,6 +36,10 @@ for clang in clang-14 clang-19; do
         cc a.o -L"$runtime" -l:libcudart.so.13 -o program-$clang 2>log || { fail "$clang: program"; cat log; continue; }
     runs program-$clang
 done
+# The driver interface, opened by its name.
+cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the driver's program"; cat log; }
+"$lanewise" app ./driver >out 2>err
+grep -q '^all right$' out || { fail "the driver interface"; cat out err; }
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
@@ -45,5 +49,7 @@ if [ -x "$nvcc" ]; then
     done
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
     grep -q 'compute_75,code=compute_75' err || { fail "a program without PTX: no advice"; cat err; }
+    "$nvcc" -arch=sm_75 "$src/vector.cu" -o static >log 2>&1 && "$lanewise" app ./static >out 2>err
+    grep -q 'link it with -cudart shared' err || { fail "a program with CUDA's runtime in it: no advice"; cat out err; }
 fi
 exit $failed

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA's driver interface: initialisation, the device, contexts. */
+#include "runtime/cuda/cu_driver_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaDeviceGetLimit(size_t *out, int limit);
+cudaError_t cudaDeviceSetLimit(int limit, size_t value);
+const char *cudaGetErrorName(cudaError_t error);
+const char *cudaGetErrorString(cudaError_t error);
+
+enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
+
+/** A context: a handle, since the process has one device with one memory. */
+struct cu_context {
+    struct cu_context *next;
+    unsigned flags;
+};
+
+/* A process has one device. A thread has a stack of contexts, of which the last one is current. */
+static struct {
+    bool initialised;
+    struct cu_context *contexts;
+    struct cu_context primary;
+    unsigned primary_references;
+} driver;
+static _Thread_local struct {
+    CUcontext stack[MAX_CONTEXTS];
+    unsigned count;
+} current;
+
+CUresult cu_result(cudaError_t error)
+{
+    switch (error) {
+    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidPitchValue:
+    case cudaErrorInvalidDevicePointer:
+    case cudaErrorInvalidMemcpyDirection: return CUDA_ERROR_INVALID_VALUE;
+    case cudaErrorInvalidSymbol: return CUDA_ERROR_NOT_FOUND;
+    case cudaErrorInvalidDeviceFunction: return CUDA_ERROR_INVALID_HANDLE;
+    default: return error;
+    }
+}
+
+/** Returns true if the handle is a context; locked. */
+static bool is_context(CUcontext context)
+{
+    if (context == &driver.primary)
+        return driver.primary_references != 0 || cu_has_registered();
+    for (const struct cu_context *c = driver.contexts; c != NULL; c = c->next)
+        if (c == context)
+            return true;
+    return false;
+}
+
+/** The thread's context; a program that uses the runtime, too, has the primary one. Locked. */
+static CUcontext current_context(void)
+{
+    while (current.count != 0 && current.stack[current.count - 1] != NULL && !is_context(current.stack[current.count - 1]))
+        current.count--; /* it was destroyed */
+    if (current.count != 0)
+        return current.stack[current.count - 1];
+    return cu_has_registered() ? &driver.primary : NULL;
+}
+
+CUresult cu_need_context(void)
+{
+    CUresult result;
+
+    rt_lock();
+    result = !driver.initialised && !cu_has_registered() ? CUDA_ERROR_NOT_INITIALIZED
+             : current_context() == NULL                 ? CUDA_ERROR_INVALID_CONTEXT
+                                                         : CUDA_SUCCESS;
+    rt_unlock();
+    return result;
+}
+
+static CUresult need_driver(void)
+{
+    return driver.initialised || cu_has_registered() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/* ---- initialisation ---------------------------------------------------------------------------------------------- */
+
+CU_API CUresult cuInit(unsigned flags)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (rt_machine() == NULL)
+        result = CUDA_ERROR_NO_DEVICE;
+    else
+        driver.initialised = true;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuDriverGetVersion(int *out)
+{
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = DRIVER_VERSION;
+    return CUDA_SUCCESS;
+}
+
+/** Errors of which the runtime has another number or name. */
+static const struct {
+    CUresult result;
+    const char *name, *text;
+} result_rows[] = {
+    {CUDA_SUCCESS, "CUDA_SUCCESS", NULL},
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", NULL},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", NULL},
+    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", NULL},
+    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", NULL},
+    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", NULL},
+    {cudaErrorInvalidKernelImage, "CUDA_ERROR_INVALID_IMAGE", NULL},
+    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", NULL},
+    {cudaErrorNoKernelImageForDevice, "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL},
+    {cudaErrorInvalidPtx, "CUDA_ERROR_INVALID_PTX", NULL},
+    {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", NULL},
+    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", NULL},
+    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", NULL},
+    {cudaErrorNotReady, "CUDA_ERROR_NOT_READY", NULL},
+    {cudaErrorLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", NULL},
+    {cudaErrorPeerAccessNotEnabled, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", NULL},
+    {cudaErrorHostMemoryAlreadyRegistered, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL},
+    {cudaErrorHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL},
+    {cudaErrorLaunchFailure, "CUDA_ERROR_LAUNCH_FAILED", NULL},
+    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", NULL},
+};
+
+CU_API CUresult cuGetErrorName(CUresult error, const char **out)
+{
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = NULL;
+    for (size_t i = 0; i < sizeof result_rows / sizeof *result_rows; i++)
+        if (result_rows[i].result == error)
+            *out = result_rows[i].name;
+    return *out != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CU_API CUresult cuGetErrorString(CUresult error, const char **out)
+{
+    CUresult result = cuGetErrorName(error, out);
+
+    if (result == CUDA_SUCCESS)
+        *out = cudaGetErrorString(error);
+    return result;
+}
+
+/** The runtime that nvcc links by default asks for tables that are not documented. */
+CU_API CUresult cuGetExportTable(const void **out, const void *id)
+{
+    (void)id;
+    fprintf(stderr, "lanewise: the program has CUDA's runtime in it, which needs NVIDIA's driver: link it with -cudart shared\n");
+    if (out != NULL)
+        *out = NULL;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
+{
+    enum { FOUND, NOT_FOUND };
+
+    (void)version, (void)flags; /* every version of a function is the same here, and so is the stream of a thread */
+    if (name == NULL || out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = cu_driver_symbol(name);
+    if (status != NULL)
+        *status = *out != NULL ? FOUND : NOT_FOUND;
+    return *out != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+CU_API CUresult cuGetProcAddress(const char *name, void **out, int version, uint64_t flags)
+{
+    return cuGetProcAddress_v2(name, out, version, flags, NULL);
+}
+
+/* ---- the device -------------------------------------------------------------------------------------------------- */
+
+static CUresult need_device(CUdevice device, const void *out)
+{
+    return !driver.initialised && !cu_has_registered() ? CUDA_ERROR_NOT_INITIALIZED
+           : out == NULL                               ? CUDA_ERROR_INVALID_VALUE
+           : device != 0                               ? CUDA_ERROR_INVALID_DEVICE
+                                                       : CUDA_SUCCESS;
+}
+
+CU_API CUresult cuDeviceGet(CUdevice *out, int ordinal)
+{
+    CUresult result = need_device(ordinal, out);
+
+    if (result == CUDA_SUCCESS)
+        *out = 0;
+    return result;
+}
+
+CU_API CUresult cuDeviceGetCount(int *out)
+{
+    CUresult result = need_device(0, out);
+
+    if (result == CUDA_SUCCESS)
+        *out = 1;
+    return result;
+}
+
+CU_API CUresult cuDeviceGetName(char *out, int bytes, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+    char model[64];
+
+    if (result != CUDA_SUCCESS || bytes <= 0)
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (rt_machine() != NULL && lanewise_timing_value(rt_machine(), "name", model, sizeof model) == LANEWISE_OK)
+        snprintf(out, (size_t)bytes, "Lanewise %s", model);
+    else
+        snprintf(out, (size_t)bytes, "Lanewise GPU emulator");
+    rt_unlock();
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuDeviceGetUuid(void *out, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+
+    if (result == CUDA_SUCCESS)
+        memset(out, 0, 16);
+    return result;
+}
+CU_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
+
+CU_API CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+
+    if (result == CUDA_SUCCESS)
+        *out = rt_memory_bytes();
+    return result;
+}
+CU_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);
+
+CU_API CUresult cuDeviceGetAttribute(int *out, int attribute, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+
+    return result == CUDA_SUCCESS ? CU_DRIVER(cudaDeviceGetAttribute(out, attribute, device)) : result;
+}
+
+CU_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
+{
+    CUresult result = need_device(device, major != NULL ? minor : NULL);
+
+    if (result == CUDA_SUCCESS) {
+        *major = CU_COMPUTE_MAJOR;
+        *minor = CU_COMPUTE_MINOR;
+    }
+    return result;
+}
+
+CU_API CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+
+    if (result == CUDA_SUCCESS)
+        snprintf(out, bytes > 0 ? (size_t)bytes : 0, "0000:00:00.0");
+    return result;
+}
+
+CU_API CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
+{
+    if (id == NULL || strcmp(id, "0000:00:00.0") != 0)
+        return CUDA_ERROR_INVALID_DEVICE;
+    return cuDeviceGet(out, 0);
+}
+
+CU_API CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
+{
+    CUresult result = need_device(device, out);
+
+    (void)peer;
+    if (result == CUDA_SUCCESS)
+        *out = 0;
+    return result;
+}
+
+/* ---- contexts ---------------------------------------------------------------------------------------------------- */
+
+/** Makes a context current in the thread; locked. */
+static CUresult push(CUcontext context)
+{
+    if (current.count == MAX_CONTEXTS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    current.stack[current.count++] = context;
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+    struct cu_context *context = result == CUDA_SUCCESS ? calloc(1, sizeof *context) : NULL;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (context == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    rt_lock();
+    context->flags = flags;
+    result = push(context);
+    if (result == CUDA_SUCCESS) {
+        context->next = driver.contexts;
+        driver.contexts = context;
+        *out = context;
+    } else {
+        free(context);
+    }
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuCtxCreate, cuCtxCreate_v2);
+
+CU_API CUresult cuCtxCreate_v3(CUcontext *out, void *parameters, int count, unsigned flags, CUdevice device)
+{
+    (void)parameters;
+    return count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
+}
+
+CU_API CUresult cuCtxCreate_v4(CUcontext *out, void *parameters, unsigned flags, CUdevice device)
+{
+    return parameters != NULL ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
+}
+
+/** What was allocated and loaded in the context stays until the process ends: reports are still to be written of it. */
+CU_API CUresult cuCtxDestroy(CUcontext context)
+{
+    CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+
+    rt_lock();
+    for (struct cu_context **at = &driver.contexts; *at != NULL; at = &(*at)->next)
+        if (*at == context) {
+            *at = context->next;
+            if (current.count != 0 && current.stack[current.count - 1] == context)
+                current.count--;
+            free(context);
+            result = CUDA_SUCCESS;
+            break;
+        }
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
+
+CU_API CUresult cuCtxPushCurrent(CUcontext context)
+{
+    CUresult result;
+
+    rt_lock();
+    result = is_context(context) ? push(context) : CUDA_ERROR_INVALID_CONTEXT;
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuCtxPushCurrent, cuCtxPushCurrent_v2);
+
+CU_API CUresult cuCtxPopCurrent(CUcontext *out)
+{
+    CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+
+    rt_lock();
+    current_context();
+    if (current.count != 0) {
+        CUcontext context = current.stack[--current.count];
+
+        if (out != NULL)
+            *out = context;
+        result = CUDA_SUCCESS;
+    }
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
+
+CU_API CUresult cuCtxSetCurrent(CUcontext context)
+{
+    CUresult result = need_driver();
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && context != NULL && !is_context(context))
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS) {
+        current.count -= current.count != 0;
+        if (context != NULL)
+            result = push(context);
+    }
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuCtxGetCurrent(CUcontext *out)
+{
+    CUresult result = need_driver();
+
+    if (result != CUDA_SUCCESS || out == NULL)
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    *out = current_context();
+    rt_unlock();
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuCtxGetDevice(CUdevice *out)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = 0;
+    return result;
+}
+
+CU_API CUresult cuCtxGetFlags(unsigned *out)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        *out = current_context()->flags;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuCtxGetApiVersion(CUcontext context, unsigned *out)
+{
+    (void)context;
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = 3020;
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuCtxSynchronize(void)
+{
+    return CU_IN_CONTEXT(cudaDeviceSynchronize());
+}
+
+CU_API CUresult cuCtxGetLimit(size_t *out, int limit)
+{
+    return CU_IN_CONTEXT(cudaDeviceGetLimit(out, limit));
+}
+
+CU_API CUresult cuCtxSetLimit(int limit, size_t value)
+{
+    return CU_IN_CONTEXT(cudaDeviceSetLimit(limit, value));
+}
+
+CU_API CUresult cuCtxGetCacheConfig(int *out)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = 0;
+    return result;
+}
+CU_ALIAS(cuCtxGetCacheConfig, cuCtxGetSharedMemConfig);
+
+CU_API CUresult cuCtxSetCacheConfig(int config)
+{
+    (void)config;
+    return cu_need_context();
+}
+CU_ALIAS(cuCtxSetCacheConfig, cuCtxSetSharedMemConfig);
+
+CU_API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least != NULL)
+        *least = 0;
+    if (greatest != NULL)
+        *greatest = 0;
+    return cu_need_context();
+}
+
+CU_API CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
+{
+    (void)peer, (void)flags;
+    return CUDA_ERROR_INVALID_CONTEXT; /* there is no other device */
+}
+
+CU_API CUresult cuCtxDisablePeerAccess(CUcontext peer)
+{
+    (void)peer;
+    return cudaErrorPeerAccessNotEnabled;
+}
+
+/* ---- the primary context ----------------------------------------------------------------------------------------- */
+
+CU_API CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
+{
+    CUresult result = need_device(device, out);
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    rt_lock();
+    driver.primary_references++;
+    *out = &driver.primary;
+    rt_unlock();
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    CUresult result = need_device(device, &device);
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && driver.primary_references == 0)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS)
+        driver.primary_references--;
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
+
+CU_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    return need_device(device, &device);
+}
+CU_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
+
+CU_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
+{
+    CUresult result = need_device(device, &device);
+
+    if (result == CUDA_SUCCESS)
+        driver.primary.flags = flags;
+    return result;
+}
+CU_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
+
+CU_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
+{
+    CUresult result = need_device(device, flags != NULL ? active : NULL);
+
+    if (result == CUDA_SUCCESS) {
+        *flags = driver.primary.flags;
+        *active = driver.primary_references != 0 || cu_has_registered();
+    }
+    return result;
+}
+
+CU_API CUresult cuProfilerStart(void)
+{
+    return cu_need_context();
+}
+
+CU_API CUresult cuProfilerStop(void)
+{
+    return cu_need_context();
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA's driver interface: memory, copies, fills, streams, events. */
+#include "runtime/cuda/cu_driver_priv.h"
+
+#include <string.h>
+
+cudaError_t cudaMalloc(void **out, size_t bytes);
+cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height);
+cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags);
+cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags);
+cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags);
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void *pointer);
+cudaError_t cudaFree(void *pointer);
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamQuery(cudaStream_t stream);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, void (*callback)(cudaStream_t, cudaError_t, void *), void *user,
+                                  unsigned flags);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
+
+enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
+
+static void *pointer_of(CUdeviceptr address)
+{
+    return (void *)(uintptr_t)address;
+}
+
+/* ---- allocation --------------------------------------------------------------------------------------------------- */
+
+CU_API CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes)
+{
+    void *pointer = NULL;
+    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMalloc(&pointer, bytes)) : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = (uintptr_t)pointer;
+    return result;
+}
+CU_ALIAS(cuMemAlloc, cuMemAlloc_v2);
+
+CU_API CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+    (void)stream;
+    return cuMemAlloc(out, bytes);
+}
+
+CU_API CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element)
+{
+    void *pointer = NULL;
+    CUresult result = out != NULL && (element == 4 || element == 8 || element == 16)
+                          ? CU_IN_CONTEXT(cudaMallocPitch(&pointer, pitch, width, height))
+                          : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = (uintptr_t)pointer;
+    return result;
+}
+CU_ALIAS(cuMemAllocPitch, cuMemAllocPitch_v2);
+
+CU_API CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+    void *pointer = NULL;
+    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMallocManaged(&pointer, bytes, flags)) : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = (uintptr_t)pointer;
+    return result;
+}
+
+CU_API CUresult cuMemFree(CUdeviceptr address)
+{
+    return CU_IN_CONTEXT(cudaFree(pointer_of(address)));
+}
+CU_ALIAS(cuMemFree, cuMemFree_v2);
+
+CU_API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
+{
+    (void)stream;
+    return cuMemFree(address);
+}
+
+CU_API CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaHostAlloc(out, bytes, flags));
+}
+
+CU_API CUresult cuMemAllocHost(void **out, size_t bytes)
+{
+    return cuMemHostAlloc(out, bytes, 0);
+}
+CU_ALIAS(cuMemAllocHost, cuMemAllocHost_v2);
+
+CU_API CUresult cuMemFreeHost(void *pointer)
+{
+    return CU_IN_CONTEXT(cudaFree(pointer));
+}
+
+CU_API CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *host, unsigned flags)
+{
+    void *pointer = NULL;
+    CUresult result = out != NULL ? CU_IN_CONTEXT(cudaHostGetDevicePointer(&pointer, host, flags)) : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = (uintptr_t)pointer;
+    return result;
+}
+CU_ALIAS(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2);
+
+CU_API CUresult cuMemHostRegister(void *pointer, size_t bytes, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaHostRegister(pointer, bytes, flags));
+}
+CU_ALIAS(cuMemHostRegister, cuMemHostRegister_v2);
+
+CU_API CUresult cuMemHostUnregister(void *pointer)
+{
+    return CU_IN_CONTEXT(cudaHostUnregister(pointer));
+}
+
+CU_API CUresult cuMemGetInfo(size_t *available, size_t *total)
+{
+    return CU_IN_CONTEXT(cudaMemGetInfo(available, total));
+}
+CU_ALIAS(cuMemGetInfo, cuMemGetInfo_v2);
+
+CU_API CUresult cuMemGetAddressRange(CUdeviceptr *out, size_t *bytes, CUdeviceptr address)
+{
+    CUresult result = cu_need_context();
+    uint64_t begin = 0, size = 0;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && lanewise_allocation(rt_machine(), address, &begin, &size) != LANEWISE_OK)
+        result = CUDA_ERROR_NOT_FOUND;
+    rt_unlock();
+    if (result == CUDA_SUCCESS && out != NULL)
+        *out = begin;
+    if (result == CUDA_SUCCESS && bytes != NULL)
+        *bytes = size;
+    return result;
+}
+CU_ALIAS(cuMemGetAddressRange, cuMemGetAddressRange_v2);
+
+CU_API CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
+{
+    (void)address, (void)bytes, (void)device, (void)stream;
+    return cu_need_context();
+}
+
+CU_API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdevice device)
+{
+    (void)address, (void)bytes, (void)advice, (void)device;
+    return cu_need_context();
+}
+
+CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
+{
+    enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, IS_MANAGED = 8, ORDINAL = 9, BEGIN = 11, BYTES = 12,
+           TYPE_DEVICE = 2 };
+    CUresult cuCtxGetCurrent(CUcontext *);
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+    uint64_t begin = 0, bytes = 0;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && lanewise_allocation(rt_machine(), address, &begin, &bytes) != LANEWISE_OK)
+        result = CUDA_ERROR_INVALID_VALUE; /* it is not known to CUDA */
+    rt_unlock();
+    if (result != CUDA_SUCCESS)
+        return result;
+    switch (attribute) {
+    case CONTEXT: return cuCtxGetCurrent(out);
+    case MEMORY_TYPE: *(unsigned *)out = TYPE_DEVICE; return CUDA_SUCCESS;
+    case DEVICE_POINTER: *(CUdeviceptr *)out = address; return CUDA_SUCCESS;
+    case HOST_POINTER: *(void **)out = pointer_of(address); return CUDA_SUCCESS;
+    case IS_MANAGED: *(unsigned *)out = 0; return CUDA_SUCCESS;
+    case ORDINAL: *(int *)out = 0; return CUDA_SUCCESS;
+    case BEGIN: *(CUdeviceptr *)out = begin; return CUDA_SUCCESS;
+    case BYTES: *(size_t *)out = bytes; return CUDA_SUCCESS;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+/* ---- copies ------------------------------------------------------------------------------------------------------- */
+
+static CUresult copy(void *to, const void *from, size_t bytes, int kind, CUstream stream)
+{
+    return CU_IN_CONTEXT(cudaMemcpyAsync(to, from, bytes, kind, stream));
+}
+
+#define COPY(NAME, TO, FROM, TO_POINTER, FROM_POINTER, KIND) \
+    CU_API CUresult NAME(TO to, FROM from, size_t bytes) { return copy(TO_POINTER, FROM_POINTER, bytes, KIND, NULL); } \
+    CU_ALIAS(NAME, NAME##_v2); \
+    CU_API CUresult NAME##Async(TO to, FROM from, size_t bytes, CUstream stream) \
+    { \
+        return copy(TO_POINTER, FROM_POINTER, bytes, KIND, stream); \
+    } \
+    CU_ALIAS(NAME##Async, NAME##Async_v2);
+COPY(cuMemcpyHtoD, CUdeviceptr, const void *, pointer_of(to), from, HOST_TO_DEVICE)
+COPY(cuMemcpyDtoH, void *, CUdeviceptr, to, pointer_of(from), DEVICE_TO_HOST)
+COPY(cuMemcpyDtoD, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEVICE_TO_DEVICE)
+COPY(cuMemcpy, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEFAULT)
+
+/** One side of a box. */
+struct side {
+    size_t x, y, z, lod;
+    int type;
+    const void *host;
+    CUdeviceptr device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct copy_3d {
+    struct side from, to;
+    size_t width, height, depth;
+};
+struct side_2d {
+    size_t x, y;
+    int type;
+    const void *host;
+    CUdeviceptr device;
+    void *array;
+    size_t pitch;
+};
+struct copy_2d {
+    struct side_2d from, to;
+    size_t width, height;
+};
+
+/** Gets the pointer to the first byte of a side. NULL: an array, or no memory. */
+static const uint8_t *begin_of(const struct side *s, size_t pitch)
+{
+    enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
+    const uint8_t *base = s->type == TYPE_HOST                                   ? s->host
+                          : s->type == TYPE_DEVICE || s->type == TYPE_UNIFIED ? pointer_of(s->device)
+                                                                              : NULL;
+
+    return base != NULL ? base + s->z * s->height * pitch + s->y * pitch + s->x : NULL;
+}
+
+static CUresult copy_box(const struct copy_3d *c, CUstream stream)
+{
+    const size_t to_pitch = c->to.pitch != 0 ? c->to.pitch : c->width, from_pitch = c->from.pitch != 0 ? c->from.pitch : c->width;
+    uint8_t *to = (uint8_t *)(uintptr_t)begin_of(&c->to, to_pitch);
+    const uint8_t *from = begin_of(&c->from, from_pitch);
+    CUresult result = cu_need_context();
+
+    if (result != CUDA_SUCCESS || c->width == 0)
+        return result;
+    if (c->to.array != NULL || c->from.array != NULL)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    if (to == NULL || from == NULL || to_pitch < c->width || from_pitch < c->width)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height && result == CUDA_SUCCESS; y++)
+            result = copy(to + (z * c->to.height + y) * to_pitch, from + (z * c->from.height + y) * from_pitch, c->width, DEFAULT,
+                          stream);
+    return result;
+}
+
+CU_API CUresult cuMemcpy3DAsync(const struct copy_3d *c, CUstream stream)
+{
+    return c != NULL ? copy_box(c, stream) : CUDA_ERROR_INVALID_VALUE;
+}
+CU_ALIAS(cuMemcpy3DAsync, cuMemcpy3DAsync_v2);
+
+CU_API CUresult cuMemcpy3D(const struct copy_3d *c)
+{
+    return cuMemcpy3DAsync(c, NULL);
+}
+CU_ALIAS(cuMemcpy3D, cuMemcpy3D_v2);
+
+static struct side side_of(const struct side_2d *s)
+{
+    return (struct side){.x = s->x, .y = s->y, .type = s->type, .host = s->host, .device = s->device, .array = s->array, .pitch = s->pitch};
+}
+
+CU_API CUresult cuMemcpy2DAsync(const struct copy_2d *c, CUstream stream)
+{
+    if (c == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return copy_box(&(struct copy_3d){side_of(&c->from), side_of(&c->to), c->width, c->height, 1}, stream);
+}
+CU_ALIAS(cuMemcpy2DAsync, cuMemcpy2DAsync_v2);
+
+CU_API CUresult cuMemcpy2D(const struct copy_2d *c)
+{
+    return cuMemcpy2DAsync(c, NULL);
+}
+CU_ALIAS(cuMemcpy2D, cuMemcpy2D_v2);
+CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned);
+CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned_v2);
+
+/* ---- fills -------------------------------------------------------------------------------------------------------- */
+
+/** Fills rows of @count elements of @bytes. */
+static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t bytes, size_t count, size_t rows, CUstream stream)
+{
+    CUresult result = cu_need_context();
+
+    if (result != CUDA_SUCCESS || count == 0 || rows == 0)
+        return result;
+    if (to % bytes != 0 || count > SIZE_MAX / bytes || (rows > 1 && (pitch < count * bytes || pitch % bytes != 0)))
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (!cu_is_stream(stream))
+        result = CUDA_ERROR_INVALID_HANDLE;
+    else if (rt_stopped()) /* an error of a kernel stays */
+        result = cudaErrorLaunchFailure;
+    for (size_t y = 0; y < rows && result == CUDA_SUCCESS; y++)
+        if (lanewise_fill(rt_machine(), to + y * pitch, value, bytes, count * bytes) != LANEWISE_OK) {
+            rt_complain("cuMemset");
+            result = CUDA_ERROR_INVALID_VALUE;
+        }
+    rt_unlock();
+    return result;
+}
+
+#define FILLS(BITS, TYPE) \
+    CU_API CUresult cuMemsetD##BITS##Async(CUdeviceptr to, TYPE value, size_t count, CUstream stream) \
+    { \
+        return fill(to, 0, &value, sizeof value, count, 1, stream); \
+    } \
+    CU_API CUresult cuMemsetD##BITS(CUdeviceptr to, TYPE value, size_t count) { return cuMemsetD##BITS##Async(to, value, count, NULL); } \
+    CU_ALIAS(cuMemsetD##BITS, cuMemsetD##BITS##_v2); \
+    CU_API CUresult cuMemsetD2D##BITS##Async(CUdeviceptr to, size_t pitch, TYPE value, size_t width, size_t height, CUstream stream) \
+    { \
+        return fill(to, pitch, &value, sizeof value, width, height, stream); \
+    } \
+    CU_API CUresult cuMemsetD2D##BITS(CUdeviceptr to, size_t pitch, TYPE value, size_t width, size_t height) \
+    { \
+        return cuMemsetD2D##BITS##Async(to, pitch, value, width, height, NULL); \
+    } \
+    CU_ALIAS(cuMemsetD2D##BITS, cuMemsetD2D##BITS##_v2);
+FILLS(8, uint8_t)
+FILLS(16, uint16_t)
+FILLS(32, uint32_t)
+
+/* ---- streams ------------------------------------------------------------------------------------------------------ */
+
+CU_API CUresult cuStreamCreateWithPriority(CUstream *out, unsigned flags, int priority)
+{
+    return CU_IN_CONTEXT(cudaStreamCreateWithPriority(out, flags, priority));
+}
+
+CU_API CUresult cuStreamCreate(CUstream *out, unsigned flags)
+{
+    return cuStreamCreateWithPriority(out, flags, 0);
+}
+
+CU_API CUresult cuStreamDestroy(CUstream stream)
+{
+    return CU_IN_CONTEXT(cudaStreamDestroy(stream));
+}
+CU_ALIAS(cuStreamDestroy, cuStreamDestroy_v2);
+
+CU_API CUresult cuStreamSynchronize(CUstream stream)
+{
+    return CU_IN_CONTEXT(cudaStreamSynchronize(stream));
+}
+
+CU_API CUresult cuStreamQuery(CUstream stream)
+{
+    return CU_IN_CONTEXT(cudaStreamQuery(stream));
+}
+
+CU_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaStreamWaitEvent(stream, event, flags));
+}
+
+CU_API CUresult cuStreamAddCallback(CUstream stream, void (*callback)(CUstream, CUresult, void *), void *user, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaStreamAddCallback(stream, callback, user, flags));
+}
+
+CU_API CUresult cuStreamGetCtx(CUstream stream, CUcontext *out)
+{
+    CUresult cuCtxGetCurrent(CUcontext *);
+
+    (void)stream;
+    return cuCtxGetCurrent(out);
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------- */
+
+CU_API CUresult cuEventCreate(CUevent *out, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaEventCreateWithFlags(out, flags));
+}
+
+CU_API CUresult cuEventDestroy(CUevent event)
+{
+    return CU_IN_CONTEXT(cudaEventDestroy(event));
+}
+CU_ALIAS(cuEventDestroy, cuEventDestroy_v2);
+
+CU_API CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaEventRecordWithFlags(event, stream, flags));
+}
+
+CU_API CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+    return cuEventRecordWithFlags(event, stream, 0);
+}
+
+CU_API CUresult cuEventQuery(CUevent event)
+{
+    return CU_IN_CONTEXT(cudaEventQuery(event));
+}
+
+CU_API CUresult cuEventSynchronize(CUevent event)
+{
+    return CU_IN_CONTEXT(cudaEventSynchronize(event));
+}
+
+CU_API CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end)
+{
+    return CU_IN_CONTEXT(cudaEventElapsedTime(milliseconds, begin, end));
+}
+CU_ALIAS(cuEventElapsedTime, cuEventElapsedTime_v2);

@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA's driver interface: modules from PTX, fat binaries with PTX and our object files; linking; kernels and launches. */
+#include "runtime/cuda/cu_driver_priv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                             cudaStream_t stream);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *user);
+cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int value);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads, size_t shared_bytes,
+                                                                   unsigned flags);
+
+/* ---- options of the compiler -------------------------------------------------------------------------------------- */
+
+/** Options of cuModuleLoadDataEx and cuLinkCreate that have a place for text. */
+struct logs {
+    char *info, *error;
+    unsigned info_bytes, error_bytes;
+};
+enum { OPTION_INFO = 3, OPTION_INFO_BYTES, OPTION_ERROR, OPTION_ERROR_BYTES };
+
+static struct logs read_options(unsigned count, const int *options, void **values)
+{
+    struct logs logs = {.info = NULL};
+
+    for (unsigned i = 0; i < count && options != NULL && values != NULL; i++)
+        switch (options[i]) {
+        case OPTION_INFO: logs.info = values[i]; break;
+        case OPTION_INFO_BYTES: logs.info_bytes = (unsigned)(uintptr_t)values[i]; break;
+        case OPTION_ERROR: logs.error = values[i]; break;
+        case OPTION_ERROR_BYTES: logs.error_bytes = (unsigned)(uintptr_t)values[i]; break;
+        default: break; /* of optimisation, targets and caches: nothing to choose */
+        }
+    if (logs.info != NULL && logs.info_bytes != 0)
+        logs.info[0] = '\0';
+    if (logs.error != NULL && logs.error_bytes != 0)
+        logs.error[0] = '\0';
+    return logs;
+}
+
+/** Reports the machine's message: into the program's text, or to the standard error. */
+static void report(const struct logs *logs)
+{
+    if (logs->error != NULL && logs->error_bytes != 0)
+        snprintf(logs->error, logs->error_bytes, "%s", lanewise_error(rt_machine()));
+    else
+        rt_complain("");
+}
+
+/* ---- modules ------------------------------------------------------------------------------------------------------ */
+
+/** Loads an image; locked. */
+static cudaError_t load_image(struct cu_module **out, const void *image, const struct logs *logs)
+{
+    lanewise_module *module;
+    const void *text;
+    void *owned;
+    size_t bytes;
+    bool is_object;
+    cudaError_t error = cu_image_text(image, &text, &bytes, &is_object, &owned);
+
+    if (error != cudaSuccess)
+        return error;
+    if (lanewise_load_text(rt_machine(), is_object ? "module.lwo" : "module.ptx", text, bytes, NULL, &module) != LANEWISE_OK) {
+        report(logs);
+        error = is_object ? cudaErrorInvalidKernelImage : cudaErrorInvalidPtx;
+    } else {
+        error = cu_module_adopt(module, out);
+    }
+    free(owned);
+    return error;
+}
+
+CU_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned count, int *options, void **values)
+{
+    const struct logs logs = read_options(count, options, values);
+    CUresult result = cu_need_context();
+
+    if (out == NULL || image == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_result(load_image(out, image, &logs));
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+    return cuModuleLoadDataEx(out, image, 0, NULL, NULL);
+}
+CU_ALIAS(cuModuleLoadData, cuModuleLoadFatBinary);
+
+/** Reads a file and two zeros after it. NULL: it cannot be read. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    long size = -1;
+
+    if (file != NULL && fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size >= 0 && fseek(file, 0, SEEK_SET) == 0 && (text = calloc(1, (size_t)size + 2)) != NULL &&
+        fread(text, 1, (size_t)size, file) != (size_t)size) {
+        free(text);
+        text = NULL;
+    }
+    if (file != NULL)
+        fclose(file);
+    *bytes = size >= 0 ? (size_t)size : 0;
+    return text;
+}
+
+CU_API CUresult cuModuleLoad(CUmodule *out, const char *path)
+{
+    CUresult result;
+    size_t bytes;
+    char *text;
+
+    if (out == NULL || path == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    text = read_file(path, &bytes);
+    if (text == NULL)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    result = cuModuleLoadData(out, text);
+    free(text);
+    return result;
+}
+
+CU_API CUresult cuModuleUnload(CUmodule module)
+{
+    CUresult result = cu_need_context();
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && !cu_module_unload(module))
+        result = CUDA_ERROR_INVALID_HANDLE;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuModuleGetLoadingMode(int *out)
+{
+    enum { EAGER = 1 };
+
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = EAGER;
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
+{
+    CUresult result = cu_need_context();
+
+    if (out == NULL || name == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_is_module(module) ? cu_result(cu_module_function(module, name, out)) : CUDA_ERROR_INVALID_HANDLE;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuModuleGetFunctionCount(unsigned *out, CUmodule module)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS && !cu_is_module(module))
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS)
+        *out = cu_module_function_count(module);
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule module, const char *name)
+{
+    CUresult result = cu_need_context();
+    uint64_t address = 0, size = 0;
+
+    if (name == NULL || (out == NULL && bytes == NULL))
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_is_module(module) ? cu_result(cu_module_variable(module, name, &address, &size)) : CUDA_ERROR_INVALID_HANDLE;
+    rt_unlock();
+    if (out != NULL)
+        *out = address;
+    if (bytes != NULL)
+        *bytes = size;
+    return result;
+}
+CU_ALIAS(cuModuleGetGlobal, cuModuleGetGlobal_v2);
+
+/* ---- libraries: modules by another name ---------------------------------------------------------------------------- */
+
+CU_API CUresult cuLibraryLoadData(CUmodule *out, const void *image, int *options, void **values, unsigned count,
+                                  int *library_options, void **library_values, unsigned library_count)
+{
+    (void)library_options, (void)library_values, (void)library_count;
+    return cuModuleLoadDataEx(out, image, count, options, values);
+}
+
+CU_API CUresult cuLibraryLoadFromFile(CUmodule *out, const char *path, int *options, void **values, unsigned count,
+                                      int *library_options, void **library_values, unsigned library_count)
+{
+    (void)options, (void)values, (void)count, (void)library_options, (void)library_values, (void)library_count;
+    return cuModuleLoad(out, path);
+}
+
+CU_API CUresult cuLibraryUnload(CUmodule library)
+{
+    return cuModuleUnload(library);
+}
+
+CU_API CUresult cuLibraryGetKernel(CUfunction *out, CUmodule library, const char *name)
+{
+    return cuModuleGetFunction(out, library, name);
+}
+
+CU_API CUresult cuLibraryGetModule(CUmodule *out, CUmodule library)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = library;
+    return result;
+}
+
+CU_API CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule library, const char *name)
+{
+    return cuModuleGetGlobal(out, bytes, library, name);
+}
+
+CU_API CUresult cuKernelGetFunction(CUfunction *out, CUfunction kernel)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = kernel;
+    return result;
+}
+
+/* ---- linking ------------------------------------------------------------------------------------------------------ */
+
+/** PTX texts to be linked. */
+struct link {
+    struct link *next;
+    struct logs logs;
+    lanewise_text *texts; /* names and texts owned */
+    unsigned count;
+    void *object;         /* of cuLinkComplete; owned */
+};
+enum { INPUT_CUBIN, INPUT_PTX, INPUT_FATBINARY };
+
+/* Handles come from the program and may be anything. */
+static struct link *links;
+
+static struct link *link_of(const void *handle)
+{
+    for (struct link *l = links; l != NULL; l = l->next)
+        if (l == handle)
+            return l;
+    return NULL;
+}
+
+CU_API CUresult cuLinkCreate(unsigned count, int *options, void **values, struct link **out)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+    struct link *l = result == CUDA_SUCCESS ? calloc(1, sizeof *l) : NULL;
+
+    if (l == NULL)
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_OUT_OF_MEMORY;
+    l->logs = read_options(count, options, values);
+    rt_lock();
+    l->next = links;
+    links = l;
+    rt_unlock();
+    *out = l;
+    return CUDA_SUCCESS;
+}
+CU_ALIAS(cuLinkCreate, cuLinkCreate_v2);
+
+/** Adds a copy of a PTX text; locked. */
+static CUresult add_text(struct link *l, const char *name, const char *text, size_t bytes)
+{
+    lanewise_text *texts = realloc(l->texts, (l->count + 1u) * sizeof *texts);
+    char *own_name = malloc(strlen(name) + 5), *own = malloc(bytes + 1);
+
+    if (texts != NULL)
+        l->texts = texts;
+    if (texts == NULL || own_name == NULL || own == NULL) {
+        free(own_name);
+        free(own);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    sprintf(own_name, "%s.ptx", name);
+    memcpy(own, text, bytes);
+    own[bytes] = '\0';
+    texts[l->count++] = (lanewise_text){own_name, own, strlen(own)};
+    return CUDA_SUCCESS;
+}
+
+CU_API CUresult cuLinkAddData(struct link *handle, int type, void *data, size_t bytes, const char *name, unsigned count,
+                              int *options, void **values)
+{
+    CUresult result = cu_need_context();
+    struct link *l;
+
+    (void)count, (void)options, (void)values;
+    if (data == NULL || bytes == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    l = link_of(handle);
+    if (result == CUDA_SUCCESS && l == NULL)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS && type == INPUT_PTX) {
+        result = add_text(l, name != NULL ? name : "input", data, strnlen(data, bytes));
+    } else if (result == CUDA_SUCCESS && type == INPUT_FATBINARY) {
+        const void *text;
+        void *owned;
+        size_t text_bytes;
+        bool is_object;
+
+        result = cu_result(cu_image_text(data, &text, &text_bytes, &is_object, &owned));
+        if (result == CUDA_SUCCESS)
+            result = is_object ? cudaErrorInvalidKernelImage : add_text(l, name != NULL ? name : "input", text, text_bytes);
+        free(owned);
+    } else if (result == CUDA_SUCCESS) {
+        result = cudaErrorNoKernelImageForDevice; /* machine code of NVIDIA's */
+    }
+    rt_unlock();
+    return result;
+}
+CU_ALIAS(cuLinkAddData, cuLinkAddData_v2);
+
+CU_API CUresult cuLinkAddFile(struct link *handle, int type, const char *path, unsigned count, int *options, void **values)
+{
+    size_t bytes;
+    char *text = path != NULL ? read_file(path, &bytes) : NULL;
+    CUresult result = path == NULL ? CUDA_ERROR_INVALID_VALUE
+                      : text == NULL
+                          ? CUDA_ERROR_FILE_NOT_FOUND
+                          : cuLinkAddData(handle, type, text, bytes + 1, path, count, options, values);
+
+    free(text);
+    return result;
+}
+CU_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
+
+/** The result is our object file, which cuModuleLoadData() takes. */
+CU_API CUresult cuLinkComplete(struct link *handle, void **out, size_t *bytes)
+{
+    CUresult result = cu_need_context();
+    lanewise_module *module;
+    struct link *l;
+    size_t size;
+
+    if (out == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    rt_lock();
+    l = link_of(handle);
+    if (result == CUDA_SUCCESS && l == NULL)
+        result = CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_SUCCESS && l->count == 0)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (result == CUDA_SUCCESS) {
+        lanewise_object_free(l->object);
+        l->object = NULL;
+        if (lanewise_link(rt_machine(), l->texts, l->count, &module) != LANEWISE_OK ||
+            lanewise_module_object(module, &l->object, &size) != LANEWISE_OK) {
+            report(&l->logs);
+            result = cudaErrorInvalidPtx;
+        } else {
+            *out = l->object;
+            if (bytes != NULL)
+                *bytes = size;
+        }
+    }
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuLinkDestroy(struct link *handle)
+{
+    CUresult result = CUDA_ERROR_INVALID_HANDLE;
+
+    rt_lock();
+    for (struct link **at = &links; *at != NULL; at = &(*at)->next)
+        if (*at == handle) {
+            struct link *l = *at;
+
+            *at = l->next;
+            for (unsigned i = 0; i < l->count; i++) {
+                free((char *)(uintptr_t)l->texts[i].name);
+                free((char *)(uintptr_t)l->texts[i].text);
+            }
+            free(l->texts);
+            lanewise_object_free(l->object);
+            free(l);
+            result = CUDA_SUCCESS;
+            break;
+        }
+    rt_unlock();
+    return result;
+}
+
+/* ---- kernels ------------------------------------------------------------------------------------------------------ */
+
+/** The most parameters that a kernel can have here. */
+enum { MAX_PARAMETERS = 1024, EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_BYTES = 2 };
+
+/** Gets pointers to the arguments in a buffer that has them one after the other, aligned. */
+static cudaError_t unpack(const struct cu_function *f, void **extra, void **arguments)
+{
+    const unsigned count = lanewise_kernel_param_count(f->kernel);
+    uint8_t *buffer = NULL;
+    size_t bytes = 0, at = 0;
+
+    for (; *extra != (void *)(uintptr_t)EXTRA_END; extra += 2) {
+        if (*extra == (void *)(uintptr_t)EXTRA_POINTER)
+            buffer = extra[1];
+        else if (*extra == (void *)(uintptr_t)EXTRA_BYTES && extra[1] != NULL)
+            memcpy(&bytes, extra[1], sizeof bytes);
+        else
+            return cudaErrorInvalidValue;
+    }
+    if (count > MAX_PARAMETERS || (buffer == NULL && count != 0))
+        return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < count; i++) {
+        lanewise_param p;
+        size_t align;
+
+        lanewise_kernel_param(f->kernel, i, &p, sizeof p);
+        align = p.align != 0 ? p.align : 1;
+        at = (at + align - 1) / align * align;
+        if (at > bytes || p.bytes > bytes - at)
+            return cudaErrorInvalidValue;
+        arguments[i] = buffer + at;
+        at += p.bytes;
+    }
+    return cudaSuccess;
+}
+
+CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                               unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
+                               void **extra)
+{
+    const cu_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
+    void *unpacked[MAX_PARAMETERS];
+    struct cu_function *f;
+    CUresult result = cu_need_context();
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (parameters == NULL && extra != NULL) {
+        rt_lock();
+        result = cu_result(cu_function_get(function, &f));
+        if (result == CUDA_SUCCESS)
+            result = cu_result(unpack(f, extra, unpacked));
+        rt_unlock();
+        parameters = unpacked;
+    }
+    return result == CUDA_SUCCESS ? CU_DRIVER(cudaLaunchKernel(function, grid, block, parameters, shared_bytes, stream)) : result;
+}
+
+struct launch_config {
+    unsigned grid[3], block[3], shared_bytes;
+    CUstream stream;
+    void *attributes;
+    unsigned attribute_count;
+};
+
+CU_API CUresult cuLaunchKernelEx(const struct launch_config *c, CUfunction function, void **parameters, void **extra)
+{
+    if (c == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    return cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
+                          c->stream, parameters, extra);
+}
+
+CU_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                          unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                                          CUstream stream, void **parameters)
+{
+    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared_bytes;
+    (void)stream, (void)parameters;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+CU_API CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *user)
+{
+    return CU_IN_CONTEXT(cudaLaunchHostFunc(stream, function, user));
+}
+
+CU_API CUresult cuFuncGetAttribute(int *out, int attribute, CUfunction function)
+{
+    enum { MAX_THREADS, SHARED, CONSTANT, LOCAL, REGISTERS, PTX_VERSION, BINARY_VERSION, CACHE_MODE, MAX_DYNAMIC, CARVEOUT };
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+    lanewise_kernel_needs needs;
+    struct cu_function *f;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_result(cu_function_get(function, &f));
+    if (result == CUDA_SUCCESS) {
+        lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+        switch (attribute) {
+        case MAX_THREADS: *out = (int)needs.max_threads; break;
+        case SHARED: *out = (int)needs.shared_bytes; break;
+        case LOCAL: *out = (int)needs.local_bytes; break;
+        case REGISTERS: *out = (int)needs.vector_registers; break;
+        case PTX_VERSION:
+        case BINARY_VERSION: *out = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR; break;
+        case CONSTANT:
+        case CACHE_MODE: *out = 0; break;
+        case MAX_DYNAMIC:
+            *out = (int)(f->max_dynamic_bytes != 0              ? f->max_dynamic_bytes
+                         : needs.shared_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - needs.shared_bytes
+                                                                : 0);
+            break;
+        case CARVEOUT: *out = -1; break;
+        default: *out = 0; result = attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+        }
+    }
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
+{
+    return CU_IN_CONTEXT(cudaFuncSetAttribute(function, attribute, value));
+}
+
+CU_API CUresult cuFuncSetCacheConfig(CUfunction function, int config)
+{
+    (void)function, (void)config;
+    return cu_need_context();
+}
+CU_ALIAS(cuFuncSetCacheConfig, cuFuncSetSharedMemConfig);
+
+CU_API CUresult cuFuncGetModule(CUmodule *out, CUfunction function)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+    struct cu_function *f;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_result(cu_function_get(function, &f));
+    if (result == CUDA_SUCCESS)
+        *out = f->module;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuFuncGetName(const char **out, CUfunction function)
+{
+    CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
+    struct cu_function *f;
+
+    rt_lock();
+    if (result == CUDA_SUCCESS)
+        result = cu_result(cu_function_get(function, &f));
+    if (result == CUDA_SUCCESS)
+        *out = f->name;
+    rt_unlock();
+    return result;
+}
+
+CU_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction function, int threads,
+                                                                     size_t shared_bytes, unsigned flags)
+{
+    return CU_IN_CONTEXT(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, threads, shared_bytes, flags));
+}
+
+CU_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *out, CUfunction function, int threads, size_t shared_bytes)
+{
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(out, function, threads, shared_bytes, 0);
+}
+
+/** Chooses the block size, a multiple of 32, with which the most threads are resident. */
+CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                          size_t (*shared_of)(int threads), size_t shared_bytes, int limit,
+                                                          unsigned flags)
+{
+    int best = 0, most = 0, cores = 1, blocks = 0;
+    CUresult result = grid != NULL && block != NULL ? cuFuncGetAttribute(&most, 0, function) : CUDA_ERROR_INVALID_VALUE;
+
+    if (result != CUDA_SUCCESS)
+        return result;
+    if (limit > 0 && limit < most)
+        most = limit;
+    *block = *grid = 0;
+    for (int threads = most; threads > 0; threads = (threads - 1) / 32 * 32) {
+        result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            &blocks, function, threads, shared_of != NULL ? shared_of(threads) : shared_bytes, flags);
+        if (result != CUDA_SUCCESS)
+            return result;
+        if (blocks * threads > best) {
+            best = blocks * threads;
+            *block = threads;
+            *grid = blocks;
+        }
+    }
+    result = CU_DRIVER(({ cudaError_t cudaDeviceGetAttribute(int *, int, int); cudaDeviceGetAttribute(&cores, 16, 0); }));
+    *grid *= cores;
+    return result;
+}
+
+CU_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, size_t (*shared_of)(int threads),
+                                                 size_t shared_bytes, int limit)
+{
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared_bytes, limit, 0);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's driver interface (libcuda.so.1) over the runtime's functions, in the same shared object, so that a program that
+ * uses both has one device. Names and numbers are those of CUDA's documentation. Names that end in _v2 are those that
+ * its header gives to functions whose first form had addresses of 32 bits; both forms are the same here.
+ */
+#ifndef CU_DRIVER_PRIV_H
+#define CU_DRIVER_PRIV_H
+
+#include "runtime/cuda/cu_priv.h"
+
+typedef int CUresult; /* its numbers are those of cudaError_t, but for the few that to_result() replaces */
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct cu_context *CUcontext;
+typedef struct cu_module *CUmodule;
+typedef struct cu_function *CUfunction;
+typedef cudaStream_t CUstream;
+typedef cudaEvent_t CUevent;
+
+enum {
+    CUDA_SUCCESS = 0,
+    CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
+    CUDA_ERROR_NOT_INITIALIZED = 3,
+    CUDA_ERROR_NO_DEVICE = 100,
+    CUDA_ERROR_INVALID_DEVICE = 101,
+    CUDA_ERROR_INVALID_CONTEXT = 201,
+    CUDA_ERROR_FILE_NOT_FOUND = 301,
+    CUDA_ERROR_INVALID_HANDLE = 400,
+    CUDA_ERROR_NOT_FOUND = 500,
+    CUDA_ERROR_NOT_SUPPORTED = 801
+};
+
+/** Returns the driver's number of an error of the runtime. */
+CUresult cu_result(cudaError_t error);
+/** Calls a function of the runtime and returns its result; the runtime's last error stays as it was. */
+#define CU_DRIVER(call) \
+    ({ \
+        const cudaError_t was_ = cudaPeekAtLastError(), error_ = (call); \
+        cu_set_last(was_); \
+        cu_result(error_); \
+    })
+/** CUDA_SUCCESS, or the error of a thread without a context, or of a process that did not call cuInit. */
+CUresult cu_need_context(void);
+/** As CU_DRIVER, for functions that need a context. */
+#define CU_IN_CONTEXT(call) \
+    ({ \
+        CUresult result_ = cu_need_context(); \
+        if (result_ == CUDA_SUCCESS) \
+            result_ = CU_DRIVER(call); \
+        result_; \
+    })
+/** Defines the name of a function's newer form. */
+#define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
+
+/** Finds a function of the driver interface by its name without the suffix of a form; NULL: there is none. */
+void *cu_driver_symbol(const char *name);
+
+cudaError_t cudaPeekAtLastError(void);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that opens libcuda.so.1 as libraries do: modules from PTX, launches, memory, contexts, linking, errors. It has
+ * no header of CUDA's, and gets every function by its name. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool failed;
+static void *library;
+
+/** Calls function NAME of the driver, whose parameters are those of the call. */
+#define CU(name, ...) ((int (*)())(uintptr_t)symbol(#name))(__VA_ARGS__)
+#define IS(want, ...) is(want, __VA_ARGS__, #__VA_ARGS__)
+
+static void *symbol(const char *name)
+{
+    void *found = dlsym(library, name);
+
+    if (found == NULL) {
+        printf("no function %s\n", name);
+        exit(1);
+    }
+    return found;
+}
+
+static void is(int want, int got, const char *what)
+{
+    if (want != got) {
+        printf("%s: %d, expected %d\n", what, got, want);
+        failed = true;
+    }
+}
+
+static const char scale[] =
+    ".version 6.3\n.target sm_75\n.address_size 64\n"
+    ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+    ".visible .const .align 4 .u32 bias = 100;\n"
+    ".visible .global .align 4 .u32 total;\n"
+    ".visible .entry scale(.param .u64 out, .param .u8 small, .param .u32 n)\n"
+    "{\n"
+    "    .reg .u32 %r<8>; .reg .u64 %d<4>; .reg .pred %p; .reg .u16 %h;\n"
+    "    ld.param.u64 %d1, [out]; ld.param.u32 %r1, [n]; ld.param.u8 %h, [small];\n"
+    "    mov.u32 %r2, %tid.x; setp.ge.u32 %p, %r2, %r1; @%p ret;\n"
+    "    { .param .b32 a; .param .b32 b; st.param.b32 [a], %r2; call (b), twice, (a); ld.param.b32 %r3, [b]; }\n"
+    "    ld.const.u32 %r4, [bias]; add.u32 %r3, %r3, %r4; cvt.u32.u16 %r5, %h; add.u32 %r3, %r3, %r5;\n"
+    "    mul.wide.u32 %d2, %r2, 4; add.u64 %d1, %d1, %d2; st.global.u32 [%d1], %r3;\n"
+    "    red.global.add.u32 [total], 1;\n"
+    "    ret;\n"
+    "}\n";
+static const char twice[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
+                            ".visible .func (.param .b32 r) twice(.param .b32 x)\n"
+                            "{\n    .reg .u32 %r<3>;\n    ld.param.u32 %r1, [x]; shl.b32 %r2, %r1, 1; st.param.b32 [r], %r2; ret;\n}\n";
+
+int main(void)
+{
+    void *context, *other = NULL, *module = NULL, *function = NULL, *stream, *begin, *end, *link, *object = NULL, *same = NULL;
+    unsigned long long memory = 0, variable = 0, first = 0;
+    size_t bytes = 0, available = 0, total = 0;
+    int device = -1, count = 0, version = 0, value = 0, state = -1;
+    uint32_t n = 8, out[16], counted = 0;
+    uint8_t small = 7;
+    void *arguments[] = {&memory, &small, &n};
+    struct {
+        unsigned long long out;
+        uint8_t small;
+        uint32_t n;
+    } packed;
+    size_t packed_bytes = sizeof packed;
+    void *extra[] = {(void *)1, &packed, (void *)2, &packed_bytes, NULL};
+    char text[200] = "", log[300] = "";
+    int log_options[] = {5, 6};
+    void *log_values[] = {log, (void *)sizeof log};
+    const char *name = NULL;
+    float milliseconds = -1;
+
+    library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == NULL) {
+        printf("%s\n", dlerror());
+        return 1;
+    }
+    /* before there is anything */
+    IS(3, CU(cuDeviceGetCount, &count));
+    IS(3, CU(cuMemAlloc_v2, &memory, (size_t)16));
+    IS(1, CU(cuInit, 5));
+    IS(0, CU(cuInit, 0));
+    IS(201, CU(cuMemAlloc_v2, &memory, (size_t)16));
+    IS(0, CU(cuDriverGetVersion, &version));
+    IS(13000, version);
+    IS(0, CU(cuDeviceGetCount, &count));
+    IS(1, count);
+    IS(0, CU(cuDeviceGet, &device, 0));
+    IS(101, CU(cuDeviceGet, &device, 1));
+    IS(0, CU(cuDeviceGetName, text, (int)sizeof text, device));
+    IS(0, strncmp(text, "Lanewise", 8));
+    IS(0, CU(cuDeviceGetAttribute, &value, 75, device));
+    IS(7, value);
+    IS(0, CU(cuGetErrorName, 218, &name));
+    IS(0, strcmp(name, "CUDA_ERROR_INVALID_PTX"));
+
+    /* contexts */
+    IS(0, CU(cuCtxCreate_v2, &context, 0u, device));
+    IS(0, CU(cuCtxGetCurrent, &same));
+    IS(1, same == context);
+    IS(0, CU(cuCtxPopCurrent_v2, &same));
+    IS(201, CU(cuCtxSynchronize));
+    IS(0, CU(cuCtxPushCurrent_v2, context));
+    IS(201, CU(cuCtxPushCurrent_v2, (void *)text));
+    IS(0, CU(cuDevicePrimaryCtxRetain, &other, device));
+    IS(0, CU(cuCtxSetCurrent, other));
+    IS(0, CU(cuCtxSetCurrent, context));
+    IS(0, CU(cuDevicePrimaryCtxRelease_v2, device));
+
+    /* a module with a function that another one defines */
+    IS(218, CU(cuModuleLoadDataEx, &module, scale, 2u, log_options, log_values));
+    IS(1, strstr(log, "twice") != NULL);
+    IS(0, CU(cuLinkCreate_v2, 0u, NULL, NULL, &link));
+    IS(0, CU(cuLinkAddData_v2, link, 1, scale, sizeof scale, "scale", 0u, NULL, NULL));
+    IS(0, CU(cuLinkAddData_v2, link, 1, twice, sizeof twice, NULL, 0u, NULL, NULL));
+    IS(209, CU(cuLinkAddData_v2, link, 0, twice, sizeof twice, NULL, 0u, NULL, NULL));
+    IS(0, CU(cuLinkComplete, link, &object, &bytes));
+    IS(0, CU(cuModuleLoadData, &module, object));
+    IS(0, CU(cuLinkDestroy, link));
+    IS(400, CU(cuLinkDestroy, link));
+    IS(0, CU(cuModuleGetFunction, &function, module, "scale"));
+    IS(500, CU(cuModuleGetFunction, &same, module, "scales"));
+    IS(0, CU(cuModuleGetGlobal_v2, &variable, &bytes, module, "total"));
+    IS(4, (int)bytes);
+    IS(500, CU(cuModuleGetGlobal_v2, &first, NULL, module, "totals"));
+    IS(0, CU(cuFuncGetAttribute, &value, 0, function));
+    IS(1024, value);
+
+    /* memory and launches, with the arguments one by one and in one buffer */
+    IS(0, CU(cuMemAlloc_v2, &memory, sizeof out));
+    IS(0, CU(cuMemsetD32_v2, memory, 5u, sizeof out / sizeof *out));
+    IS(0, CU(cuStreamCreate, &stream, 1u));
+    IS(0, CU(cuEventCreate, &begin, 0u));
+    IS(0, CU(cuEventCreate, &end, 0u));
+    IS(0, CU(cuEventRecord, begin, stream));
+    IS(0, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, arguments, NULL));
+    IS(0, CU(cuEventRecord, end, stream));
+    IS(0, CU(cuEventSynchronize, end));
+    IS(0, CU(cuEventElapsedTime, &milliseconds, begin, end));
+    IS(1, milliseconds >= 0);
+    IS(0, CU(cuMemcpyDtoH_v2, out, memory, sizeof out));
+    IS(1, out[0] == 107 && out[7] == 121 && out[8] == 5);
+    memset(&packed, 0, sizeof packed);
+    packed.out = memory + 32;
+    packed.small = 1;
+    packed.n = 2;
+    IS(0, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, NULL, extra));
+    packed_bytes = 12; /* too short for the last one */
+    IS(1, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, NULL, extra));
+    IS(1, CU(cuLaunchKernel, function, 1u, 1u, 1u, 2048u, 1u, 1u, 0u, NULL, arguments, NULL));
+    IS(400, CU(cuLaunchKernel, text, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, arguments, NULL));
+    IS(0, CU(cuMemcpyDtoHAsync_v2, out, memory, sizeof out, stream));
+    IS(0, CU(cuStreamSynchronize, stream));
+    IS(1, out[8] == 101 && out[9] == 103 && out[10] == 5);
+    IS(0, CU(cuMemcpyDtoH_v2, &counted, variable, sizeof counted));
+    IS(10, (int)counted);
+    IS(0, CU(cuMemGetAddressRange_v2, &first, &bytes, memory + 20));
+    IS(1, first == memory && bytes == sizeof out);
+    IS(0, CU(cuMemGetInfo_v2, &available, &total));
+    IS(1, available < total);
+
+    /* a box between the host and the device: CUDA_MEMCPY2D */
+    {
+        struct {
+            size_t x, y;
+            int type;
+            const void *host;
+            unsigned long long device;
+            void *array;
+            size_t pitch;
+        } from = {4, 1, 1, out, 0, NULL, 16}, to = {0, 0, 2, NULL, memory, NULL, 8};
+        struct {
+            char from[sizeof from], to[sizeof to];
+            size_t width, height;
+        } box = {.width = 8, .height = 2};
+
+        for (uint32_t i = 0; i < 16; i++)
+            out[i] = i;
+        memcpy(box.from, &from, sizeof from);
+        memcpy(box.to, &to, sizeof to);
+        IS(0, CU(cuMemcpy2D_v2, &box));
+        IS(0, CU(cuMemcpyDtoH_v2, out, memory, (size_t)16));
+        IS(1, out[0] == 5 && out[1] == 6 && out[2] == 9 && out[3] == 10);
+    }
+
+    /* the runtime has the same device */
+    {
+        void *runtime = dlopen("libcudart.so.13", RTLD_NOW), *pointer = NULL;
+
+        IS(0, ((int (*)())(uintptr_t)dlsym(runtime, "cudaMalloc"))(&pointer, (size_t)48));
+        IS(0, CU(cuMemGetAddressRange_v2, &first, &bytes, (unsigned long long)(uintptr_t)pointer));
+        IS(48, (int)bytes);
+        IS(0, CU(cuMemFree_v2, first));
+    }
+
+    /* names by cuGetProcAddress, what does not exist, and what ends */
+    IS(0, CU(cuGetProcAddress_v2, "cuMemFree", &same, 12000, UINT64_C(0), &state));
+    IS(1, same == symbol("cuMemFree") && state == 0);
+    IS(500, CU(cuGetProcAddress_v2, "cuNoSuchFunction", &same, 12000, UINT64_C(0), &state));
+    IS(1, state);
+    IS(0, CU(cuMemFree_v2, memory));
+    IS(1, CU(cuMemFree_v2, memory));
+    IS(0, CU(cuModuleUnload, module));
+    IS(400, CU(cuModuleUnload, module));
+    IS(400, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, NULL, arguments, NULL));
+    IS(218, CU(cuModuleLoadData, &module, ".version 6.3\n.target sm_75\nnonsense\n"));
+    IS(200, CU(cuModuleLoadData, &module, "nonsense"));
+    IS(209, CU(cuModuleLoadData, &module, "\177ELF\2\1\1 machine code of somebody, and enough bytes for a header of an object"));
+    IS(301, CU(cuModuleLoad, &module, "/no/such.ptx"));
+    IS(0, CU(cuStreamDestroy_v2, stream));
+    IS(400, CU(cuStreamDestroy_v2, stream));
+    IS(0, CU(cuCtxDestroy_v2, context));
+    IS(201, CU(cuCtxDestroy_v2, context));
+    printf(failed ? "wrong\n" : "all right\n");
+    return failed;
+}
