@@ -66,7 +66,8 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
     if (*error != CL_SUCCESS)
         return NULL;
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
-    if (bytes == 0 || bytes > most) {
+    if (bytes == 0 || bytes > most ||
+        ((flags & CL_MEM_USE_HOST_PTR) != 0 && cl_svm_holds(context, host, 0) && !cl_svm_holds(context, host, bytes))) {
         *error = CL_INVALID_BUFFER_SIZE;
         return NULL;
     }

@@ -322,7 +322,7 @@ cl_int CL_API_CALL clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info inf
         return fail(CL_INVALID_KERNEL);
     switch (info) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS: /* every allocation can be reached from every kernel */
-        error = value == NULL || bytes == 0 || bytes % sizeof(void *) != 0 ? CL_INVALID_VALUE : CL_SUCCESS;
+        error = (value == NULL) != (bytes == 0) || bytes % sizeof(void *) != 0 ? CL_INVALID_VALUE : CL_SUCCESS;
         break;
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
         if (value == NULL || bytes != sizeof system) {

@@ -275,7 +275,10 @@ static void host_and_kernels_share_memory(void **state)
     assert_true(nodes[7].value == 5 && nodes[7].pad == 5);
     assert_int_equal(clEnqueueSVMMemcpy(queue, CL_TRUE, nodes, nodes + 1, 2 * sizeof *nodes, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
 
+    OK(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
     /* a buffer of the same memory */
+    assert_null(clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 9 * sizeof *nodes, nodes, &error));
+    assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
     mem = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8 * sizeof *nodes, nodes, &error);
     OK(error);
     OK(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, NULL));
