@@ -135,7 +135,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         {"l2", "", c->l2_bytes, c->l2_line, c->l2_sector, c->l2_ways},
         {"l1", "", c->l1_bytes, c->l1_line, c->l1_sector, c->l1_ways},
         {"constant", "", c->constant_bytes, c->constant_line, 0, c->constant_ways},
-        {"texture", "", c->texture_bytes, c->texture_line, 0, c->texture_ways},
+        {"texture", "", c->texture_bytes, c->texture_bytes != 0 ? c->texture_line : c->l1_line, 0, c->texture_ways},
         {"fetch", "cache_", c->fetch_cache_bytes, c->fetch_cache_line, 0, c->fetch_cache_ways},
         {"fetch", "l0_", c->fetch_l0_bytes, c->fetch_cache_line, 0, c->fetch_l0_ways},
         {"constant", "l0_", c->constant_l0_bytes, c->constant_line, 0, c->constant_l0_ways},

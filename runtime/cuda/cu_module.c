@@ -548,7 +548,7 @@ cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_
     struct cu_function *f;
 
     if (m->module == NULL) /* the device was reset */
-        return cudaErrorContextIsDestroyed;
+        return cudaErrorInvalidResourceHandle;
     for (f = m->functions; f != NULL; f = f->next)
         if (strcmp(f->name, name) == 0) {
             *out = f;
@@ -575,7 +575,7 @@ cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_
 cudaError_t cu_module_variable(struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes)
 {
     if (m->module == NULL)
-        return cudaErrorContextIsDestroyed;
+        return cudaErrorInvalidResourceHandle;
     return lanewise_variable(m->module, name, address, bytes) == LANEWISE_OK ? cudaSuccess : cudaErrorSymbolNotFound;
 }
 

@@ -13,6 +13,8 @@ trap 'rm -f "$used"' EXIT
 cat $sources timing/tim_priv.h timing/*/*_priv.h 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$used"
 # the counters of classes of instructions are named by one macro
 sed -n 's/^WORK(\([a-z0-9_]*\),.*/TIM_SCHED_lanes_\1/p' timing/energy/energy.def >>"$used"
+# the counters of bins of lanes are counted from the first of them on
+grep -qx TIM_SCHED_issued_1_4 "$used" && sed -n 's/^ *X(SCHED, \(issued_[0-9]*_[0-9]*\),.*/TIM_SCHED_\1/p' timing/stats.def >>"$used"
 missing() { # name, words
     case " $later " in *" $1 "*)
         grep -qx "$1" "$used" && { echo "tests/lint/lint_timing.sh: $1 is used: take it off the list"; bad=1; }

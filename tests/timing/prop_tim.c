@@ -266,6 +266,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_l0_ways = between(r, 1, 2);
     c->constant_l0_bytes = c->constant_line * c->constant_l0_ways * power(r, 1, 4);
     c->constant_switch = between(r, 1, 8);
+    c->constant_switch_for = c->constant_switch & 1; /* no further draw, which would change all later ones */
 }
 
 /** Draw groups of warp slots, and dynamic warp resizing for their loads and stores. */

@@ -180,13 +180,13 @@ END
 session 'print clock;print $cycle;cycle 7;print cycle;print clock64;status;break 4 if cycle > 290;continue;print cycle > 290;continue;print cycle > 290' \
     --timing fermi field.yaml
 says "the cycle" <<'END'
-clock = 284
-$cycle = 284
+clock = 562
+$cycle = 562
 cycle N
-cycle = 291
-clock64 = 291
+cycle = 569
+clock64 = 569
 END
-grep -q '^timing     fermi, cycle 291$' said || fail "status does not say the cycle"
+grep -q '^timing     fermi, cycle 569$' said || fail "status does not say the cycle"
 [ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
 for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
     expect 2 "^lanewise: ${c%% *}: nothing is timed here: start with --timing" debug field.yaml --batch -c "$c"
@@ -195,8 +195,8 @@ expect 2 'nothing here is called "cycle": a run has cycles when it is started wi
 expect 0 '^  Example: why$' debug field.yaml --batch -c 'help why'
 expect 1 '' gdb field.yaml -- -batch -nx -ex 'monitor why'
 grep -q 'why: nothing is timed here: start with --timing' out err || fail "monitor does not say what gives cycles"
-expect 1 '^$1 = 284$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
-grep -q '^$2 = 291$' out || fail "gdb does not read the cycle anew"
+expect 1 '^$1 = 562$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
+grep -q '^$2 = 569$' out || fail "gdb does not read the cycle anew"
 
 # Caches of a scheduler: the first line of code is requested in the first cycle.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
@@ -271,12 +271,13 @@ held back by swl: 1 older warps of the core run, and the limit is 1
 END
 says "the limit's table" <<'END'
 swl: limit 1, 4 warps run; may issue, the oldest first: 0
-core 1, cycle 1184
+core 1, cycle 1422
 swl: limit 1, 0 warps run; may issue, the oldest first:
 END
 session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism ccws lost.yaml
 grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff [34]00, [1-3] of [34] warps may load$' said || fail "no table of ccws"
+grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
 [ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds none back"
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml

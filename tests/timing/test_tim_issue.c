@@ -580,6 +580,27 @@ static void a_barrier_waits_for_the_last(void **state)
     run_free(r);
 }
 
+/** A block of 9 lanes of which 3 take a branch: by bins of four lanes. */
+static void issues_are_counted_by_lanes(void **state)
+{
+    static const char *const text = ".kernel k\nv_s2r v1, %tid.x\nv_setp_u32.lt p0, v1, 3\nbssy b0, j\n@p0 bra a\n"
+                                    "nop\nbra j\na:\nnop\nnop\nj:\nbsync b0\nexit\n.end\n";
+    struct run *r = run_new();
+    uint64_t bins[16], all = 0;
+
+    (void)state;
+    run_text(r, text, 1, 9);
+    for (unsigned i = 0; i < 16; i++)
+        bins[i] = run_engine(r)->stats[0].sched[0].count[TIM_SCHED_issued_1_4 + i];
+    for (unsigned i = 0; i < 16; i++)
+        all += bins[i];
+    assert_int_equal(all, run_engine(r)->stats[0].sched[0].count[TIM_SCHED_instructions]);
+    assert_int_equal(bins[0], 3); /* a: 3 lanes, nop, nop, bsync */
+    assert_int_equal(bins[1], 3); /* the others: 6 lanes, nop, bra, bsync */
+    assert_int_equal(bins[2], 5); /* all nine */
+    run_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -606,6 +627,7 @@ int main(void)
         cmocka_unit_test(for_want_of_a_collector_an_instruction_is_replayed),
         cmocka_unit_test(a_load_does_not_overtake_the_replay_of_a_store),
         cmocka_unit_test(a_barrier_waits_for_the_last),
+        cmocka_unit_test(issues_are_counted_by_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -292,6 +292,46 @@ static void m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches(
     two_warps_are(49, 39, 4, 4, "W1 0-50, W0 54-104, W0 129-134, W1 135-140");
 }
 
+/** Two warps whose operand of constant space follows four instructions with stall count 3, between which the other
+ *  warp issues: who issues when. */
+static void two_stalled_warps_are(unsigned rule, unsigned wait, unsigned switched, const char *expected)
+{
+    struct run *r = levels_new(8);
+    struct lw_buffer body;
+    char text[300];
+
+    r->config->constant_switch = wait;
+    r->config->constant_switch_for = rule;
+    lw_buffer_init(&body);
+    lw_put(&body.sink, "ld.const.b32 v4, c[out] {wr=0,st=2}\nnop {st=1}\nnop {wt=1,st=1}\n");
+    for (unsigned i = 0; i < 9; i++)
+        lw_put(&body.sink, i < 4 ? "nop {st=1}\n" : i == 4 ? "nop {st=10}\n" : "nop {st=3}\n");
+    lw_put(&body.sink, "v_add_f32 v1, v2, c[out] {st=1}\n");
+    for (unsigned i = 0; i < 4; i++)
+        lw_put(&body.sink, "nop {st=1}\n");
+    levels_open(r, body.text, 64);
+    lw_buffer_fini(&body);
+    fill(r, run_engine(r)->core[0]->icache, 16);
+    fill(r, run_engine(r)->core[0]->front->sched[0].code, 16);
+    run_go(r);
+    modern_intervals_from(r, 2, 3 + 9 + 5, text, sizeof text);
+    assert_string_equal(text, expected);
+    assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_SWITCH], switched);
+    run_free(r);
+}
+
+static void o6_a_miss_of_a_warp_that_is_not_greedy_may_stop_the_scheduler_or_not(void **state)
+{
+    (void)state;
+    /* W1 misses in 27, after W0 issued in 25. W0 is ready in 28, and again three cycles after it has issued. */
+    two_stalled_warps_are(TIM_SWITCH_ANY, 4, 3,
+                          "W1 0-6, W0 6-12, W1 15-16, W1 18-19, W1 21-22, W0 22-23, W1 24-25, W0 25-26, W0 31-32, W0 34-35, W0 106-111, W1 112-117");
+    two_stalled_warps_are(TIM_SWITCH_ANY, 3, 2,
+                          "W1 0-6, W0 6-12, W1 15-16, W1 18-19, W1 21-22, W0 22-23, W1 24-25, W0 25-26, W0 30-31, W0 33-34, W0 106-111, W1 112-117");
+    two_stalled_warps_are(TIM_SWITCH_GREEDY, 3, 0,
+                          "W1 0-6, W0 6-12, W1 15-16, W1 18-19, W1 21-22, W0 22-23, W1 24-25, W0 25-26, W0 28-29, W0 31-32, W0 106-111, W1 112-117");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +341,7 @@ int main(void)
         cmocka_unit_test(m36_three_entries_are_enough_for_a_greedy_warp),
         cmocka_unit_test(m32_an_operand_that_is_missed_comes_over_the_link),
         cmocka_unit_test(m33_a_scheduler_waits_four_cycles_for_an_operand_before_it_switches),
+        cmocka_unit_test(o6_a_miss_of_a_warp_that_is_not_greedy_may_stop_the_scheduler_or_not),
         cmocka_unit_test(a_warp_that_misses_lets_another_run_that_then_keeps_the_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

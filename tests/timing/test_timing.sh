@@ -471,9 +471,9 @@ set --
 IFS=';'
 for c in $commands; do set -- "$@" -c "$c"; done
 unset IFS
-expect 0 '^cycle 314$' debug --timing good.yaml --batch "$@"
-for line in '^cycle 284$' '^cycle 284, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
-    '^cycle 314: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
+expect 0 '^cycle 592$' debug --timing good.yaml --batch "$@"
+for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
+    '^cycle 592: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of 4 lines under way$' \
     'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do

@@ -67,13 +67,13 @@ static bool make_caches(struct tim_core *core)
     core->front = c->fetch_l0_bytes != 0 ? tim_front_create(c, core->stats->count) : NULL;
     core->icache = tim_cache_create(&code);
     core->constant = tim_cache_create(&constant);
-    core->texture = tim_cache_create(&texture);
+    core->texture = c->texture_bytes != 0 ? tim_cache_create(&texture) : NULL; /* NULL: L1 has textures */
     core->l1 = c->l1_bytes != 0 ? tim_cache_create(&l1) : NULL;
     bool classes = c->l1_classes && core->l1 != NULL;
     if (classes)
         core->locality = tim_locality_create(c->l1_bytes / c->l1_line);
     core->waiters = calloc(most, sizeof *core->waiters);
-    return core->icache != NULL && core->constant != NULL && core->texture != NULL &&
+    return core->icache != NULL && core->constant != NULL && (core->texture != NULL || c->texture_bytes == 0) &&
            core->waiters != NULL && (core->front != NULL || c->fetch_l0_bytes == 0) && (core->l1 != NULL || c->l1_bytes == 0) &&
            (core->locality != NULL || !classes) &&
            (c->l1_coherent || core->l1 == NULL || tim_held_create(core));

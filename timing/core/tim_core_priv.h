@@ -344,7 +344,7 @@ struct tim_core {
     uint32_t op_count;       /* number of pool entries ever used */
     unsigned live_count;
     struct tim_sched sched[TIM_MAX_SCHEDS];
-    struct tim_cache *icache, *l1, *constant, *texture;
+    struct tim_cache *icache, *l1, *constant, *texture; /* texture: NULL: textures are in l1 */
     struct tim_locality *locality; /* classes of hits and misses of L1; NULL: l1.classes is off */
     struct tim_held *held;   /* l1.coherent off: bytes that L1 holds; else NULL */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];

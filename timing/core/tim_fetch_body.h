@@ -370,11 +370,13 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
  *
  * The core's side of timing/mem/tim_front_priv.h. L1 accepts one request per cycle, in order. Its lines serve
  * fetches, operands and the constant cache. An operand in constant space is looked up when its instruction would
- * issue. If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue. */
+ * issue. If it is missing, the scheduler issues nothing for constant.switch cycles; then its other warps may issue.
+ * With constant.switch_for greedy this holds for the warp that issued last; after the miss of another warp the
+ * scheduler selects again. */
 
 /** Returns whether the constant operand of @warp's next instruction is available. Scheduler @s would issue the
  *  instruction now. Otherwise the warp waits. */
-static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, uint64_t now)
+static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp, bool greedy, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
     const struct tim_static *what = tim_head(w);
@@ -395,8 +397,10 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
     default:
         w->operand = UINT64_MAX;
     }
-    core->switch_at[s] = now + core->config->constant_switch;
-    core->switch_for[s] = (int)warp;
+    if (greedy || core->config->constant_switch_for == TIM_SWITCH_ANY) {
+        core->switch_at[s] = now + core->config->constant_switch;
+        core->switch_for[s] = (int)warp;
+    }
     core->moved = true;
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
     return false;

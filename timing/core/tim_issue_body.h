@@ -139,6 +139,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_instructions]++;
         core->issued_lanes = tim_count_lanes(core, ev->split_lanes);
         count[TIM_SCHED_thread_instructions] += core->issued_lanes;
+        _Static_assert(TIM_SCHED_issued_61_64 - TIM_SCHED_issued_1_4 == EMU_MAX_LANES / 4 - 1, "a bin for four lanes each");
+        if (core->issued_lanes != 0)
+            count[TIM_SCHED_issued_1_4 + (core->issued_lanes - 1) / 4]++;
         unsigned effective = ev->effective == ev->split_lanes ? core->issued_lanes
                                                               : lw_popcount(ev->effective);
         count[TIM_SCHED_effective] += effective;
@@ -361,9 +364,13 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
             warp = (unsigned)pick * n + s;
             if (tim_replays(core) && is_replayed(core, s, &core->warp[warp], now))
                 return LW_OK;
-            if (tim_has_operands(core) && !tim_levels_operand(core, s, warp, now)) {
+            if (tim_has_operands(core) && !tim_levels_operand(core, s, warp, before.last == pick, now)) {
                 core->sched[s] = before;
-                tim_count_idle(core, s, tim_ready_warps(core, s, ready, now));
+                nearest = tim_ready_warps(core, s, ready, now);
+                leave = TIM_HELD;
+                if (any(ready, tim_words(core))) /* constant.switch_for: another warp may issue in this cycle */
+                    continue;
+                tim_count_idle(core, s, nearest);
                 return LW_OK;
             }
             if (core->refuses == NULL)

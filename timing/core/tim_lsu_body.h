@@ -285,7 +285,7 @@ static bool add_access(struct tim_core *core, struct tim_op *op, const struct em
         return true;
     case ISA_SPACE_GLOBAL:
         if (op->what->texture)
-            return add_lines(core, op, access, c->texture_line, TIM_TO_TEXTURE, below);
+            return add_lines(core, op, access, core->texture != NULL ? c->texture_line : line_bytes, TIM_TO_TEXTURE, below);
         if (op->what->to_constant)
             return add_words(core, op, access);
         count[TIM_CORE_access_lanes] += tim_count_lanes(core, access->lanes);
@@ -480,18 +480,21 @@ static void count_class(struct tim_core *core, const struct tim_op *op, const st
         TIM_CORE_l1_hits_thread, TIM_CORE_l1_hits_warp, TIM_CORE_l1_hits_other, TIM_CORE_l1_misses_compulsory,
         TIM_CORE_l1_misses_conflict, TIM_CORE_l1_misses_warp, TIM_CORE_l1_misses_other};
 
-    if (answer == TIM_CACHE_MERGE)
+    if (answer == TIM_CACHE_MERGE) {
         tim_locality_merge(core->locality, line->line);
-    else
-        core->stats->count[counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age,
-                                                       line->lanes, answer == TIM_CACHE_HIT)]]++;
+        return;
+    }
+    unsigned row = counter[tim_locality_access(core->locality, line->line, core->warp[op->warp].age, line->lanes,
+                                               answer == TIM_CACHE_HIT)];
+    core->stats->count[row] += !op->what->texture; /* textures are counted apart, also if L1 has them */
 }
 
-/** Reports an access, and the line that it evicts, to mechanisms. */
+/** Reports an access, and the line that it evicts, to mechanisms. Texture fetches are no loads for them. */
 static void report_access(struct tim_core *core, const struct tim_op *op, const struct tim_line *line,
                             const struct tim_cache_result *r)
 {
-    tim_mechs_access(&core->mechs, &(struct tim_mech_access){
+    if (!op->what->texture)
+        tim_mechs_access(&core->mechs, &(struct tim_mech_access){
         .warp = op->warp, .pc = op->pc, .code = core->warp[op->warp].code, .line = line->line, .lanes = tim_count_lanes(core, op->lanes),
         .index = op->line_next, .count = op->line_count, .instruction = op->age,
         .hit = r->answer == TIM_CACHE_HIT, .merge = r->answer == TIM_CACHE_MERGE, .owner = r->owner});
@@ -701,6 +704,20 @@ static bool constant_line(struct tim_core *core, struct tim_op *op, uint64_t now
     return true;
 }
 
+/** Loads a line from L2, past all caches of the core. Returns true if the access is made. */
+static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim_step *step, uint64_t now)
+{
+    if (!can_send(core))
+        return false;
+    op->lines_pending++;
+    core->warp[op->warp].missing++;
+    if (is_ridden(core, op))
+        riders_miss(core, op);
+    tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
+             tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
+    return true;
+}
+
 static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -721,20 +738,15 @@ static bool access_line(struct tim_core *core, struct tim_op *op, uint64_t now)
     case TIM_TO_CONSTANT:
         return constant_line(core, op, now);
     case TIM_TO_TEXTURE:
-        return read_line(core, op, core->texture, TIM_CLIENT_TEXTURE, c->texture_latency,
-                         &texture_rows, now);
+        if (core->texture != NULL)
+            return read_line(core, op, core->texture, TIM_CLIENT_TEXTURE, c->texture_latency, &texture_rows, now);
+        if (core->l1 != NULL)
+            return read_line(core, op, core->l1, TIM_CLIENT_L1, c->texture_latency, &texture_rows, now);
+        return send_load(core, op, step, now);
     default:
         if (c->l1_bytes != 0 && (step->to == TIM_TO_LOCAL || op->cached))
             return read_line(core, op, core->l1, TIM_CLIENT_L1, c->l1_latency, &l1_rows, now);
-        if (!can_send(core))
-            return false;
-        op->lines_pending++;
-        core->warp[op->warp].missing++;
-        if (is_ridden(core, op))
-            riders_miss(core, op);
-        tim_send(core, step->line.line, step->line.mask, TIM_PACKET_READ,
-             tim_packet_id(TIM_CLIENT_OP, (uint32_t)(op - core->op)), op->warp, 0, now);
-        return true;
+        return send_load(core, op, step, now);
     }
 }
 

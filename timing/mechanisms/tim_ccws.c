@@ -28,6 +28,9 @@ struct ccws {
     uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
     bool lives[TIM_MAX_WARPS];
     bool unsorted;
+    uint64_t last_score, last_at; /* score computed last at a hit of victim tags, and its cycle; 0: none yet */
+    unsigned last_warp;
+    uint64_t most_score;
     /* cycle of the sort; first later cycle in which a score reaches the base score: the order may change then */
     uint64_t sorted_from, sorted_until;
     uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
@@ -277,6 +280,10 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
         return;
     llds = tim_ccws_llds(ccws->config, ccws->hits, ccws->issued, ccws->live.count);
     tim_histogram_add(&mech->core->histogram[TIM_CORE_H_ccws_score], llds);
+    ccws->last_score = llds;
+    ccws->last_at = mech->core->now;
+    ccws->last_warp = a->warp;
+    ccws->most_score = llds > ccws->most_score ? llds : ccws->most_score;
     set_score(ccws, a->warp, llds);
 }
 
@@ -343,9 +350,12 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     uint64_t sum = 0;
 
     rank_all(ccws, mech->core->now);
-    lw_printf(out, "%" PRIu64 " hits of victim tags in %" PRIu64 " instructions; cutoff %" PRIu64 ", %u of %u warps may load\n"
-                   "warp slot  score    sum  victim tags\n",
+    lw_printf(out, "%" PRIu64 " hits of victim tags in %" PRIu64 " instructions; cutoff %" PRIu64 ", %u of %u warps may load\n",
               ccws->hits, ccws->issued, cutoff_of(ccws), ccws->allowed, ccws->live.count);
+    if (ccws->most_score != 0)
+        lw_printf(out, "score computed last: %" PRIu64 ", for warp slot %u in cycle %" PRIu64 "; the highest: %" PRIu64 "\n",
+                  ccws->last_score, ccws->last_warp, ccws->last_at, ccws->most_score);
+    lw_put(out, "warp slot  score    sum  victim tags\n");
     for (unsigned i = 0; i < ccws->live.count; i++) {
         uint64_t score = score_at(ccws, ccws->live.warp[i], mech->core->now);
 

@@ -15,10 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/** Bins of executions: by four active lanes, and by accesses: 1, 2, up to 4, 8, ... */
+enum { LANE_BINS = EMU_MAX_LANES / 4, ACCESS_BINS = 8 };
 struct row {
     const struct tim_code *code;
     uint64_t pc;
     uint64_t count[TIM_LOAD_COUNT];
+    uint64_t spread[LANE_BINS][ACCESS_BINS];
 };
 enum { PENDING = 64 };
 /** State of a warp slot. */
@@ -200,6 +203,17 @@ static enum tim_load_counter class_of(struct loads *l, const struct tim_mech_acc
                                          : TIM_LOAD_earlier;
 }
 
+/** Counts an execution by its active lanes and its accesses. */
+static void count_spread(struct row *row, const struct tim_mech_access *a)
+{
+    const unsigned lanes = a->lanes != 0 ? (a->lanes - 1) / 4 : 0;
+    unsigned accesses = 0;
+
+    while (accesses + 1 < ACCESS_BINS && 1u << accesses < a->count)
+        accesses++;
+    row->spread[lanes][accesses]++;
+}
+
 static void access(struct tim_mech *mech, const struct tim_mech_access *a)
 {
     struct loads *l = (struct loads *)mech;
@@ -217,6 +231,7 @@ static void access(struct tim_mech *mech, const struct tim_mech_access *a)
         row->count[TIM_LOAD_lanes] += a->lanes;
         row->count[TIM_LOAD_wide] += a->lanes > 2;
         row->count[TIM_LOAD_diverged] += a->lanes > 2 && a->count > 2;
+        count_spread(row, a);
     }
     row->count[TIM_LOAD_accesses]++;
     row->count[own ? TIM_LOAD_hits_own : a->hit ? TIM_LOAD_hits_other : a->merge ? TIM_LOAD_merges : TIM_LOAD_misses]++;
@@ -260,6 +275,8 @@ static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **o
         if (kept != 0 && all[kept - 1].pc == all[i].pc) {
             for (unsigned k = 0; k < TIM_LOAD_COUNT; k++)
                 all[kept - 1].count[k] += all[i].count[k];
+            for (unsigned k = 0; k < LANE_BINS * ACCESS_BINS; k++)
+                all[kept - 1].spread[k / ACCESS_BINS][k % ACCESS_BINS] += all[i].spread[k / ACCESS_BINS][k % ACCESS_BINS];
         } else {
             all[kept++] = all[i];
         }
@@ -313,6 +330,21 @@ static void put_text(const struct row *row, size_t count, struct lw_sink *out)
     }
 }
 
+/** Prints the bins that are not empty: [most lanes, most accesses, executions]. The last bin of accesses is open. */
+static void put_spread(const struct row *row, struct lw_sink *out)
+{
+    bool any = false;
+
+    lw_put(out, ", \"spread\": [");
+    for (unsigned l = 0; l < LANE_BINS; l++)
+        for (unsigned a = 0; a < ACCESS_BINS; a++)
+            if (row->spread[l][a] != 0) {
+                lw_printf(out, "%s[%u, %u, %" PRIu64 "]", any ? ", " : "", 4 * l + 4, 1u << a, row->spread[l][a]);
+                any = true;
+            }
+    lw_put(out, "]");
+}
+
 static void put_json(const struct row *row, size_t count, struct lw_sink *out)
 {
     static const char *const names[] = {
@@ -344,6 +376,7 @@ static void put_json(const struct row *row, size_t count, struct lw_sink *out)
         }
         for (unsigned k = 0; k < TIM_LOAD_COUNT; k++)
             lw_printf(out, ", \"%s\": %" PRIu64, names[k], row[i].count[k]);
+        put_spread(&row[i], out);
         lw_put(out, "}");
     }
     lw_put(out, "\n  ]");

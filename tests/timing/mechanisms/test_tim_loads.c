@@ -97,6 +97,14 @@ static void a_report_has_each_load(void **state)
         assert_int_equal(member(doc, row, "misses"), expected[i].misses);
         assert_int_equal(member(doc, row, "last_trip"), expected[i].last_trip);
         assert_int_equal(member(doc, row, "reuses"), expected[i].reuses);
+        /* all lanes are active: one bin, that of the load's accesses */
+        const struct lw_yaml *bin = lw_yaml_get(row, "spread")->first;
+        const char *most = expected[i].accesses == expected[i].executions ? "1" : "32";
+
+        assert_string_equal(bin->first->text, "32");
+        assert_string_equal(bin->first->next->text, most);
+        assert_string_equal(bin->first->next->next->text, expected[i].executions == 10 ? "10" : "1");
+        assert_null(bin->next);
     }
     assert_null(row);
     lw_yaml_destroy(doc);
