@@ -405,3 +405,57 @@ def open_points(e, options):
     print('latencies, over the setting itself. Numbers in parentheses are the rows of dwr.md 15.')
     e.lay_out(heading, rows)
     e.keep('dwr_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
+
+
+# Knobs whose settings are combined in all ways; lat_param, ilt_keep and ilt_index_shift change nothing on these kernels.
+KNOBS = {
+    'explicit': EXPLICIT, 'ignored_latency 0 (9)': ['dwr.ignored_latency=0'], 'wakeup large (10)': ['dwr.wakeup=large'],
+    'on_foreign_release (6)': ['dwr.on_foreign_release=true'], 'group_span_blocks (5)': ['dwr.group_span_blocks=true'],
+    'timeout 1000 (19)': ['dwr.timeout=1000'], '(7)': LITERAL, 'gto': GTO,
+}
+
+
+def product(e, options):
+    """T4, T5, T6 (idle) and T11 (bkp) with all combinations of the open knobs: how many of them have a trend, and all four."""
+    names, knobs = list(KERNELS), list(KNOBS)
+    ways = [[k for i, k in enumerate(knobs) if at >> i & 1] for at in range(1 << len(knobs))]
+    if options.quick:
+        ways = [w for w in ways if len(w) < 2]
+    keys_of = {tuple(w): [x for k in w for x in KNOBS[k]] for w in ways}
+    runs, bases = {}, {}
+    for gto in (False, True):
+        for n in names:
+            for w in (8, 16, 32, 64):
+                bases[n, w, gto] = e.start(n, fixed(w) + GTO * gto)
+    for way, keys in keys_of.items():
+        for n in names:
+            runs[n, way] = e.start(n, large(64) + keys)
+        for latency in (0, 48):
+            runs['bkp', way, latency] = e.start('bkp', large(64) + keys + ['dwr.latency=%d' % latency])
+    bases = {at: f.result() for at, f in bases.items()}
+    rows, holds = [], {}
+    for way in keys_of:
+        of = lambda n, w: bases[n, w, 'gto' in way]
+        r = {n: runs[n, way].result() for n in names}
+        t4 = of('nnc', 8).cycles / r['nnc'].cycles
+        t5 = min(of('mtm', w).cycles for w in (8, 16, 32, 64)) / r['mtm'].cycles
+        idle = mean([r[n].idle for n in names]), min(mean([of(n, w).idle for n in names]) for w in (8, 16, 32, 64))
+        bkp = [r['bkp'].cycles / runs['bkp', way, t].result().cycles for t in (0, 48)]
+        mean_over = harmonic([of(n, 8).cycles / r[n].cycles for n in names]) / max(
+            harmonic([of(n, 8).cycles / of(n, w).cycles for n in names]) for w in (8, 16, 32, 64))
+        holds[way] = (t4 > .95, abs(t5 - 1) < .05, idle[0] < idle[1], bkp[0] >= 1 >= bkp[1], mean_over > 1)
+        rows.append((way, t4, t5, *idle, *bkp, mean_over))
+    print('\n%d settings; that have T4 size, T5 gain, T6 idle, T11 bkp, T6 mean: %s; the first four: %d; T4, T5 and T6 mean: %d' % (
+        len(rows), ', '.join('%d' % sum(h[i] for h in holds.values()) for i in range(5)), sum(all(h[:4]) for h in holds.values()),
+        sum(h[0] and h[1] and h[4] for h in holds.values())))
+    heading = ['settings', 'T4 nnc/8', 'T5 mtm/best', 'idle: it', 'least', 'T11 bkp 0', '48', 'T6 mean']
+    text = [[', '.join(way) or 'as it is'] + ['%.3f' % x for x in rest] for way, *rest in rows]
+    columns = {'most T4': (1, max), 'most T5': (2, max), 'least idle share over the least of a size': (3, min), 'most T11 with 0': (5, max), 'least T11 with 48': (6, min),
+               'most T6 mean': (7, max)}
+    shown = [text[0]]
+    for what, (column, best) in columns.items():
+        value = (lambda row: row[3] - row[4]) if column == 3 else (lambda row: row[column])
+        at = rows.index(best(rows, key=value))
+        shown.append(['%s: %s' % (what, text[at][0])] + text[at][1:])
+    e.lay_out(heading, shown)
+    e.keep('dwr_product', [h.replace(' ', '_') for h in heading], [[t[0].replace(' ', '_')] + t[1:] for t in text])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The experiment of variable warp sizing, the thesis's chapter 6, on machine rogers-vws: one SM of 32 lanes."""
+import itertools
 import os
 
 import plot
@@ -216,3 +217,44 @@ def open_points(e, options):
     heading = ['I-VWS with'] + ['T16 ' + n for n in PATHS] + ['T18 ' + n for n in PATHS + DENSE]
     e.lay_out(heading, rows)
     e.keep('vws_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
+
+
+# Settings of each open point, combined in all ways. merge_limit matters only with reforming.
+POINTS = [[('', []), ('gang_fetch 1', ['vws.gang_fetch=1']), ('gang_fetch 4', ['vws.gang_fetch=4'])],
+          [('', []), ('gangs 1', ['vws.gangs=1']), ('gangs 4', ['vws.gangs=4'])],
+          [('', []), ('policy gto', ['vws.policy=gto'])],
+          [('', []), ('singles lrr', ['issue.policy=lrr'])],
+          [('', []), ('E-VWS', ['vws.reform=opportunistic']), ('E-VWS, merge_limit 7', ['vws.reform=opportunistic', 'vws.merge_limit=7'])]]
+
+
+def product(e, options):
+    """T13, T14, T16 and T18 with all combinations of the open points: how many have each trend, and all."""
+    points = [p[:2] for p in POINTS[:2]] if options.quick else POINTS
+    ways = {', '.join(name for name, _ in way if name) or 'as it is': [k for _, keys in way for k in keys] for way in itertools.product(*points)}
+    base = {n: e.start(n, []) for n in PATHS + DENSE}
+    runs = {}
+    for what, keys in ways.items():
+        for n in PATHS:
+            runs[n, what, 'whole'] = e.start(n, INELASTIC + cache(8, 0) + keys)
+            runs[n, what, 'l0'] = e.start(n, INELASTIC + cache(2, 256) + keys)
+        for n in PATHS + DENSE:
+            runs[n, what, 4] = e.start(n, INELASTIC + keys)
+            runs[n, what, 8] = e.start(n, slices(8) + keys)
+    cycles = {at: f.result().cycles for at, f in runs.items()}
+    rows, held = [], {}
+    for what in ways:
+        t16 = [cycles[n, what, 'whole'] / cycles[n, what, 'l0'] for n in PATHS]
+        of = {(n, w): base[n].result().cycles / cycles[n, what, w] for n in PATHS + DENSE for w in (4, 8)}
+        gain = [(of[n, 8] - 1) / (of[n, 4] - 1) if of[n, 4] > 1 else 0 for n in PATHS]
+        held[what] = {'T16': min(t16) >= .9, 'T13': min(of[n, 4] for n in PATHS) >= 1.2, 'T14': min(of[n, 4] for n in DENSE) >= .98,
+                      'T18 paths': min(gain) > .5, 'T18 dense': all(abs(of[n, 8] - 1) <= .01 for n in DENSE)}
+        rows.append([what] + ['%.2f' % x for x in t16] + ['%.0f %%' % (100 * g) for g in gain] + ['%.3f' % of[n, 8] for n in DENSE] +
+                    ['%.2f' % of[n, 4] for n in PATHS] + ['%.2f' % of[n, 4] for n in DENSE])
+    first = next(iter(held.values()))
+    print('\n%d settings; that have ' % len(rows) + ', '.join('%s: %d' % (t, sum(h[t] for h in held.values())) for t in first) +
+          '; all: %d; all but T13: %d' % (sum(all(h.values()) for h in held.values()), sum(all(v for t, v in h.items() if t != 'T13') for h in held.values())))
+    heading = ['settings'] + ['T16 ' + n for n in PATHS] + ['T18 ' + n for n in PATHS + DENSE] + ['I-VWS ' + n for n in PATHS + DENSE]
+    most = max(sum(h.values()) for h in held.values())
+    print('with most of the trends (%d of %d), and as it is:' % (most, len(first)))
+    e.lay_out(heading, [row for row in rows if row is rows[0] or sum(held[row[0]].values()) == most])
+    e.keep('vws_product', [h.replace(' ', '_') for h in heading], [[row[0].replace(' ', '_')] + [x.replace(' ', '') for x in row[1:]] for row in rows])

@@ -279,11 +279,27 @@ session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set co
 grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff [34]00, [1-3] of [34] warps may load$' said || fail "no table of ccws"
 grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
 [ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds none back"
+says "the score" <<'END'
+held back by ccws: score 100, 2 of 3 warps before it by score, 1 may load; cutoff 300
+END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
 grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "no table of daws"
 grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said || fail "daws has not found the load"
 grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds none back"
+session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
+    --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
+says "the footprint" <<'END'
+held back by daws: 32 lines for the loop at 0x100000040, and 32 lines of older warps, of 32 that they may need together
+END
+session 'cycle 1000;focus warp 3;why;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
+    --timing-set issue.policy=lrr --timing-set issue.active=2 --mechanism pools lost.yaml
+says "the pool" <<'END'
+held back by pools: it is pending, 0 warps before it; 2 of 2 warps are active
+END
+says "the pool's table" <<'END'
+pools: scheduler 0, active: 1 2; pending, the next first: 3 0
+END
 expect 0 '' run -q --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 --timing-set issue.policy=lrr \
     --mechanism ccws --timing-trace trace.json --timing-window 0:20000 --timing-events 4000000 lost.yaml
 python3 - <<'END' || fail "the trace has no course of the scores"
@@ -298,6 +314,16 @@ END
 session 'cycle 1000;mechanism 0;focus warp 3;why' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
 grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits: 222 bytes$' said || fail "no storage of dwr"
 grep -q '^ILT, 0 of 32 instructions:$' said || fail "no ILT of dwr"
+session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
+says "the barrier" <<'END'
+held back by dwr: its LAT barrier takes 8 more cycles
+END
+says "the partners" <<'END'
+held back by dwr: at its LAT 0x100000040 it waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
+END
+says "the group's entry" <<'END'
+    0  0x100000040       1f  0 waits 1 waits 2 waits 3 waits 4 waits 5 barrier 6 barrier 7 barrier
+END
 expect 0 '' run -q --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 --timing-trace trace.json --timing-window 0:3000 --timing-events 4000000 lost.yaml
 python3 - <<'END' || fail "the trace has no course of the warps that wait"
 import json
