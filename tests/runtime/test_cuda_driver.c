@@ -166,7 +166,7 @@ int main(void)
     IS(0, CU(cuMemGetInfo_v2, &available, &total));
     IS(1, available < total);
 
-    /* a box between the host and the device: CUDA_MEMCPY2D */
+    /* a box between the host and the device */
     {
         struct {
             size_t x, y;

@@ -6,8 +6,7 @@
  * instruction. docs/reference/timing-core.md gives the rules of a core and lists what the event-driven model skips.
  *
  * The functions of a cycle are in *_body.h files, all static. Each file that includes them defines `tim_kind`, the
- * kind of core for which it compiles them (tim_cycle_scoreboard.c, tim_cycle_control.c, tim_cycle_modern.c,
- * tim_cycle_any.c, tim_reference_core.c).
+ * kind of core for which it compiles them (tim_cycle_*.c, tim_reference_core.c).
  *
  * In the event-driven model each warp is in one of these states. Its stall reason does not change within a state:
  *
@@ -982,8 +981,7 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
 
         if (!lsu && tim_has_packets(core) && k->can[TIM_PATH_MEMORY] != 0)
             return false; /* the instruction may belong to a packet that has a place in the queue */
-        if (takes != 0 &&
-            (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
+        if (takes != 0 && (core->flight.collectors[s] < core->config->registers_collectors || tim_replays(core)))
             return false;
         reasons |= (uint32_t)(!lsu && k->can[TIM_PATH_MEMORY] != 0) << TIM_STALL_LSU |
                   (uint32_t)(takes != 0) << TIM_STALL_COLLECTOR;
