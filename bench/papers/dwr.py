@@ -416,46 +416,49 @@ KNOBS = {
 
 
 def product(e, options):
-    """T4, T5, T6 (idle) and T11 (bkp) with all combinations of the open knobs: how many of them have a trend, and all four."""
-    names, knobs = list(KERNELS), list(KNOBS)
-    ways = [[k for i, k in enumerate(knobs) if at >> i & 1] for at in range(1 << len(knobs))]
+    """T4, T5, T6 and T11 (bkp) with all combinations of the open knobs: how many of them have a trend. --only: T4 needs nnc, T5 mtm, T11 bkp, T6
+    all kernels."""
+    names, knobs = [n for n in KERNELS if not options.only or n in options.only], list(KNOBS)
+    ways = [tuple(k for i, k in enumerate(knobs) if at >> i & 1) for at in range(1 << len(knobs))]
     if options.quick:
         ways = [w for w in ways if len(w) < 2]
-    keys_of = {tuple(w): [x for k in w for x in KNOBS[k]] for w in ways}
-    runs, bases = {}, {}
-    for gto in (False, True):
+    whole, latencies = len(names) == len(KERNELS), (0, 48) if 'bkp' in names else ()
+    base = {(n, w, gto): e.start(n, fixed(w) + GTO * gto) for gto in (False, True) for n in names for w in (8, 16, 32, 64)}
+    runs = {}
+    for way in ways:
+        keys = large(64) + [x for k in way for x in KNOBS[k]]
         for n in names:
-            for w in (8, 16, 32, 64):
-                bases[n, w, gto] = e.start(n, fixed(w) + GTO * gto)
-    for way, keys in keys_of.items():
-        for n in names:
-            runs[n, way] = e.start(n, large(64) + keys)
-        for latency in (0, 48):
-            runs['bkp', way, latency] = e.start('bkp', large(64) + keys + ['dwr.latency=%d' % latency])
-    bases = {at: f.result() for at, f in bases.items()}
-    rows, holds = [], {}
-    for way in keys_of:
-        of = lambda n, w: bases[n, w, 'gto' in way]
-        r = {n: runs[n, way].result() for n in names}
-        t4 = of('nnc', 8).cycles / r['nnc'].cycles
-        t5 = min(of('mtm', w).cycles for w in (8, 16, 32, 64)) / r['mtm'].cycles
-        idle = mean([r[n].idle for n in names]), min(mean([of(n, w).idle for n in names]) for w in (8, 16, 32, 64))
-        bkp = [r['bkp'].cycles / runs['bkp', way, t].result().cycles for t in (0, 48)]
-        mean_over = harmonic([of(n, 8).cycles / r[n].cycles for n in names]) / max(
-            harmonic([of(n, 8).cycles / of(n, w).cycles for n in names]) for w in (8, 16, 32, 64))
-        holds[way] = (t4 > .95, abs(t5 - 1) < .05, idle[0] < idle[1], bkp[0] >= 1 >= bkp[1], mean_over > 1)
-        rows.append((way, t4, t5, *idle, *bkp, mean_over))
-    print('\n%d settings; that have T4 size, T5 gain, T6 idle, T11 bkp, T6 mean: %s; the first four: %d; T4, T5 and T6 mean: %d' % (
-        len(rows), ', '.join('%d' % sum(h[i] for h in holds.values()) for i in range(5)), sum(all(h[:4]) for h in holds.values()),
-        sum(h[0] and h[1] and h[4] for h in holds.values())))
-    heading = ['settings', 'T4 nnc/8', 'T5 mtm/best', 'idle: it', 'least', 'T11 bkp 0', '48', 'T6 mean']
-    text = [[', '.join(way) or 'as it is'] + ['%.3f' % x for x in rest] for way, *rest in rows]
-    columns = {'most T4': (1, max), 'most T5': (2, max), 'least idle share over the least of a size': (3, min), 'most T11 with 0': (5, max), 'least T11 with 48': (6, min),
-               'most T6 mean': (7, max)}
-    shown = [text[0]]
-    for what, (column, best) in columns.items():
-        value = (lambda row: row[3] - row[4]) if column == 3 else (lambda row: row[column])
-        at = rows.index(best(rows, key=value))
-        shown.append(['%s: %s' % (what, text[at][0])] + text[at][1:])
-    e.lay_out(heading, shown)
-    e.keep('dwr_product', [h.replace(' ', '_') for h in heading], [[t[0].replace(' ', '_')] + t[1:] for t in text])
+            runs[n, way] = e.start(n, keys)
+        for t in latencies:
+            runs[t, way] = e.start('bkp', keys + ['dwr.latency=%d' % t])
+    base, runs = ({at: f.result() for at, f in of.items()} for of in (base, runs))
+    cells, holds = {}, {}
+    for way in ways:
+        of = {(n, w): base[n, w, 'gto' in way] for n in names for w in (8, 16, 32, 64)}
+        r = {n: runs[n, way] for n in names}
+        cell, held = cells.setdefault(way, {}), holds.setdefault(way, {})
+        if 'nnc' in r:
+            cell['T4 nnc/8'] = of['nnc', 8].cycles / r['nnc'].cycles
+            held['T4'] = cell['T4 nnc/8'] > 1 / 1.05
+        if 'mtm' in r:
+            cell['T5 mtm/best'] = min(of['mtm', w].cycles for w in (8, 16, 32, 64)) / r['mtm'].cycles
+            held['T5'] = abs(cell['T5 mtm/best'] - 1) < .05
+        if whole:
+            mean_of = lambda w: harmonic([of[n, 8].cycles / of[n, w].cycles for n in names])
+            cell['T6 mean/best'] = harmonic([of[n, 8].cycles / r[n].cycles for n in names]) / max(map(mean_of, (8, 16, 32, 64)))
+            cell['T6 idle less least'] = mean([r[n].idle for n in names]) - min(mean([of[n, w].idle for n in names]) for w in (8, 16, 32, 64))
+            held['T6 mean'], held['T6 idle'] = cell['T6 mean/best'] > 1, cell['T6 idle less least'] < 0
+        if latencies:
+            cell['T11 bkp 0'], cell['T11 bkp 48'] = (r['bkp'].cycles / runs[t, way].cycles for t in (0, 48))
+            held['T11'] = cell['T11 bkp 0'] >= 1 >= cell['T11 bkp 48']
+    print('\n%d settings; %s; all: %d' % (len(ways), ', '.join('%s holds with %d' % (t, sum(h[t] for h in holds.values())) for t in holds[ways[0]]),
+                                         sum(all(h.values()) for h in holds.values())))
+    columns = list(cells[ways[0]])
+    text = {way: [', '.join(way) or 'as it is'] + ['%.3f' % cells[way][c] for c in columns] for way in ways}
+    shown = [text[()]]
+    for c in columns:
+        for what, best in (('most', max), ('least', min)):
+            row = text[best(ways, key=lambda way: cells[way][c])]
+            shown.append(['%s %s: %s' % (what, c, row[0])] + row[1:])
+    e.lay_out(['settings'] + columns, shown)
+    e.keep('dwr_product', ['settings'] + [c.replace(' ', '_') for c in columns], [[row[0].replace(' ', '_')] + row[1:] for row in text.values()])

@@ -42,6 +42,13 @@ cases=$((cases + 1))
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"
 cases=$((cases + 1))
+"$papers/run" dwr_product --quick --only nnc --cores 1 --size .05 --out product >out 2>err || fail "bench/papers/run dwr_product: exit status $?"
+grep -q '^9 settings; T4 holds with [0-9]; all: [0-9]$' out && [ "$(wc -l <product/dwr_product.txt)" = 10 ] ||
+    fail "bench/papers/run dwr_product: not each knob alone"
+"$papers/run" vws_product --quick --size .5 --out product >out 2>err || fail "bench/papers/run vws_product: exit status $?"
+grep -q '^4 settings; that have T16: [0-4], ' out && [ "$(wc -l <product/vws_product.txt)" = 5 ] ||
+    fail "bench/papers/run vws_product: not all combinations"
+cases=$((cases + 1))
 "$papers/run" dtbl --quick --only bfs_roads,pre --size .125 --out dtbl >out 2>err
 grep -q '^ok    TR-3: ' out && grep -q '^ok    TR-7 pre: ' out || fail "bench/papers/run dtbl: a trend does not hold"
 [ "$(wc -l <dtbl/occupancy.txt)" = 3 ] && grep -q '</svg>' dtbl/dtbl.svg || fail "bench/papers/run dtbl --out kept no table or plot"
