@@ -452,8 +452,11 @@ void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
     }
     emu_put_number(out, launch->work_dim);
     emu_put_number(out, launch->dynamic_shared_bytes);
-    emu_put_number(out, grid->bank0_valid);
-    emu_put(out, grid->bank0, grid->bank0_valid);
+    emu_put_number(out, launch->kernel->param_bytes);
+    if (grid->bank0 != NULL)
+        emu_put(out, grid->bank0, grid->bank0_valid);
+    for (unsigned i = 0; grid->bank0 == NULL && i < launch->kernel->param_bytes; i++)
+        emu_put(out, "", 1); /* a complete launch whose parameters' memory is in use by another one */
 }
 
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,
