@@ -634,6 +634,10 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         x = nat_convert(b, x, row.type);
     }
     const unsigned words = nat_is_wide(x.type) ? 2 : 1;
+    if (x.type == NAT_F64) { /* a NaN is canonical here; one of f32 where its bits are seen */
+        const struct nat_value is = {b->llvm->BuildFCmp(b->b, NAT_REAL_UNO, x.v, x.v, ""), NAT_BOOL, x.vector};
+        x = nat_select(b, is, nat_constant(b, NAT_U64, UINT64_C(0x7ff8000000000000)), bits_of(b, x));
+    }
     put_result(u, insn->d, words, blend(u, insn, words, bits_of(b, x), lanes));
     return true;
 }

@@ -400,9 +400,8 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
                 result = shape[1];
         }
         put(state, insn->d, words, guarded(unit, state, insn, words, result));
-        if (to >= ISA_DT_F32 && insn->d != ISA_VZ)
-            for (unsigned k = 0; k < words; k++)
-                nat_add(&state->nan, NAT_V + insn->d + k);
+        if (to == ISA_DT_F32 && insn->d != ISA_VZ)
+            nat_add(&state->nan, NAT_V + insn->d);
         return;
     }
     if (has_row && row.semantics == NAT_SEM_COMPARE) {
@@ -420,9 +419,8 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
     if (has_row && row.semantics == NAT_SEM_PICK && predicate_shape(state, isa_insn_r(insn)) != NAT_SAME)
         result = lanes;
     put(state, insn->d, words, guarded(unit, state, insn, words, result));
-    if (has_row && nat_is_float(row.type) && insn->d != ISA_VZ)
-        for (unsigned k = 0; k < words; k++)
-            nat_add(&state->nan, NAT_V + insn->d + k);
+    if (has_row && row.type == NAT_F32 && insn->d != ISA_VZ)
+        nat_add(&state->nan, NAT_V + insn->d);
 }
 
 void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i)

@@ -289,12 +289,12 @@ static void free_environment(char **environment)
 static char **child_environment(const char *scratch, int words)
 {
     const char *others = getenv("LD_PRELOAD");
-    size_t count = 0, kept = 2;
+    size_t count = 0, kept = 3;
     char **copy;
 
     while (environ[count] != NULL)
         count++;
-    copy = calloc(count + 3, sizeof *copy);
+    copy = calloc(count + 4, sizeof *copy);
     if (copy == NULL)
         return NULL;
     if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0)
@@ -308,6 +308,7 @@ static char **child_environment(const char *scratch, int words)
         free_environment(copy);
         return NULL;
     }
+    copy[2] = (char *)(uintptr_t)"LLVM_DISABLE_SYMBOLIZATION=1"; /* names of a crash's frames can take a minute */
     for (size_t i = 0; i < count; i++) {
         if (strncmp(environ[i], "TMPDIR=", 7) != 0 && (words < 0 || strncmp(environ[i], "LD_PRELOAD=", 11) != 0))
             copy[kept++] = environ[i];
