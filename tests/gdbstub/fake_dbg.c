@@ -504,6 +504,12 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
     return LW_OK;
 }
 
+uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object)
+{
+    (void)dbg, (void)object;
+    return ISA_CODE_BASE;
+}
+
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err)
 {
