@@ -479,7 +479,7 @@ static void our_headers_are_stored_once_and_repaired_when_damaged(void **state)
     assert_int_equal(system(command), 0);
     free(compile(f, "#include <cmath>\n__global__ void k(float *p) { *p = std::sin(*p); }", NULL,
                  NULL));
-    assert_int_equal(entries(folder), 2); /* with the override library */
+    assert_int_equal(entries(folder), 3); /* with the two override libraries */
     assert_int_equal(entries(f->tmp), 0);
 }
 
