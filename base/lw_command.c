@@ -70,7 +70,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         return found;
     }
     if (matches >= 1) {
-        lw_fail(err, LW_EUSAGE, "\"%s\" is not clear: it could be %s", name, list);
+        lw_fail(err, LW_EUSAGE, "\"%s\" is ambiguous: it could be %s", name, list);
         return NULL;
     }
     const char *near = NULL;
@@ -89,9 +89,9 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         }
     }
     if (near != NULL)
-        lw_fail(err, LW_EUSAGE, "\"%s\" is no command; did you mean \"%s\"?", name, near);
+        lw_fail(err, LW_EUSAGE, "there is no command \"%s\"; did you mean \"%s\"?", name, near);
     else
-        lw_fail(err, LW_EUSAGE, "\"%s\" is no command; \"help\" lists them", name);
+        lw_fail(err, LW_EUSAGE, "there is no command \"%s\"; \"help\" lists the commands", name);
     return NULL;
 }
 
@@ -107,7 +107,7 @@ static enum lw_status split(char *line, char **words, int *count, struct lw_erro
         if (*in == '\0' || (*in == '#' && *count == 0))
             return LW_OK;
         if (*count == MAX_WORDS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d words in one command", MAX_WORDS);
+            return LW_FAIL(err, LW_EUSAGE, "the command has more than %d words", MAX_WORDS);
         words[(*count)++] = out;
         while (*in != '\0' && !isspace((unsigned char)*in)) {
             if (*in == '\'' || *in == '"') {
@@ -116,7 +116,7 @@ static enum lw_status split(char *line, char **words, int *count, struct lw_erro
                 while (*in != '\0' && *in != quote)
                     *out++ = *in++;
                 if (*in == '\0')
-                    return LW_FAIL(err, LW_EUSAGE, "a %c quote is not closed", quote);
+                    return LW_FAIL(err, LW_EUSAGE, "the closing %c quote is missing", quote);
                 in++;
             } else {
                 *out++ = *in++;
@@ -133,10 +133,10 @@ static bool help_on_help(const char *name, struct lw_sink *out)
     bool help = strcmp(name, help_name) == 0;
 
     if (help)
-        lw_put(out, "help [command]\n  The list of commands, or one command with an example.\n"
+        lw_put(out, "help [command]\n  Lists the commands, or shows one command with an example.\n"
                     "  Short form: h\n  Example: help break\n");
     else if (strcmp(name, apropos_name) == 0)
-        lw_put(out, "apropos <word>\n  Commands whose help has a word.\n"
+        lw_put(out, "apropos <word>\n  Lists the commands whose help contains a word.\n"
                     "  Example: apropos lane\n");
     else
         return false;
@@ -162,7 +162,7 @@ static enum lw_status apropos(const struct lw_command_set *set, int argc, char *
             any = true;
         }
     if (!any)
-        lw_printf(out, "no command's help has \"%s\"\n", argv[1]);
+        lw_printf(out, "the help of no command contains \"%s\"\n", argv[1]);
     return LW_OK;
 }
 
@@ -225,10 +225,10 @@ static void print_help(const struct lw_command_set *set, const char *name, struc
     }
     if (name == NULL)
         lw_printf(out, "%s  %-*s  %s\n  %-*s  %s\n", set->themes[0] != NULL ? "\n" : "",
-                  (int)width, "help [command]", "This list, or one command with an example",
-                  (int)width, "apropos <word>", "Commands whose help has a word");
+                  (int)width, "help [command]", "Show this list, or one command with an example",
+                  (int)width, "apropos <word>", "List the commands whose help contains a word");
     else
-        lw_printf(out, "no command \"%s\"\n", name);
+        lw_printf(out, "there is no command \"%s\": \"help\" lists the commands\n", name);
 }
 
 enum lw_status lw_command_call(const struct lw_command *row, const struct lw_call *call,
@@ -237,7 +237,7 @@ enum lw_status lw_command_call(const struct lw_command *row, const struct lw_cal
     struct lw_call own = *call;
 
     if ((row->does & LW_COMMAND_BARE) != 0 && call->argc > 1)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes no operands, \"%s\" was given", call->argv[0],
+        return LW_FAIL(err, LW_EUSAGE, "%s takes no operands: remove \"%s\"", call->argv[0],
                        call->argv[1]);
     own.what = row->does >> LW_COMMAND_WHAT_SHIFT;
     return row->run(&own, err);

@@ -165,7 +165,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         if (got == 0)
             break;
         if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* an endless stream, such as /dev/zero */
-            status = LW_FAIL(err, LW_EIO, "%s: is no regular file, and has no end within %d MiB", path,
+            status = LW_FAIL(err, LW_EIO, "%s: not a regular file, and it does not end within %d MiB", path,
                              MOST_STREAM_BYTES >> 20);
             goto cleanup;
         }

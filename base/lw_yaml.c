@@ -71,11 +71,11 @@ static enum lw_status check_properties(const char *name, const yaml_event_t *eve
     }
     if (anchor != NULL)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "%s:%u: the anchor \"&%.40s\" is not supported here: write the value out",
+                       "%s:%u: the anchor \"&%.40s\" is not supported: write the value itself",
                        name, mark_line(event->start_mark), (const char *)anchor);
     if (tag != NULL)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "%s:%u: the tag \"%.40s\" is not supported here: leave it out", name,
+                       "%s:%u: the tag \"%.40s\" is not supported: remove it", name,
                        mark_line(event->start_mark), (const char *)tag);
     return LW_OK;
 }
@@ -87,12 +87,12 @@ static enum lw_status take_key(struct lw_yaml_document *doc, struct level *level
     unsigned line = mark_line(event->start_mark);
 
     if (level->node->count >= MAX_KEYS)
-        return LW_FAIL(err, LW_EUNSUPP, "%s:%u: more than %d keys in one mapping", doc->name,
+        return LW_FAIL(err, LW_EUNSUPP, "%s:%u: the mapping has more than %d keys", doc->name,
                        line, MAX_KEYS);
     for (const struct lw_yaml *n = level->node->first; n != NULL; n = n->next)
         if (strcmp(n->key, text) == 0)
             return LW_FAIL(err, LW_EINPUT,
-                           "%s:%u: the key \"%.60s\" is here twice; the first is on line %u",
+                           "%s:%u: the key \"%.60s\" is given twice; the first is on line %u",
                            doc->name, line, text, n->key_line);
     level->key = lw_arena_strdup(&doc->arena, text);
     level->key_line = line;
@@ -114,11 +114,11 @@ static enum lw_status take_node(struct lw_yaml_document *doc, struct level *stac
         return status;
     if (event->type == YAML_SCALAR_EVENT &&
         memchr(event->data.scalar.value, 0, event->data.scalar.length) != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s:%u: a zero byte in a text", doc->name, line);
+        return LW_FAIL(err, LW_EINPUT, "%s:%u: the text contains a zero byte", doc->name, line);
     if (level != NULL && level->node->kind == LW_YAML_MAPPING && level->key == NULL) {
         if (event->type != YAML_SCALAR_EVENT)
             return LW_FAIL(err, LW_EUNSUPP,
-                           "%s:%u: a list or mapping as a key is not supported: a key is a word",
+                           "%s:%u: a list or mapping as a key is not supported: a key must be a word",
                            doc->name, line);
         return take_key(doc, level, event, err);
     }
@@ -142,7 +142,7 @@ static enum lw_status take_node(struct lw_yaml_document *doc, struct level *stac
     node->kind =
         event->type == YAML_MAPPING_START_EVENT ? LW_YAML_MAPPING : LW_YAML_SEQUENCE;
     if (*depth == MAX_DEPTH)
-        return LW_FAIL(err, LW_EUNSUPP, "%s:%u: nested more than %d deep", doc->name, line,
+        return LW_FAIL(err, LW_EUNSUPP, "%s:%u: lists and mappings are nested more than %d deep", doc->name, line,
                        MAX_DEPTH);
     stack[(*depth)++] = (struct level){.node = node};
     return LW_OK;
@@ -156,15 +156,15 @@ static enum lw_status take_event(struct lw_yaml_document *doc, struct level *sta
     case YAML_DOCUMENT_START_EVENT:
         if (doc->root != NULL)
             return refuse(doc->name, event->start_mark, err,
-                          "a second document (\"---\") is not supported: one file, one document");
+                          "a second document (\"---\") is not supported: put it into a file of its own");
         if (event->data.document_start.tag_directives.start !=
             event->data.document_start.tag_directives.end)
             return refuse(doc->name, event->start_mark, err,
-                          "a %TAG directive is not supported here: leave it out");
+                          "a %TAG directive is not supported: remove it");
         return LW_OK;
     case YAML_ALIAS_EVENT:
         return LW_FAIL(err, LW_EUNSUPP,
-                       "%s:%u: the alias \"*%.40s\" is not supported here: write the value out",
+                       "%s:%u: the alias \"*%.40s\" is not supported: write the value itself",
                        doc->name, mark_line(event->start_mark),
                        (const char *)event->data.alias.anchor);
     case YAML_SCALAR_EVENT:
@@ -225,13 +225,13 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
             if (parser.error == YAML_MEMORY_ERROR)
                 status = LW_FAIL(err, LW_ENOMEM, "%s: no memory for this file", name);
             else if (parser.error == YAML_READER_ERROR)
-                status = LW_FAIL(err, LW_EINPUT, "%s: not a text in UTF-8: %s at byte %zu", name,
+                status = LW_FAIL(err, LW_EINPUT, "%s: the file is not text in UTF-8: %s at byte %zu", name,
                                  parser.problem, parser.problem_offset);
             else if (indents_by_tab(text, size, parser.problem_mark.line))
-                status = LW_FAIL(err, LW_EINPUT, "%s:%u: a tab is no indentation in YAML: write blanks",
+                status = LW_FAIL(err, LW_EINPUT, "%s:%u: a tab cannot be used for indentation in YAML: use blanks",
                                  name, line);
             else if (parser.context != NULL && parser.context_mark.line != parser.problem_mark.line)
-                status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s %s that began on line %u", name,
+                status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s %s that started on line %u", name,
                                  line, parser.problem, parser.context,
                                  mark_line(parser.context_mark));
             else
@@ -335,7 +335,7 @@ enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
                 break;
             used += (size_t)more;
         }
-        return LW_FAIL(err, LW_EINPUT, "%s:%u: unknown key \"%.60s\"; known here are: %s",
+        return LW_FAIL(err, LW_EINPUT, "%s:%u: unknown key \"%.60s\"; the keys here are: %s",
                        document->name, n->key_line, key, list);
     }
     return LW_OK;

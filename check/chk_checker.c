@@ -293,7 +293,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     struct chk *chk = calloc(1, sizeof *chk);
 
     if (chk == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
     chk->machine = machine;
     chk->options = *options;
     chk->options.kinds &= ~CHK_EXITED_ANYWHERE;
@@ -305,7 +305,7 @@ enum lw_status chk_create(struct emu_machine *machine, const struct chk_options 
     lw_arena_init(&chk->strings);
     chk->files = chk_files_create();
     enum lw_status status = chk->files != NULL ? chk_hooks_begin(chk, err)
-                                               : LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+                                               : LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
     if (status != LW_OK) {
         chk_files_destroy(chk->files);
         free(chk);
@@ -406,7 +406,7 @@ static void end_at(struct chk *chk, const struct emu_thread_ref *place)
 static void set_ended(struct chk *chk, const char *text)
 {
     chk->short_of_memory |= text == NULL;
-    chk->ended = text != NULL ? text : "the run broke off";
+    chk->ended = text != NULL ? text : "the run ended early";
 }
 
 /** Reports what ended a run, whatever kinds are enabled: the report of an aborted run must not look clean. */
@@ -477,7 +477,7 @@ static void add_break(struct chk *chk, const struct emu_stop *stop)
     if (stop->place.lanes != 0) /* between two launches the stop names no lanes */
         end_at(chk, &stop->place);
     chk->ended_kind = stop->kind == EMU_STOP_LIMIT ? "limit" : "signal";
-    set_ended(chk, lw_arena_printf(&chk->strings, "%s: %.*s; what is reported is of the run until then",
+    set_ended(chk, lw_arena_printf(&chk->strings, "%s: %.*s; the report covers the run up to this point",
                                    stop->kind == EMU_STOP_LIMIT ? "limit" : "interrupted", (int)strcspn(text, "\n"), text));
 }
 
@@ -496,7 +496,7 @@ enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct l
     if (chk->count != 0)
         sort(chk);
     if (chk->short_of_memory)
-        return LW_FAIL(err, LW_ENOMEM, "no memory for some findings");
+        return LW_FAIL(err, LW_ENOMEM, "out of memory: some findings are missing");
     return LW_OK;
 }
 

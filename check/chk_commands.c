@@ -44,7 +44,7 @@ static enum lw_status do_check(const struct lw_call *call, struct lw_error *err)
     uint64_t kinds = chk->options.kinds;
 
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "check takes one LIST, \"%.40s\" is too much", call->argv[2]);
+        return LW_FAIL(err, LW_EUSAGE, "check takes at most one LIST: remove \"%.40s\"", call->argv[2]);
     if (call->argc == 2 && strcmp(call->argv[1], "off") == 0) {
         chk->stops = 0;
     } else if (call->argc == 2 && strcmp(call->argv[1], "on") == 0) {
@@ -63,11 +63,11 @@ static enum lw_status do_check(const struct lw_call *call, struct lw_error *err)
         left_out = late & ~by_name & beside(kinds & ~late);
         late &= ~left_out;
         if (late != 0)
-            return LW_FAIL(err, LW_ESTATE, "check: %s can be enabled only at the start of a run: "
-                           "begin with --check=%.200s", chk_kinds[lw_lowest(late)].name,
+            return LW_FAIL(err, LW_ESTATE, "check: %s can be enabled only at the start of a run: restart with "
+                                           "--check=%.200s", chk_kinds[lw_lowest(late)].name,
                            call->argv[1]);
         if (left_out != 0) {
-            lw_put(call->out, "left out, as they can be enabled only at the start of a run:");
+            lw_put(call->out, "not enabled, as these need the option --check at the start of a run:");
             put_kinds(left_out, call->out);
         }
         kinds &= ~left_out;
@@ -110,7 +110,7 @@ static enum lw_status do_findings(const struct lw_call *call, struct lw_error *e
     uint64_t only = 0;
 
     if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &only) || only == 0)))
-        return LW_FAIL(err, LW_EUSAGE, "findings: expected a number, or nothing, found \"%.40s\"",
+        return LW_FAIL(err, LW_EUSAGE, "findings: expected the number of a finding or no operand, found \"%.40s\"",
                        call->argv[call->argc - 1]);
     for (unsigned i = 0; (f = chk_get(view->chk, i)) != NULL; i++) {
         const uint64_t at = view->when != NULL ? view->when(view->context, i) : UINT64_MAX;
@@ -120,22 +120,22 @@ static enum lw_status do_findings(const struct lw_call *call, struct lw_error *e
         lw_printf(call->out, "%u  ", i + 1);
         chk_print(f, call->out);
         if (at != UINT64_MAX)
-            lw_printf(call->out, "; `goto %" PRIu64 "` goes before it", at);
+            lw_printf(call->out, "; `goto %" PRIu64 "` goes back to just before it", at);
         lw_put(call->out, "\n");
         if (only != 0)
             return LW_OK;
     }
     if (only != 0)
-        return LW_FAIL(err, LW_ENOENT, "findings: there is no number %" PRIu64, only);
+        return LW_FAIL(err, LW_ENOENT, "findings: there is no finding number %" PRIu64, only);
     if (chk_count(view->chk) == 0)
         lw_put(call->out, chk_dropped_count(view->chk) != 0 || view->chk->options.kinds != 0
-                              ? "nothing was found\n"
-                              : "no checks are enabled: begin with --check, or use `check LIST`\n");
+                              ? "there are no findings\n"
+                              : "no checks are enabled: restart with --check, or use `check LIST`\n");
     return LW_OK;
 }
 
 const struct lw_command chk_commands[] = {
-    {"check", "check", "[LIST|on|off]", "Show or select the kinds of findings that stop the run", "check memory",
+    {"check", "check", "[LIST|on|off]", "Show or select which kinds of findings stop the run", "check memory",
      do_check, 0},
     {"findings", "findin", "[number]", "List the findings so far", "findings", do_findings,
      LW_COMMAND_READONLY},

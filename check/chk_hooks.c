@@ -173,8 +173,8 @@ static void on_replay_end(struct emu_hooks *hooks, bool same)
     FOR_ACTIVE(o, chk, end)
         noted |= o->is->past == CHK_PAST_NOTED;
     if (chk->options.note != NULL && noted)
-        chk->options.note(chk->options.context, "the debugger has changed the past: the checks that depend on it "
-                          "(races, uninitialised values, mismatched barriers) are now disabled");
+        chk->options.note(chk->options.context, "a value was changed in the past: checks that depend on history "
+                                                "(races, uninitialised values, mismatched barriers) are now disabled");
     FOR_ACTIVE(o, chk, end) {
         if (o->is->past == CHK_PAST_UNUSED)
             chk->active[kept++] = *o;
@@ -222,7 +222,7 @@ enum lw_status chk_hooks_begin(struct chk *chk, struct lw_error *err)
         if (now.state == NULL || (now.is->begin != NULL && !now.is->begin(now.state))) {
             free(now.state);
             chk_hooks_end(chk);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for a checker");
+            return LW_FAIL(err, LW_ENOMEM, "no memory for the checks");
         }
         chk->active[chk->active_count++] = now;
     }

@@ -46,7 +46,7 @@ int chk_kind_named(const char *name)
 
 void chk_put_former(const char *former, const char *now, struct lw_sink *out)
 {
-    lw_printf(out, "%s is called %s now; the former name ends with the next version\n", former, now);
+    lw_printf(out, "%s was renamed to %s: use the new name, as the next version removes the old one\n", former, now);
 }
 
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out)
@@ -106,8 +106,9 @@ static enum lw_status no_kind(enum lw_status status, const char *word, const cha
     names[n++] = "default";
     const char *near = lw_suggest(word, names, n, sizeof *names);
     if (near != NULL)
-        return LW_FAIL(err, status, "\"%.63s\" is no kind of finding%s; did you mean \"%s\"?", word, nor, near);
-    return LW_FAIL(err, status, "\"%.63s\" is no kind of finding%s; \"lanewise explain\" lists them", word, nor);
+        return LW_FAIL(err, status, "there is no kind of finding \"%.63s\"%s; did you mean \"%s\"?", word, nor, near);
+    return LW_FAIL(err, status, "there is no kind of finding \"%.63s\"%s; \"lanewise explain\" lists all kinds",
+                   word, nor);
 }
 
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err)
@@ -162,10 +163,11 @@ static void list(uint64_t kinds, struct lw_sink *out)
 static const char *const optimised_words[] = {
     [CHK_OPTIMISED_SAME] = "",
     [CHK_OPTIMISED_ELIMINATED] =
-        "\nFound in this kernel when it is compiled with -O0 -g: an optimiser may leave out what is wrong.\n",
+        "\nThis is found if the kernel is compiled with -O0 -g: an optimiser may remove the wrong code.\n",
     [CHK_OPTIMISED_SPECULATED] =
-        "\nAn optimiser may compute before a guard (`if (n < 32) x = a << n;`) a value that the guard then discards. It is\n"
-        "not reported if a select discards it soon after; elsewhere it is. Compile with -O0 -g to check what the source computes.\n",
+        "\nAn optimiser may move a computation before its guard (`if (n < 32) x = a << n;`), which then discards the "
+        "value. This is\nnot reported if a select discards the value soon after; otherwise it is. Compile with -O0 -g "
+        "to check what the source computes.\n",
 };
 
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
@@ -181,18 +183,18 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
         }
     int kind = chk_kind_named(name);
     if (kind < 0)
-        return no_kind(LW_ENOENT, name, " and no class", err);
+        return no_kind(LW_ENOENT, name, " and no class of this name", err);
     const struct chk_kind_info *info = &chk_kinds[kind];
     lw_printf(out, "%s (class %s%s%s%s): %s.\n\nwrong:\n    %s\nright:\n    %s\n%s", info->name,
               chk_class_names[info->group], info->on ? "" : ", by name only",
               chk_former_names[kind] != NULL ? ", formerly " : "", chk_former_names[kind] != NULL ? chk_former_names[kind] : "",
               info->summary, info->wrong, info->right, optimised_words[chk_origins[kind].optimised]);
     if (strstr(info->wrong, "void k(") == NULL)
-        lw_put(out, "\nParts of a kernel in assembly.\n");
+        lw_put(out, "\nThese are parts of kernels in assembly.\n");
     else
-        lw_printf(out, "\nLaunch it with %s of 64 threads, n = 64 and a of 64 %s%s.\n",
+        lw_printf(out, "\nTo try a kernel, launch %s of 64 threads with n = 64 and a buffer a of 64 %s%s.\n",
                   kind == CHK_OUT_OF_BOUNDS || kind == CHK_ATOMIC_SCOPE || kind == CHK_STALE ? "two blocks" : "one block",
-                  kind == CHK_UNINIT_OUTPUT ? "words without init, and a check that reads it" : "zeros",
+                  kind == CHK_UNINIT_OUTPUT ? "words without init, and a check step that reads it" : "zeros",
                   kind == CHK_SIMT    ? ", and --reconv stack"
                   : kind == CHK_STALE ? ", and --timing=fermi --timing-set l1.coherent=off" : "");
     return LW_OK;

@@ -261,7 +261,7 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
         return status;
     }
     if (*program == NULL)
-        status = cmd_wrong_usage(cmd, "expected a program to run, such as \"lanewise app --check ./saxpy 1000\"");
+        status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
     else {
         /* A build without the OpenCL headers has no driver: the program then finds no platform, not another one. */
         cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
@@ -277,7 +277,7 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
         }
         setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);
         execvp(*program, program);
-        status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "there is no such program" : strerror(errno));
+        status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "the program does not exist" : strerror(errno));
     }
     lw_buffer_fini(&words.text);
     return status;

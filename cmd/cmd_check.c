@@ -24,7 +24,8 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
     }
     if (strcmp(name, "check-suppress") == 0) {
         if (c->suppress_count == LW_COUNT_OF(c->suppress))
-            return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->suppress));
+            return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %zu times",
+                           LW_COUNT_OF(c->suppress));
         c->suppress[c->suppress_count++] = value;
     } else if (strcmp(name, "check-base") == 0)
         c->base_given = value;
@@ -52,7 +53,7 @@ enum lw_status cmd_check_take(struct cmd_check *c, const char *name, const char 
                            FINDINGS_MOST, value);
         c->most = (unsigned)most;
     } else if (c->file_count == LW_COUNT_OF(c->files))
-        return LW_FAIL(err, LW_EUSAGE, "more than %zu of them", LW_COUNT_OF(c->files));
+        return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %zu times", LW_COUNT_OF(c->files));
     else
         c->files[c->file_count++] = value;
     return LW_OK;
@@ -89,7 +90,7 @@ static enum lw_status find_base(struct cmd_check *c, const char *command, struct
     c->here = realpath(".", NULL);
     c->base = realpath(c->base_given != NULL ? c->base_given : ".", NULL);
     if (c->base_given != NULL && (c->base == NULL || stat(c->base, &at) != 0 || !S_ISDIR(at.st_mode)))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base %.200s: there is no such folder", command, c->base_given);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: the folder %.200s does not exist", command, c->base_given);
     if (c->base != NULL && strcmp(c->base, "/") == 0)
         c->base[0] = '\0';
     if (c->here != NULL && strcmp(c->here, "/") == 0)
@@ -127,15 +128,16 @@ static enum lw_status keep_from(const struct cmd_check *c, const char *command, 
     if (path == NULL || strcmp(path, "-") == 0)
         return LW_OK;
     if (is_one_file(path, launch_file))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the launch file, which would be lost: "
-                       "write to another file", command, option, path);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: the report would overwrite the launch file: write to another "
+                                       "file", command, option, path);
     if (is_program(path))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is named as a program or its data, which might be lost: "
-                       "write to a file of another suffix", command, option, path);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: the report might overwrite a program or its data: write to a "
+                                       "file with another suffix", command, option, path);
     for (unsigned k = 0; k < c->suppress_count; k++)
         if (is_one_file(path, c->suppress[k]))
-            return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --%s: both are %.200s, whose rows "
-                           "would be lost: write to another file", command, option, path);
+            return LW_FAIL(err, LW_EUSAGE, "%s: --check-suppress and --%s: both name file %.200s, so that the "
+                                           "suppressions would be overwritten: write to another file",
+                                           command, option, path);
     return LW_OK;
 }
 
@@ -148,7 +150,8 @@ static enum lw_status keep_inputs(const struct cmd_check *c, const char *command
         status = keep_from(c, command, launch_file, "profile", c->profile, err);
     for (unsigned i = 0; i < c->file_count && status == LW_OK; i++)
         if (chk_format_suggest(c->files[i]) != NULL)
-            status = LW_FAIL(err, LW_EUSAGE, "%s: --check-file %.200s: no form has this suffix; did you mean %s? (.txt is text)",
+            status = LW_FAIL(err, LW_EUSAGE, "%s: --check-file %.200s: the suffix selects the format, and this one is "
+                                             "not known; did you mean %s? (.txt is text)",
                              command, c->files[i], chk_format_suggest(c->files[i]));
         else
             status = keep_from(c, command, launch_file, "check-file", c->files[i], err);
@@ -161,11 +164,11 @@ enum lw_status cmd_check_prepare(struct cmd_check *c, const char *command, const
     enum lw_status status = LW_OK;
 
     if (c->base_given != NULL && c->file_count == 0 && c->suppress_count == 0)
-        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: no report names files: add --check-file", command);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base has no effect without a report: add --check-file", command);
     if (c->by_launch && c->profile == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "%s: --profile-by: no profile is written: add --profile FILE", command);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --profile-by has no effect without a profile: add --profile FILE", command);
     if (!c->enabled && (c->suppress_count != 0 || c->most != 0 || c->file_count != 0 || c->poison_given != NULL))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --%s: no checks are enabled: add --check", command,
+        return LW_FAIL(err, LW_EUSAGE, "%s: --%s has no effect, as no checks are enabled: add --check", command,
                        c->file_count != 0 ? "check-file"
                        : c->most != 0     ? "max-findings"
                        : c->poison_given != NULL ? "read-poison"
@@ -311,8 +314,8 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
                           struct lw_error *err)
 {
     if (err->status == LW_ESTATE && resume != NULL)
-        (void)LW_FAIL(err, LW_EUSAGE, "%s: --%s and --resume: a kernel is looked at from its start; "
-                      "give one of them", command,
+        (void)LW_FAIL(err, LW_EUSAGE, "%s: --%s and --resume cannot be combined, as a kernel must be checked from its "
+                                      "start: give one of them", command,
                       c->coverage != NULL  ? "coverage"
                       : c->profile != NULL ? "profile"
                                            : "check");
@@ -364,8 +367,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         lw_buffer_init(&text);
         enum lw_status written = chk_write_coverage(c->chk, &text.sink, &err);
         if (written == LW_OK && text.size == 0)
-            fprintf(stderr, "lanewise: --coverage %s: nothing that ran has a source line: the file is empty; "
-                            "sources have lines if they are compiled with -g\n", c->coverage);
+            fprintf(stderr, "lanewise: --coverage %s: the file is empty, as no executed instruction has a source line: "
+                            "compile the sources with -g\n", c->coverage);
         status = put(c->coverage, &text, written, &err, status);
     }
     if (c->profile != NULL) {

@@ -13,10 +13,10 @@ static enum lw_status add_location(struct cmd_checkpoint *c, uint64_t at, struct
     unsigned i = c->at_count;
 
     if (i == CMD_MAX_CHECKPOINTS)
-        return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_CHECKPOINTS);
+        return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %d times", CMD_MAX_CHECKPOINTS);
     for (; i > 0 && c->at[i - 1] >= at; i--) {
         if (c->at[i - 1] == at)
-            return LW_FAIL(err, LW_EUSAGE, "%" PRIu64 " is given twice", at);
+            return LW_FAIL(err, LW_EUSAGE, "the count %" PRIu64 " is given twice", at);
         c->at[i] = c->at[i - 1];
     }
     c->at[i] = at;
@@ -75,15 +75,15 @@ enum lw_status cmd_checkpoint_check(struct cmd_checkpoint *c, struct lw_error *e
     if (c->path == NULL) {
         if (c->at_count == 0 && c->every == 0)
             return LW_OK;
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-%s: into which file? add --checkpoint FILE",
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-%s needs a file: add --checkpoint FILE",
                        c->every != 0 ? "every" : "at");
     }
     if (c->at_count != 0 && c->every != 0)
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at and --checkpoint-every: give one of "
-                       "them");
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at and --checkpoint-every cannot be combined: give one of "
+                                       "them");
     if (c->at_count > 1 && strstr(c->path, mark) == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint: %u places need as many files: put %s, "
-                       "which becomes the count, into the name", c->at_count, mark);
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint: the %u checkpoints need different file names: put %s, which "
+                                       "is replaced by the instruction count, into the name", c->at_count, mark);
     status = name_at(c, c->at_count != 0 ? c->at[0] : c->every, &name, err);
     if (status != LW_OK)
         return status;
@@ -98,8 +98,7 @@ enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now
                                     struct lw_error *err)
 {
     if (c->at_count != 0 && c->at[0] < now)
-        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": --resume starts at "
-                       "instruction %" PRIu64 ", which is later", c->at[0], now);
+        return LW_FAIL(err, LW_EUSAGE, "run: --checkpoint-at %" PRIu64 ": the run starts later, at instruction %" PRIu64 " of --resume", c->at[0], now);
     return LW_OK;
 }
 
@@ -137,13 +136,13 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m)
     if (c->at_count == 0 && c->every == 0)
         cmd_checkpoint_write(c, m);
     if (c->done < c->at_count) {
-        fprintf(stderr, "lanewise: --checkpoint-at %" PRIu64 ": not written: the run ended at "
-                "instruction %" PRIu64 "\n", c->at[c->done],
+        fprintf(stderr, "lanewise: --checkpoint-at %" PRIu64 ": no checkpoint was written, as the run ended at "
+                                                             "instruction %" PRIu64 "\n", c->at[c->done],
                 m->engine->ops->instructions(m->engine));
         c->failed = true;
     }
     if (c->every != 0 && !c->due)
-        fprintf(stderr, "lanewise: --checkpoint-every %" PRIu64 ": none written: the run ended at "
-                "instruction %" PRIu64 "\n", c->every, m->engine->ops->instructions(m->engine));
+        fprintf(stderr, "lanewise: --checkpoint-every %" PRIu64 ": no checkpoint was written, as the run ended at "
+                                                                "instruction %" PRIu64 "\n", c->every, m->engine->ops->instructions(m->engine));
     return !c->failed;
 }

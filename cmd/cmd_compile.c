@@ -124,7 +124,7 @@ static void put_orders(const struct isa_object *object, struct lw_buffer *out)
     for (unsigned i = 0; i < object->refusal_count; i++) {
         size_t start = out->size;
 
-        lw_printf(&out->sink, "# kernel %s is left out: %s", object->refusals[i].name,
+        lw_printf(&out->sink, "# kernel %s was not translated: %s", object->refusals[i].name,
                   object->refusals[i].message);
         end_comment(out, start);
     }
@@ -157,9 +157,9 @@ static int operand(const struct cmd *cmd, struct options *o, int argc, char **ar
     if (operands == 1 || (operands > 1 && cmd->run == cmd_compile))
         *path = argv[1];
     else if (operands == 0 && o->host == NULL)
-        status = cmd_wrong_usage(cmd, "which file? give %s", cmd->operands);
+        status = cmd_wrong_usage(cmd, "expected a file: give %s", cmd->operands);
     else if (operands > 1)
-        status = cmd_wrong_usage(cmd, "one file at a time");
+        status = cmd_wrong_usage(cmd, "expected only one file");
     return status;
 }
 
@@ -175,10 +175,9 @@ int cmd_asm(const struct cmd *cmd, int argc, char **argv)
     if (path == NULL)
         goto cleanup;
     if (o.control != NULL && !keep && strcmp(o.control, "auto") != 0)
-        status = cmd_wrong_usage(cmd, "--control: \"%.40s\" is neither auto nor keep", o.control);
+        status = cmd_wrong_usage(cmd, "--control: expected auto or keep, found \"%.40s\"", o.control);
     else if (!has_suffix(path, ".s"))
-        status = cmd_wrong_usage(cmd, "%s: expected a .s file; \"lanewise compile\" takes .cl, "
-                                      ".cu and .ptx",
+        status = cmd_wrong_usage(cmd, "%s: expected a .s file; for .cl, .cu and .ptx files use \"lanewise compile\"",
                                  path);
     else if (lnc_object_assemble(path, keep ? ISA_ASM_KEEP : ISA_ASM_AUTO, &object, &err) != LW_OK)
         status = cmd_error(&err);
@@ -284,7 +283,7 @@ int cmd_dis(const struct cmd *cmd, int argc, char **argv)
         goto cleanup;
     }
     if (o.host != NULL && path != NULL) {
-        status = cmd_wrong_usage(cmd, "--host takes the instruction itself, and no file");
+        status = cmd_wrong_usage(cmd, "--host takes an instruction as its operand: remove the file");
         goto cleanup;
     }
     if (path == NULL)
@@ -348,8 +347,8 @@ int cmd_template(const struct cmd *cmd, int argc, char **argv)
     source = path;
     file = o.output != NULL && strcmp(o.output, "-") != 0;
     if (file && access(o.output, F_OK) == 0) {
-        status = cmd_wrong_usage(cmd, "%s: is there already and would be lost; name another, or "
-                                      "remove it", o.output);
+        status = cmd_wrong_usage(cmd, "%s: the file exists and would be overwritten: choose another name, or remove it",
+                                 o.output);
         goto cleanup;
     }
     memcpy(placed, o.flags.flag, o.flags.count * sizeof *placed);
@@ -377,7 +376,7 @@ static void warn_without_kernels(const struct options *o, const struct isa_objec
     for (unsigned i = 0; i < object->function_count; i++)
         if (object->functions[i].kernel)
             return;
-    fprintf(stderr, "warning: %s: there is no kernel in %s, so there is nothing to launch: one is "
+    fprintf(stderr, "warning: %s: there is no kernel to launch in %s; a kernel is "
             LNC_KERNEL_WORDS "\n",
             o->paths[0], o->path_count == 1 ? "it" : "these files");
 }
@@ -406,7 +405,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         kind++;
     if (kind == LW_COUNT_OF(kinds)) {
         near = lw_suggest(o.emit, kinds, kind, sizeof *kinds);
-        status = cmd_wrong_usage(cmd, "--emit: \"%s\" is none of obj, ptx, asm and cfg%s%s%s",
+        status = cmd_wrong_usage(cmd, "--emit: expected obj, ptx, asm or cfg, found \"%s\"%s%s%s",
                                  o.emit, near != NULL ? "; did you mean \"" : "",
                                  near != NULL ? near : "", near != NULL ? "\"?" : "");
         goto cleanup;
@@ -428,7 +427,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         /* @err already has the message */
     } else if (o.path_count > 1) {
         if (kind == 1 || kind == 3)
-            got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: one file at a time", o.emit);
+            got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: expected only one file", o.emit);
         else
             got = lnc_object_link(o.paths, o.path_count, o.flags.flag, o.flags.count, o.clang, o.debuggable, &options,
                                   &notes.sink, &object, &err);

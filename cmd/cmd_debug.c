@@ -73,7 +73,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->batch = true;
     } else if (strcmp(name, "execute") == 0 || strcmp(name, "command") == 0) {
         if (o->given_count == MAX_GIVEN)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of -x and -c", MAX_GIVEN);
+            return LW_FAIL(err, LW_EUSAGE, "too many options -x and -c: at most %d are allowed", MAX_GIVEN);
         o->given[o->given_count++] =
             (struct sh_given){.text = value, .file = strcmp(name, "execute") == 0};
     }
@@ -199,7 +199,7 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
     /* Without cycles the commands explain which option enables them. */
     m->view = (struct tim_view){m->timing != NULL ? m->engine : NULL, focus_location, run_cycles, dbg};
     set.tables[set.count] = (struct lw_command_table){tim_commands, tim_command_count, &m->view};
-    set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles, of a run with --timing";
+    set.themes[set.count++] = m->timing != NULL ? "Cycles" : "Cycles (in a run with --timing)";
     return set;
 }
 
@@ -244,12 +244,13 @@ static void announce(void *context, unsigned port)
     else
         snprintf(target, sizeof target, "%.*s:%u", host, address, port);
     if (rsp_address_is_open(address))
-        fprintf(stderr, "lanewise: warning: --gdb %s: whoever can reach this address controls the run and can read its "
-                        "memory; --gdb PORT and --gdb unix:PATH are for this machine alone\n", address);
+        fprintf(stderr, "lanewise: warning: --gdb %s: anyone who can reach this address can control the run and read "
+                        "its memory; use --gdb PORT or --gdb unix:PATH to accept only connections from this machine\n",
+                        address);
     printf("gdb: target remote %s\n", target);
     if (port != 0 && !serving->aarch64)
         printf("lldb: gdb-remote %.*s%s%u\n", host, address, host != 0 ? ":" : "", port);
-    printf("waiting for it; in another terminal: gdb -ex 'target remote %s'\n", target);
+    printf("waiting for a debugger; in another terminal, run: gdb -ex 'target remote %s'\n", target);
     fflush(stdout); /* a script that reads the port from a pipe waits for this line */
 }
 
@@ -299,7 +300,7 @@ static enum lw_status build(struct serving *serving, const struct rsp_config *no
     drop_built(next);
     m = calloc(1, sizeof *m);
     if (m == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "run: no memory");
+        return LW_FAIL(err, LW_ENOMEM, "run: no memory for the new run");
     status = cmd_machine_open(serving->how->launch_file, serving->how->options,
                               serving->how->print, serving->how->messages, m, err);
     check->chk = NULL;
@@ -358,7 +359,8 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
         after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
         times[1].tv_sec = before.st_mtim.tv_sec + 1;
         if (utimensat(AT_FDCWD, next, times, 0) != 0) /* otherwise gdb would keep the old line table */
-            status = LW_FAIL(err, LW_EIO, "%s: its time cannot be set: %s", next, strerror(errno));
+            status = LW_FAIL(err, LW_EIO, "%s: cannot set the modification time of the file: %s",
+                             next, strerror(errno));
     }
     if (status == LW_OK && rename(next, path) != 0)
         status = LW_FAIL(err, LW_EIO, "%s: %s", path, strerror(errno));
@@ -395,8 +397,8 @@ static enum lw_status restart(void *context, const char *name, struct rsp_config
 
     if (*name != '\0' && strcmp(name, file) != 0 &&
         strcmp(name, slash != NULL ? slash + 1 : file) != 0)
-        return LW_FAIL(err, LW_EUSAGE, "run: only %s runs here, not \"%.200s\": start another "
-                       "lanewise for that", file, name);
+        return LW_FAIL(err, LW_EUSAGE, "run: this session can only run %s, not \"%.200s\": start another lanewise for "
+                                       "that file", file, name);
     if (next->m == NULL)
         status = build(serving, config, err);
     if (status != LW_OK) {
@@ -498,7 +500,7 @@ static enum lw_status save(void *context, const char *path, struct lw_error *err
 
     /* The launch file's steps do not go back with the machine until something is changed. */
     if (dbg_history_info(host->dbg, &info) && info.in_past)
-        return LW_FAIL(err, LW_ESTATE, "the past cannot be saved: `goto end` first");
+        return LW_FAIL(err, LW_ESTATE, "cannot save a checkpoint in the past: use `goto end` first");
     return cmd_machine_save(host->now, path, err);
 }
 
@@ -511,12 +513,12 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     enum lw_status status;
 
     if (options.log != NULL || options.replay != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "restore: not with --%s: a schedule log begins where the "
-                       "run does", options.log != NULL ? "log" : "replay");
+        return LW_FAIL(err, LW_EUSAGE, "restore cannot be used with --%s, as a schedule log must start at the start of "
+                                       "the run", options.log != NULL ? "log" : "replay");
     options.resume = path;
     m = calloc(1, sizeof *m);
     if (m == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "restore: no memory");
+        return LW_FAIL(err, LW_ENOMEM, "restore: no memory for the machine");
     status = cmd_machine_open(host->path, &options, host->out, host->out, m, err);
     host->check_before = *host->check;
     host->check->chk = NULL;
@@ -524,8 +526,8 @@ static enum lw_status restore(void *context, const char *path, struct dbg **out,
     if (status == LW_OK) {
         status = cmd_check_begin(host->check, m->machine, m->session, err);
         if (status == LW_ESTATE)
-            status = LW_FAIL(err, LW_EUSAGE, "restore: not with --check of races, uninitialised "
-                             "values or performance: a kernel is looked at from its start");
+            status = LW_FAIL(err, LW_EUSAGE, "restore cannot be used with checks of races, uninitialised values or "
+                                             "performance, as a kernel must be checked from its start");
     }
     if (status == LW_OK)
         status = open_debugger(m, host->check, host->out, out, err);
@@ -674,7 +676,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
         status = CMD_WRONG;
 cleanup:
     if (cmd_end_signal() != 0)
-        fprintf(stderr, "interrupted: ended by %s; what is reported is of the run until then\n",
+        fprintf(stderr, "interrupted by %s: the report covers the run up to this point\n",
                 cmd_end_signal_name(cmd_end_signal()));
     dbg_destroy(host.dbg);
     if (host.now->machine != NULL)

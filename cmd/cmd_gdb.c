@@ -50,7 +50,8 @@ int cmd_gdb(const struct cmd *cmd, int argc, char **argv)
     gdb.options = own < argc ? argv + own + 1 : NULL;
     for (int i = 1; i < own; i++)
         if (is_of_gdb(argv[i]) && strcmp(argv[i - 1], "-X") != 0)
-            return cmd_wrong_usage(cmd, "\"%s\": options of gdb come after --: lanewise gdb LAUNCH.yaml -- %s", argv[i],
+            return cmd_wrong_usage(cmd, "\"%s\" is an option of gdb: give it after --, as in lanewise gdb LAUNCH.yaml "
+                                        "-- %s", argv[i],
                                    argv[i]);
     gdb.option_count = own < argc ? argc - own - 1 : 0;
     return cmd_run_with(cmd, own, argv, &gdb);
@@ -112,7 +113,7 @@ enum lw_status cmd_gdb_prepare(struct cmd_gdb *gdb, struct lw_error *err)
                  : "/tmp");
     if (mkdtemp(gdb->folder) == NULL) {
         enum lw_status status =
-            LW_FAIL(err, LW_EIO, "gdb: no folder %s: %s", gdb->folder, strerror(errno));
+            LW_FAIL(err, LW_EIO, "gdb: cannot create the folder %s: %s", gdb->folder, strerror(errno));
 
         gdb->folder[0] = '\0';
         return status;
@@ -167,7 +168,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     if (gdb->child < 0) {
         close(failed[0]);
         close(failed[1]);
-        return LW_FAIL(err, LW_EIO, "gdb: no process for gdb: %s", strerror(errno));
+        return LW_FAIL(err, LW_EIO, "gdb: cannot start a process for gdb: %s", strerror(errno));
     }
     if (gdb->child == 0)
         become_gdb(gdb, target, sources, failed[1]);
@@ -182,8 +183,8 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
         cmd_gdb_wait(gdb);
         gdb->exited_fd = failed[0]; /* readable, because the other end is closed */
         return LW_FAIL(err, LW_EIO,
-                       "gdb: cannot start \"%s\": %s; install the Debian package %s, or name "
-                       "another with --gdb-program or in GDB",
+                       "gdb: cannot start \"%s\": %s; install the Debian package %s, or give another gdb with "
+                       "--gdb-program or in the environment variable GDB",
                        program_of(gdb), strerror(number), gdb->aarch64 ? "gdb-multiarch" : "gdb");
     }
     close(failed[0]);

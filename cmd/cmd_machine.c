@@ -46,13 +46,13 @@ static enum lw_status name(const char *option, const char *text, const char *con
     }
     /* With --timing, "policy" often means the warp scheduler. */
     if (strcmp(option, "policy") == 0 && tim_is_scheduler(text))
-        return LW_FAIL(err, LW_EUSAGE, "--policy: says which split of a warp runs, and %s says which "
-                       "warp: use --timing with --timing-set issue.policy=%s", text, text);
+        return LW_FAIL(err, LW_EUSAGE, "--policy selects a split of a warp, but %s is a warp scheduler: use --timing "
+                                       "with --timing-set issue.policy=%s", text, text);
     near = lw_suggest(text, names, count, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--%s: unknown name \"%.40s\"; did you mean \"%s\"?",
                        option, text, near);
-    return LW_FAIL(err, LW_EUSAGE, "--%s: unknown name \"%.40s\"; known are %s", option, text,
+    return LW_FAIL(err, LW_EUSAGE, "--%s: unknown name \"%.40s\"; the names are %s", option, text,
                    list);
 }
 
@@ -108,17 +108,14 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
     config->tag_expansion = (enum emu_tag_expansion)expansion;
     config->tag_plan = (enum emu_tag_plan)plan;
     if (status == LW_OK && o->push_order != NULL && strcmp(config->reconv, "stack") != 0)
-        status = LW_FAIL(err, LW_EUSAGE, "--push-order: only the engine stack has one, and this "
-                         "run has %s: add --reconv stack", config->reconv);
+        status = LW_FAIL(err, LW_EUSAGE, "--push-order: only the reconvergence engine stack has a push order, but this "
+                                         "run uses %s: add --reconv stack", config->reconv);
     if (status == LW_OK && o->tag_rules != NULL && config->tags == EMU_TAGS_OFF)
-        status = LW_FAIL(err, LW_EUSAGE, "--tag-rules: this run has no tags: add --tags shadow or "
-                         "compact");
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-rules has no effect without tags: add --tags shadow or compact");
     if (status == LW_OK && o->tag_expansion != NULL && config->tags == EMU_TAGS_OFF)
-        status = LW_FAIL(err, LW_EUSAGE, "--tag-expansion: this run has no tags: add --tags shadow "
-                         "or compact");
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-expansion has no effect without tags: add --tags shadow or compact");
     if (status == LW_OK && o->tag_plan != NULL && config->tags != EMU_TAGS_COMPACT)
-        status = LW_FAIL(err, LW_EUSAGE, "--tag-plan: only compact tags have one: add --tags "
-                         "compact");
+        status = LW_FAIL(err, LW_EUSAGE, "--tag-plan has an effect only on compact tags: add --tags compact");
     return status;
 }
 
@@ -140,16 +137,18 @@ static enum lw_status fit_tags(const char *path, const struct cmd_machine_option
     if (!tim_config_detects(timing))
         return LW_OK;
     if (o->tags != NULL && strcmp(o->tags, emu_tag_mode_names[EMU_TAGS_OFF]) == 0)
-        return LW_FAIL(err, LW_EUSAGE, "--tags: the GPU model %s detects tags: use --timing-set tags.detect=off", name);
+        return LW_FAIL(err, LW_EUSAGE, "--tags off: the GPU model %s needs tags: also use --timing-set tags.detect=off",
+                       name);
     if (o->tags == NULL && config->tags == EMU_TAGS_OFF)
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for tags: off, and the GPU model %s detects tags: use --timing-set "
-                       "tags.detect=off", path, name);
+        return LW_FAIL(err, LW_EINPUT, "%s: the launch file has tags: off, but the GPU model %s needs tags: use "
+                                       "--timing-set tags.detect=off", path, name);
     for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
         if (rows[i].value != NULL && strcmp(rows[i].value, rows[i].has) != 0)
             return LW_FAIL(err, LW_EUSAGE, "--%s: the GPU model %s has %s: use --timing-set %s=%.20s", rows[i].option,
                            name, rows[i].has, rows[i].key, rows[i].value);
         if (rows[i].value == NULL && strcmp(rows[i].file, rows[i].has) != 0)
-            return LW_FAIL(err, LW_EINPUT, "%s: asks for %s: %s, and the GPU model %s has %s: use --timing-set %s=%s",
+            return LW_FAIL(err, LW_EINPUT, "%s: the launch file has %s: %s, but the GPU model %s has %s: use "
+                                           "--timing-set %s=%s",
                            path, rows[i].line, rows[i].file, name, rows[i].has, rows[i].key, rows[i].file);
     }
     return LW_OK;
@@ -177,25 +176,25 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
         return LW_FAIL(err, LW_EUSAGE, "--reconv: the GPU model %s has %s: use --timing-set "
                        "core.reconvergence=%.20s", name, timed.reconv, o->reconv);
     if (o->replay != NULL || o->resume != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--%s: %s; leave --timing out",
+        return LW_FAIL(err, LW_EUSAGE, "--%s and --timing cannot be combined, as %s: give one of them",
                        o->replay != NULL ? "replay" : "resume",
-                       o->replay != NULL ? "what runs when is the timing model's to say, and the "
-                                           "log's"
-                                         : "a checkpoint has no cycles from which to continue");
+                       o->replay != NULL ? "both the timing model and the log decide what runs when"
+                                         : "a checkpoint does not contain the state of the timing model");
     if (o->history != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--history: the timing model cannot go back in time, but its "
-                       "schedule can: leave this option out, add --log FILE, and debug with "
-                       "--replay FILE in place of --timing");
+        return LW_FAIL(err, LW_EUSAGE, "--history: a run on the timing model cannot go back in time: instead, write "
+                                       "its schedule with --log FILE, and then debug with --replay FILE and without "
+                                       "--timing");
     status = fit_tags(path, o, timing, &timed, config, err);
     if (status != LW_OK)
         return status;
     if (o->warp == NULL && config->warp_width != timed.warp_width) /* an option overrides the file */
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for warps of %u lanes, and the GPU model %s has %u: "
-                       "use --warp %u, or --timing-set core.warp_width=%u", path, config->warp_width, name,
+        return LW_FAIL(err, LW_EINPUT, "%s: the launch file has warps of %u lanes, but the GPU model %s has warps of "
+                                       "%u: use --warp %u, or --timing-set core.warp_width=%u",
+                                       path, config->warp_width, name,
                        timed.warp_width, timed.warp_width, config->warp_width);
     if (o->reconv == NULL && strcmp(config->reconv, timed.reconv) != 0)
-        return LW_FAIL(err, LW_EINPUT, "%s: asks for the engine %s, and the GPU model %s has %s: use "
-                       "--timing-set core.reconvergence=%s", path, config->reconv, name,
+        return LW_FAIL(err, LW_EINPUT, "%s: the launch file has the reconvergence engine %s, but the GPU model %s has "
+                                       "%s: use --timing-set core.reconvergence=%s", path, config->reconv, name,
                        timed.reconv, config->reconv);
     return LW_OK;
 }
@@ -208,10 +207,10 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
     char *data;
 
     if (o->log != NULL && o->replay != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--log and --replay: give one of them");
+        return LW_FAIL(err, LW_EUSAGE, "--log and --replay cannot be combined: give one of them");
     if (o->resume != NULL && (o->log != NULL || o->replay != NULL))
-        return LW_FAIL(err, LW_EUSAGE, "--resume and --%s: a schedule log begins where the run "
-                       "does; give one of them", o->log != NULL ? "log" : "replay");
+        return LW_FAIL(err, LW_EUSAGE, "--resume and --%s cannot be combined, as a schedule log starts at the start of "
+                                       "the run: give one of them", o->log != NULL ? "log" : "replay");
     m->log_path = o->log;
     if (o->log != NULL) {
         status = lw_file_try_write(o->log, err);
@@ -282,7 +281,7 @@ bool cmd_direct_take(struct cmd_machine_options *o, const char *name, const char
         if (strcmp(name, lists[i].name) != 0)
             continue;
         if (*lists[i].count == CMD_MAX_ARGS)
-            *status = LW_FAIL(err, LW_EUSAGE, "more than %d %s", CMD_MAX_ARGS, i == 0 ? "arguments" : "expected contents");
+            *status = LW_FAIL(err, LW_EUSAGE, "too many options: at most %d %s are allowed", CMD_MAX_ARGS, i == 0 ? "arguments" : "expected contents");
         else
             lists[i].values[(*lists[i].count)++] = value;
         o->direct_option = first != NULL ? first : lists[i].name;
@@ -330,7 +329,8 @@ static enum lw_status load_direct(const char *path, const struct cmd_machine_opt
     direct.no_values = options->no_values;
     direct.lat_barriers = options->lat_barriers;
     if (direct.grid != NULL && direct.global != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads): give one of them");
+        return LW_FAIL(err, LW_EUSAGE, "--grid (in blocks) and --global (in threads) cannot be combined: give one of "
+                                       "them");
     if (options->debuggable) {
         status = lnc_options_debug(path, options->clang, direct.flags, direct.flag_count, &flags, &direct.flag_count, err);
         direct.flags = flags;
@@ -362,8 +362,9 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         return status;
     m.direct = lnc_is_source(path);
     if (!m.direct && options->direct_option != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--%s: is for a kernel's file (.cl, .cu, .ptx, .s, .lwo), and %s, a launch file, says "
-                       "this itself: leave it out, or change the file", options->direct_option, path);
+        return LW_FAIL(err, LW_EUSAGE, "--%s can be used only with a kernel file (.cl, .cu, .ptx, .s, .lwo), but %s is "
+                                       "a launch file: remove the option, or change the launch file",
+                                       options->direct_option, path);
     if (options->seed != NULL && !lw_parse_u64(options->seed, &session_options.seed))
         return LW_FAIL(err, LW_EUSAGE, "--seed: expected an integer of 0 or more, found \"%.40s\"",
                        options->seed);

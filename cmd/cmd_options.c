@@ -76,7 +76,7 @@ void cmd_help(const struct cmd *cmd, struct lw_sink *out)
         lw_printf(out, "  %-28s %s\n", left, o->help);
     }
     if (cmd->option_count != 0)
-        lw_printf(out, "  %-28s %s\n", "-h, --help", "this list");
+        lw_printf(out, "  %-28s %s\n", "-h, --help", "print this list");
 }
 
 static bool has_option(const struct cmd *cmd, const char *name)
@@ -126,7 +126,8 @@ static void put_formers(unsigned used)
 {
     for (size_t i = 0; i < LW_COUNT_OF(renamed); i++)
         if (used >> i & 1)
-            fprintf(stderr, "lanewise: --%s is called --%s now; the former name ends with the next version\n",
+            fprintf(stderr, "lanewise: --%s was renamed to --%s: use the new name, as the next version removes the old "
+                            "one\n",
                     renamed[i].former, renamed[i].now);
 }
 
@@ -137,14 +138,14 @@ static int unknown(const struct cmd *cmd, const char *word)
     char bare[40];
 
     if (of_compiler(word))
-        return cmd_wrong_usage(cmd, "unknown option \"%s\": options of the compiler follow -X, as in -X %s", word,
+        return cmd_wrong_usage(cmd, "unknown option \"%s\": give options of the compiler after -X, as in -X %s", word,
                                word + (word[1] == '-'));
     if (word[0] == '-' && word[1] == '-') {
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
         if (is_of_run(cmd, bare))
-            return cmd_wrong_usage(cmd, "unknown option \"--%s\": only \"lanewise run\" has it%s", bare,
+            return cmd_wrong_usage(cmd, "unknown option \"--%s\": only \"lanewise run\" has this option%s", bare,
                                    strncmp(bare, "timing", 6) == 0
-                                       ? "; the shell's command timing prints what was counted so far"
+                                       ? "; in the shell, the command timing prints the counters"
                                        : "");
         for (size_t i = 0; i < cmd->option_count; i++)
             names[count++] = cmd->options[i].name;
@@ -156,7 +157,7 @@ static int unknown(const struct cmd *cmd, const char *word)
     }
     if (near != NULL)
         return cmd_wrong_usage(cmd, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);
-    return cmd_wrong_usage(cmd, "unknown option \"%s\"; \"lanewise help %s\" lists them", word,
+    return cmd_wrong_usage(cmd, "unknown option \"%s\"; \"lanewise help %s\" lists the options", word,
                            cmd->name);
 }
 
@@ -193,18 +194,19 @@ static bool looks_like_machine(const char *word)
 int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const struct cmd_machine_options *options)
 {
     if (count == 0)
-        return cmd_wrong_usage(cmd, "which launch file, or kernel? give LAUNCH.yaml, or a .cl, .cu, .ptx, .s or .lwo file "
-                               "with --grid, --block and --arg");
+        return cmd_wrong_usage(cmd, "expected a launch file or a kernel: give LAUNCH.yaml, or a .cl, .cu, .ptx, .s or "
+                                    ".lwo file with --grid, --block and --arg");
     for (int i = 0; i < count && options->debuggable && has_option(cmd, "gdb"); i++)
         if (looks_like_address(operand[i]) && (strchr(operand[i], ':') != NULL || strchr(operand[i], '.') == NULL))
-            return cmd_wrong_usage(cmd, "-g compiles for a debugger and takes no operand: --gdb=%s waits for gdb there",
+            return cmd_wrong_usage(cmd, "-g compiles for a debugger and takes no operand; to wait for gdb, use --gdb=%s",
                                    operand[i]);
     for (int i = 1; i < count && lnc_is_source(operand[0]); i++)
         if (strpbrk(operand[i], "[=:") != NULL || isdigit((unsigned char)operand[i][0]))
-            return cmd_wrong_usage(cmd, "\"%s\" after the kernel: did you mean --arg %s?", operand[i], operand[i]);
+            return cmd_wrong_usage(cmd, "unexpected \"%s\" after the kernel: did you mean --arg %s?",
+                                   operand[i], operand[i]);
     return cmd_wrong_usage(cmd, options->timing.machine != NULL
-                                    ? "one launch file at a time (a GPU model's file is given as --timing=FILE)"
-                                    : "one launch file at a time");
+                                    ? "expected only one launch file (give the file of a GPU model as --timing=FILE)"
+                                    : "expected only one launch file");
 }
 
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
@@ -264,8 +266,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
             else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))
-                cmd_wrong_usage(cmd, "\"%s\": -g compiles for a debugger and takes no operand; --gdb=%s waits for "
-                                "gdb there", word, word + 2);
+                cmd_wrong_usage(cmd, "\"%s\": -g compiles for a debugger and takes no operand; to wait for gdb, use "
+                                     "--gdb=%s", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
                              : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt has not finished this word */
@@ -314,7 +316,7 @@ bool cmd_flags_take(struct cmd_flags *flags, const char *name, const char *value
         return false;
     *status = LW_OK;
     if (flags->count == LW_COUNT_OF(flags->flag)) {
-        *status = LW_FAIL(err, LW_EUSAGE, "more than %zu options for the compiler",
+        *status = LW_FAIL(err, LW_EUSAGE, "too many options for the compiler: at most %zu are allowed",
                           LW_COUNT_OF(flags->flag));
         return true;
     }

@@ -204,10 +204,10 @@ void cmd_gdb_wait(struct cmd_gdb *gdb);
 void cmd_gdb_quickly(void);
 
 /** Messages for options that need --gdb. */
-#define CMD_GDB_ARCH_ALONE "--gdb-arch: this run does not wait for gdb: add --gdb"
-#define CMD_GDB_FILE_ALONE "--gdb-file: this run does not wait for gdb: add --gdb"
+#define CMD_GDB_ARCH_ALONE "--gdb-arch has no effect, as this run does not wait for gdb: add --gdb"
+#define CMD_GDB_FILE_ALONE "--gdb-file has no effect, as this run does not wait for gdb: add --gdb"
 /** Message for --history without a debugger. */
-#define CMD_HISTORY_ALONE "--history: only a debugger goes back in time: add --gdb, or use debug"
+#define CMD_HISTORY_ALONE "--history has an effect only in a debugger: add --gdb, or use \"lanewise debug\""
 /** Starts recording history for a debugger, by the value of --history (NULL: emu's default size; "0": none). */
 enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct dbg *dbg,
                                  struct lw_error *err) LW_MUST_CHECK;

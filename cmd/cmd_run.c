@@ -92,7 +92,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
             return LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more, found \"%.40s\"",
                            value);
         if (threads > MAX_THREADS)
-            return LW_FAIL(err, LW_EUSAGE, "at most %d, found %.40s", MAX_THREADS, value);
+            return LW_FAIL(err, LW_EUSAGE, "expected at most %d, found %.40s", MAX_THREADS, value);
         o->threads = (unsigned)threads;
     } else if (strcmp(name, "check") == 0 || strncmp(name, "check-", 6) == 0 ||
                strcmp(name, "max-findings") == 0 || strcmp(name, "coverage") == 0 ||
@@ -108,7 +108,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         if (equal == NULL || equal == value || equal[1] == '\0')
             return LW_FAIL(err, LW_EUSAGE, "expected BUFFER=FILE, found \"%.80s\"", value);
         if (o->dump_count == MAX_DUMPS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", MAX_DUMPS);
+            return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %d times", MAX_DUMPS);
         o->dump_name[o->dump_count] = strndup(value, (size_t)(equal - value));
         if (o->dump_name[o->dump_count] == NULL)
             return LW_FAIL(err, LW_ENOMEM, "no memory for a name");
@@ -207,9 +207,9 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
     lw_printf(&out.sink, "lanewise: kernel %s: ", isa_symbol_text(kernel->name, room));
     isa_order_print(emu_program_object(program), emu_kernel_order(program, kernel), &out.sink);
     if (fixed)
-        lw_put(&out.sink, "; its blocks run in the fixed order on one thread");
+        lw_put(&out.sink, "; its blocks run in the fixed order on one host thread");
     else if (o->verbose)
-        lw_printf(&out.sink, "; up to %u thread%s", m->engine->threads,
+        lw_printf(&out.sink, "; its blocks run on up to %u host thread%s", m->engine->threads,
                   m->engine->threads == 1 ? "" : "s");
     lw_put(&out.sink, "\n");
 }
@@ -283,12 +283,12 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, "%sok:%s %u check%s passed", good, *good ? "\033[0m" : "",
                 r->checks, r->checks == 1 ? "" : "s");
     else if (outcome->looked)
-        fprintf(out, "%sok:%s nothing found; results not compared%s%s", good, *good ? "\033[0m" : "",
-                m->direct ? "" : " (no \"check\" step)", outcome->unread ? ", no buffer is read" : "");
+        fprintf(out, "%sok:%s no findings; results were not checked%s%s", good, *good ? "\033[0m" : "",
+                m->direct ? "" : " (no \"check\" step)", outcome->unread ? ", no buffer was read" : "");
     else if (m->direct)
-        fprintf(out, "%sok:%s not checked", good, *good ? "\033[0m" : "");
+        fprintf(out, "%sok:%s results were not checked", good, *good ? "\033[0m" : "");
     else
-        fprintf(out, "%sok:%s nothing to check", good, *good ? "\033[0m" : "");
+        fprintf(out, "%sok:%s results were not checked (no \"check\" step)", good, *good ? "\033[0m" : "");
     if (outcome->found != 0 && r->failed_checks != 0)
         fprintf(out, ", %u finding%s", outcome->found, outcome->found == 1 ? "" : "s");
     else if (outcome->found != 0 && r->checks != 0)
@@ -307,7 +307,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
         fprintf(out, ", %" PRIu64 " cycles on %s", m->engine->ops->cycles(m->engine),
                 tim_config_name(m->timing));
     if (outcome->usual && outcome->found == 0 && r->failed_checks == 0)
-        fputs(" (not checked: races, uninitialised values: --check=all,-performance)", out);
+        fputs(" (races and uninitialised values were not checked: use --check=all,-performance)", out);
     fputc('\n', out);
     if (emu_machine_config(m->machine)->tags != EMU_TAGS_OFF) {
         struct lw_file_sink sink;
@@ -342,9 +342,10 @@ static int run_error(const struct options *o, struct lw_error *err)
 {
     const size_t used = strlen(err->text);
 
-    if (o->machine.replay != NULL && strstr(err->text, "does not fit this run") != NULL &&
+    if (o->machine.replay != NULL && strstr(err->text, "does not match this run") != NULL &&
         (o->check.enabled || strstr(err->text, "faults") != NULL))
-        snprintf(err->text + used, sizeof err->text - used, "; a log fits the --check that it was written with");
+        snprintf(err->text + used, sizeof err->text - used, "; replay a log with the same --check with which it was "
+                                                            "written");
     return cmd_error(err);
 }
 
@@ -387,8 +388,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     }
     if (stats.tags.mismatches != 0) {
         fprintf(stderr,
-                "lanewise: internal error: registers differed from their tags %" PRIu64
-                " times; results are those of --tags off\n",
+                "lanewise: internal error: tags of registers were wrong %" PRIu64 " times; results are as with --tags "
+                                                                                  "off\n",
                 stats.tags.mismatches);
         status = CMD_USAGE;
     }
@@ -400,11 +401,13 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     outcome->unread = o->check.enabled && (o->check.kinds >> CHK_UNINIT_OUTPUT & 1) != 0 && o->dump_count == 0 &&
                       !lnc_session_reads(m->session);
     if (outcome->unread && !o->silent && !o->serve && outcome->stop.kind == EMU_STOP_IDLE)
-        fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, and %s\n", path,
-                m->direct ? "nothing reads one here: add --expect BUFFER=VALUES or --dump BUFFER=FILE"
+        fprintf(stderr, "lanewise: %s: uninitialised-output is checked only when the host reads a buffer, but %s\n",
+                path,
+                m->direct ? "this run reads none: add --expect BUFFER=VALUES or --dump BUFFER=FILE"
                           : "this launch file reads none: add a check step or --dump BUFFER=FILE");
     if (cmd_check_wants_stale(&o->check) && (m->timing == NULL || tim_config_coherent(m->timing)) && !o->silent && !o->serve)
-        fprintf(stderr, "lanewise: %s: stale finds nothing where loads give what is in memory: add %s--timing-set l1.coherent=off\n",
+        fprintf(stderr, "lanewise: %s: the check stale finds nothing if L1 is coherent: add %s--timing-set "
+                        "l1.coherent=off\n",
                 path, m->timing == NULL ? "--timing=fermi and " : "");
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
@@ -426,7 +429,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
         /* No error is known, but "fine" would claim that everything was checked. */
         outcome->exit = CMD_WRONG;
-        fprintf(stderr, "lanewise: gdb left before the end: the results are not checked\n");
+        fprintf(stderr, "lanewise: gdb disconnected before the program ended: results were not checked\n");
     } else {
         outcome->exit = cmd_exit_status(m, &outcome->stop);
         if (outcome->exit == CMD_FINE && outcome->found != 0)
@@ -560,14 +563,14 @@ static enum lw_status check_outputs(const struct options *o, const char *launch_
         output[count++] = (struct output){"dump", o->dump_file[i], JSON};
     for (unsigned i = 0; i < count; i++)
         if (output[i].path != NULL && is_one_file(&output[i], &(struct output){NULL, launch_file, NAMED}))
-            return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: it is the %s, which would be lost: write to another "
-                           "file", o->cmd->name, output[i].option, output[i].path,
+            return LW_FAIL(err, LW_EUSAGE, "%s: --%s %.200s: the output would overwrite the %s: write to another file",
+                           o->cmd->name, output[i].option, output[i].path,
                            lnc_is_source(launch_file) ? "program" : "launch file");
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < i; k++)
             if (output[i].path != NULL && output[k].path != NULL &&
                 is_one_file(&output[i], &output[k]))
-                return LW_FAIL(err, LW_EUSAGE, "%s: --%s and --%s: both write %s: give two files",
+                return LW_FAIL(err, LW_EUSAGE, "%s: --%s and --%s both write to %s: give two different files",
                                o->cmd->name, output[k].option, output[i].option,
                                output[i].dash != NAMED && is_stdout(output[i].path) ? "standard output"
                                                                                     : output[i].path);
@@ -618,18 +621,19 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     }
     for (unsigned i = 0; i < o.dump_count; i++)
         if (is_stdout(o.dump_file[i]) && o.serve) {
-            status = cmd_wrong_usage(cmd, "--dump %s=- and --gdb: what gdb needs is said on standard output; write to a "
-                                     "file", o.dump_name[i]);
+            status = cmd_wrong_usage(cmd, "--dump %s=- and --gdb: standard output is used for the address of gdb: "
+                                          "write to a file", o.dump_name[i]);
             goto cleanup;
         }
     if ((o.limits.instructions != 0 || o.limits.seconds > 0) && o.serve) {
-        status = cmd_wrong_usage(cmd, "--%s and --gdb: gdb decides how far a kernel runs; give one of them",
+        status = cmd_wrong_usage(cmd, "--%s and --gdb cannot be combined, as gdb decides how far a kernel runs: give "
+                                      "one of them",
                                  o.limits.instructions != 0 ? "max-instructions" : "timeout");
         goto cleanup;
     }
     if ((o.check.coverage != NULL || o.check.profile != NULL) && o.serve) {
-        status = cmd_wrong_usage(cmd, "--%s and --gdb: under gdb a kernel runs back and forth, and "
-                                 "nothing is counted; give one of them",
+        status = cmd_wrong_usage(cmd, "--%s and --gdb cannot be combined, as a kernel in gdb may run back and forth "
+                                      "and is not counted: give one of them",
                                  o.check.coverage != NULL ? "coverage" : "profile");
         goto cleanup;
     }
@@ -639,19 +643,19 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         goto cleanup;
     }
     if (o.checkpoint.path != NULL && (o.serve || o.machine.replay != NULL)) {
-        status = cmd_wrong_usage(cmd, "--checkpoint and --%s: %s", o.serve ? "gdb" : "replay",
-                                 o.serve ? "gdb decides what runs; give one of them"
-                                         : "a checkpoint does not keep what a log says of the "
-                                           "rest; give one of them");
+        status = cmd_wrong_usage(cmd, "--checkpoint and --%s cannot be combined, as %s: give one of them",
+                                 o.serve ? "gdb" : "replay",
+                                 o.serve ? "gdb decides what runs"
+                                         : "a checkpoint does not contain the rest of the log");
         goto cleanup;
     }
     if (o.machine.timing.machine != NULL &&
         (o.threads > 1 || o.checkpoint.path != NULL)) {
         status = cmd_wrong_usage(cmd, o.threads > 1
-                                          ? "--threads and --timing: cores are timed cycle by "
-                                            "cycle on one thread; give one of them"
-                                          : "--checkpoint and --timing: a checkpoint has no cycles "
-                                            "from which to continue; give one of them");
+                                          ? "--threads and --timing cannot be combined, as the timing model runs on "
+                                            "one host thread: give one of them"
+                                          : "--checkpoint and --timing cannot be combined, as a checkpoint does not "
+                                            "contain the state of the timing model: give one of them");
         goto cleanup;
     }
     lw_file_sink_init(&out.file, text_stream(&o));
@@ -700,12 +704,12 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                                   : host_threads();
     if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
                           o.checkpoint.path != NULL || o.check.chk != NULL || o.limits.instructions != 0))
-        fprintf(stderr, "lanewise: --threads: %s; blocks run in the fixed order on one thread\n",
-                o.serve                      ? "gdb watches"
+        fprintf(stderr, "lanewise: --threads has no effect, as %s: blocks run in the fixed order on one host thread\n",
+                o.serve                      ? "gdb is connected"
                 : o.machine.log != NULL    ? "the schedule is logged"
                 : o.machine.replay != NULL ? "a schedule is replayed"
                 : o.check.enabled            ? "findings are collected in their order"
-                : o.check.chk != NULL      ? "what runs is counted"
+                : o.check.chk != NULL      ? "executed instructions are counted"
                 : o.limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
     if (o.native) {

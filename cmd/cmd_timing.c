@@ -39,7 +39,7 @@ enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const cha
         t->reference = true;
     if (strcmp(name, "timing-set") == 0) {
         if (t->set_count == CMD_MAX_SETS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_SETS);
+            return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %d times", CMD_MAX_SETS);
         t->set[t->set_count++] = value;
     }
     return LW_OK;
@@ -86,7 +86,7 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
 
     *out = NULL;
     if (t->machine == NULL && t->first != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--%s: nothing is timed here: add --timing", t->first);
+        return LW_FAIL(err, LW_EUSAGE, "--%s has no effect without the timing model: add --timing", t->first);
     if (t->machine == NULL)
         return LW_OK;
     status = make_config(t->machine, t->mechanisms, t->profile, t->set, t->set_count, "--timing-set", out, err);
@@ -152,8 +152,9 @@ static void note_waits(const struct tim_config *config, const struct isa_object 
 
     lw_buffer_init(&text);
     if (isa_waitcnt_count(object, &findings, &text.sink, &err) == LW_EFORMAT && text.text != NULL)
-        fprintf(stderr, "lanewise: note: on %s registers wait for \"waitcnt\" alone; the model waits, hardware does not, at %u "
-                "place%s:\n%s", tim_config_name(config), findings, findings == 1 ? "" : "s", text.text);
+        fprintf(stderr, "lanewise: note: on the GPU model %s only \"waitcnt\" waits for registers; real hardware would "
+                        "read registers too early at %u instruction%s (the model waits):\n%s",
+                        tim_config_name(config), findings, findings == 1 ? "" : "s", text.text);
     lw_buffer_fini(&text);
 }
 
@@ -167,9 +168,10 @@ void cmd_timing_note(const struct cmd_timing *t, const struct tim_config *config
         note_waits(config, object);
     if (!tim_config_reads_control(config) || isa_control_count(object, &findings, NULL, &err) != LW_EFORMAT)
         return;
-    fprintf(stderr, "lanewise: note: %s; on %s, which issues by control fields, %u instruction%s may issue before what %s "
-            "is there: \"lanewise asm\" fills in the fields of functions that have none, \"lanewise dis "
-            "--check-control\" lists them\n", err.text, tim_config_name(config), findings,
+    fprintf(stderr, "lanewise: note: %s; on %s, which issues by control fields, %u instruction%s may issue before the "
+                    "values that %s are ready: \"lanewise asm\" fills in the fields of functions that have none, "
+                    "\"lanewise dis --check-control\" lists the instructions\n",
+                    err.text, tim_config_name(config), findings,
             findings == 1 ? "" : "s", findings == 1 ? "it reads" : "they read");
 }
 
@@ -182,22 +184,18 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
         return LW_FAIL(err, LW_EUSAGE, "--timing-sample: expected a number of cycles, found "
                        "\"%.40s\"", t->sample);
     if (t->sample != NULL && t->report == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: samples are part of the report: add "
-                       "--timing-report FILE");
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample has no effect without a report: add --timing-report FILE");
     if (t->sample != NULL && strcmp(t->report, "-") == 0)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: the text has no samples: write the "
-                       "report to a file");
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: a report as text has no samples: write the report to a file");
     if (t->window != NULL && t->trace == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-window: no trace is written: add --timing-trace "
-                       "FILE");
+        return LW_FAIL(err, LW_EUSAGE, "--timing-window has no effect without a trace: add --timing-trace FILE");
     if (t->window != NULL && !parse_window(t->window, &out->trace_from, &out->trace_to))
         return LW_FAIL(err, LW_EUSAGE, "--timing-window: expected FROM:TO in cycles, such as "
                        "0:5000, found \"%.60s\"", t->window);
     if (t->trace != NULL && t->window == NULL)
         out->trace_to = 10000;
     if (t->events != NULL && t->trace == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-events: no trace is written: add --timing-trace "
-                       "FILE");
+        return LW_FAIL(err, LW_EUSAGE, "--timing-events has no effect without a trace: add --timing-trace FILE");
     if (t->events != NULL && (!lw_parse_u64(t->events, &out->trace_events) ||
                               out->trace_events == 0 || out->trace_events > TIM_TRACE_MOST_EVENTS))
         return LW_FAIL(err, LW_EUSAGE, "--timing-events: expected an integer from 1 to %d, found "
@@ -230,12 +228,12 @@ static void warn_of_trace(const struct cmd_timing *t, const struct emu_engine *e
     if (!tim_trace_size(engine, &trace))
         return;
     if (trace.from >= engine->ops->cycles(engine))
-        fprintf(stderr, "lanewise: --timing-window %s: the run ended at cycle %" PRIu64 ": the trace "
-                "has no events\n", t->window != NULL ? t->window : "0:10000",
+        fprintf(stderr, "lanewise: --timing-window %s: the trace has no events, as the run ended at cycle %" PRIu64 "\n", t->window != NULL ? t->window : "0:10000",
                 engine->ops->cycles(engine));
     else if (trace.full)
-        fprintf(stderr, "lanewise: --timing-trace: the trace ends at cycle %" PRIu64 ", after %zu "
-                "events: ask for a shorter --timing-window, or for more with --timing-events\n",
+        fprintf(stderr, "lanewise: --timing-trace: the trace ends at cycle %" PRIu64 ", after %zu events: give a "
+                                                                                     "shorter --timing-window, or more "
+                                                                                     "events with --timing-events\n",
                 trace.to, trace.events);
 }
 
@@ -290,7 +288,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         o->mechanisms = true;
     } else {
         if (o->set_count == CMD_MAX_SETS)
-            return LW_FAIL(err, LW_EUSAGE, "more than %d of them", CMD_MAX_SETS);
+            return LW_FAIL(err, LW_EUSAGE, "the option is given too often: at most %d times", CMD_MAX_SETS);
         o->set[o->set_count++] = value;
     }
     return LW_OK;
@@ -310,7 +308,7 @@ static int compare(const struct options *o, int operands, char **argv)
     int status;
 
     if (operands != 3 || o->set_count != 0 || o->source)
-        return cmd_wrong_usage(o->cmd, "compare: expected two reports, such as compare A.json B.json");
+        return cmd_wrong_usage(o->cmd, "compare: expected two reports, as in compare A.json B.json");
     lw_buffer_init(&text);
     if (tim_report_compare(argv[2], argv[3], &text.sink, &err) == LW_OK)
         status = cmd_write(o->output, text.text, text.size);
@@ -333,11 +331,12 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
     if (operands > 0 && strcmp(argv[1], "compare") == 0)
         return compare(&o, operands, argv);
     if (operands > 1)
-        return cmd_wrong_usage(cmd, "one GPU model at a time");
+        return cmd_wrong_usage(cmd, "expected only one GPU model");
     if (operands == 0 && (o.set_count != 0 || o.source))
-        return cmd_wrong_usage(cmd, "of which GPU model? give MACHINE or FILE");
+        return cmd_wrong_usage(cmd, "expected a GPU model: give MACHINE or FILE");
     if (o.mechanisms && (operands != 0 || o.set_count != 0 || o.source))
-        return cmd_wrong_usage(cmd, "--mechanisms lists those of any GPU model: give it alone");
+        return cmd_wrong_usage(cmd, "--mechanisms lists the mechanisms for all GPU models: remove the other options "
+                                    "and operands");
     lw_buffer_init(&text);
     if (o.mechanisms) {
         tim_mechanisms_print(&text.sink);
@@ -348,8 +347,9 @@ int cmd_timing(const struct cmd *cmd, int argc, char **argv)
 
         if (source == NULL || o.set_count != 0) {
             lw_buffer_fini(&text);
-            return cmd_wrong_usage(cmd, source == NULL ? "--source: only shipped GPU models have one"
-                                                       : "--source and --set: give one of them");
+            return cmd_wrong_usage(cmd, source == NULL ? "--source works only for the GPU models that Lanewise ships, "
+                                                         "not for a file"
+                                                       : "--source and --set cannot be combined: give one of them");
         }
         lw_put(&text.sink, source);
     } else {

@@ -96,7 +96,7 @@ static dbg_thread_id describe(struct dbg *dbg, unsigned number, unsigned more,
     used = snprintf(text, size, "finding %u: %s", number + 1, words.text != NULL ? words.text : "");
     lw_buffer_fini(&words);
     if (more != 0 && used >= 0 && (size_t)used < size)
-        snprintf(text + used, size - (size_t)used, "; and %u more: `findings` lists them", more);
+        snprintf(text + used, size - (size_t)used, "; %u more findings here: `findings` lists all", more);
     return out->grid != 0 ? dbg_thread_id_of(dbg, out->grid, out->block, out->warp) : 0;
 }
 
@@ -228,7 +228,7 @@ enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *s
     if (neighbour(dbg, at + 1, false, &number, &more) && dbg->findings->at[number] == at &&
         (stop_before(dbg, number, more, false, stop) || stop_before(dbg, number, more, true, stop)))
         return LW_OK;
-    return LW_FAIL(err, LW_ESTATE, "finding %u is not where it was: instruction %" PRIu64, number + 1, at);
+    return LW_FAIL(err, LW_ESTATE, "finding %u did not occur again at instruction %" PRIu64 " in the replay", number + 1, at);
 }
 
 /* Makes the stop after the instruction, where history does not lead back to it. */

@@ -411,11 +411,11 @@ bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *war
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err)
 {
     if (dbg_thread_count(dbg) == 0)
-        return LW_FAIL(err, LW_ESTATE, "nothing is running: every warp has ended");
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: all warps have ended");
     char name[80];
 
     dbg_id_name(dbg, id, name, sizeof name);
-    return LW_FAIL(err, LW_ESTATE, "%s is not resident: it has ended or not begun", name);
+    return LW_FAIL(err, LW_ESTATE, "%s is not resident: it has ended or has not started", name);
 }
 
 void dbg_id_name(const struct dbg *dbg, dbg_thread_id id, char *text, size_t size)
@@ -546,7 +546,7 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        (int)lane, width - 1); /* -1 is printed as -1 */
     if ((thread.live >> lane & 1) == 0)
         return LW_FAIL(err, LW_ERANGE,
-                       "lane %u has exited or was never launched (live lanes: 0x%llx)", lane,
+                       "lane %u has exited or was never launched (mask of live lanes: 0x%llx)", lane,
                        (unsigned long long)thread.live);
     dbg_lane_pin(dbg, id, lane);
     return LW_OK;

@@ -80,7 +80,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     enum lw_status status;
 
     if (w != 4 && w != 8 && w != 16 && w != 32 && w != 64)
-        return LW_FAIL(err, LW_ERANGE, "warp width %u; 4, 8, 16, 32 and 64 exist", w);
+        return LW_FAIL(err, LW_ERANGE, "warp width %u is not supported: use 4, 8, 16, 32 or 64", w);
     if (reconv == NULL)
         return unknown_name("reconvergence engine", config->reconv, emu_reconv_names, err);
     if (push_order < 0)
@@ -88,18 +88,18 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
     if (policy == NULL)
         return unknown_name("split policy", config->policy, emu_policy_names, err);
     if (config->resident_warps == 0 || config->resident_warps > 1u << 20)
-        return LW_FAIL(err, LW_ERANGE, "resident_warps %u; 1..1048576", config->resident_warps);
+        return LW_FAIL(err, LW_ERANGE, "resident_warps is %u: it must be from 1 to 1048576", config->resident_warps);
     if (config->warp_quantum == 0 || config->warp_quantum > 32768)
-        return LW_FAIL(err, LW_ERANGE, "warp_quantum %u; 1..32768", config->warp_quantum);
+        return LW_FAIL(err, LW_ERANGE, "warp_quantum is %u: it must be from 1 to 32768", config->warp_quantum);
     if (config->launch_depth >= EMU_LAUNCH_NESTING)
-        return LW_FAIL(err, LW_ERANGE, "launch_depth %u; 0..%u", config->launch_depth,
+        return LW_FAIL(err, LW_ERANGE, "launch_depth is %u: it must be from 0 to %u", config->launch_depth,
                        EMU_LAUNCH_NESTING - 1);
     if (config->pending_launches == 0 || config->pending_launches > 1u << 20)
-        return LW_FAIL(err, LW_ERANGE, "pending_launches %u; 1..1048576",
+        return LW_FAIL(err, LW_ERANGE, "pending_launches is %u: it must be from 1 to 1048576",
                        config->pending_launches);
     if (emu_level_choose(config->level) == NULL)
-        return LW_FAIL(err, LW_ERANGE, "level %u; this processor has no x86-64-v%u or there is no "
-                       "such level (1, 3, 4)", config->level, config->level);
+        return LW_FAIL(err, LW_ERANGE, "level %u cannot be used: this processor does not support x86-64-v%u, or the "
+                                       "level is not one of 1, 3 and 4", config->level, config->level);
     machine = calloc(1, sizeof *machine);
     if (machine == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the machine");
@@ -370,7 +370,7 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
     struct emu_program *p = emu_machine_program_at(machine, pc);
 
     if (p == NULL || (pc - p->base) % ISA_WORD_BYTES != 0)
-        return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction", (unsigned long long)pc);
+        return LW_FAIL(err, LW_ERANGE, "0x%llx is not the address of an instruction", (unsigned long long)pc);
     uint32_t index = (uint32_t)((pc - p->base) / ISA_WORD_BYTES);
     if (p->breakpoint[index] == on)
         return LW_OK;

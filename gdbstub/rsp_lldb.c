@@ -104,8 +104,8 @@ bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 
     rsp->returning = on ? number + 1 : 0;
     if (on && number == rsp->target.arch->pc)
-        lw_put(&rsp->messages, "note: `thread return` is refused: a lane leaves a function by its own instructions; nothing "
-                               "was changed. `finish` runs to the caller\n");
+        lw_put(&rsp->messages, "note: `thread return` is not supported, as a lane can leave a function only by its own "
+                               "instructions; use `finish` to run to the caller\n");
     return on && number != 0;
 }
 

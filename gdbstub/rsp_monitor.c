@@ -129,15 +129,15 @@ static enum lw_status cmd_threads(const struct lw_call *call, struct lw_error *e
         rsp->listing = listing;
         rsp->threads_valid = false;
     }
-    lw_printf(call->out, "%u warps are resident; gdb lists ", dbg_thread_count(rsp->dbg));
+    lw_printf(call->out, "%u warps are resident; `info threads` of gdb lists ", dbg_thread_count(rsp->dbg));
     if (rsp->listing.limit != 0)
-        lw_printf(call->out, "the first %u and the one in focus\n", rsp->listing.limit);
+        lw_printf(call->out, "the first %u and the warp in focus\n", rsp->listing.limit);
     else if (rsp->listing.one_block)
-        lw_printf(call->out, "those of block (%u,%u,%u) and the one in focus\n",
+        lw_printf(call->out, "the warps of block (%u,%u,%u) and the warp in focus\n",
                   rsp->listing.block[0], rsp->listing.block[1], rsp->listing.block[2]);
     else if (!rsp->listing.all && dbg_thread_count(rsp->dbg) > FEW_WARPS)
-        lw_printf(call->out, "the first %u, those of the block in focus and those that stops were about; "
-                  "`monitor threads all` lists all\n", (unsigned)FIRST_WARPS);
+        lw_printf(call->out, "the first %u, those of the block in focus and those of recent stops; after `monitor "
+                             "threads all` it lists all\n", (unsigned)FIRST_WARPS);
     else
         lw_put(call->out, "all\n");
     return LW_OK;
@@ -153,8 +153,9 @@ static enum lw_status cmd_at_end(const struct lw_call *call, struct lw_error *er
     if (call->argc == 2)
         rsp->config.stop_at_end = stop;
     lw_put(call->out, rsp->config.stop_at_end
-                          ? "the end of the run is a stop before it, to go back from, where history is kept\n"
-                          : "the end of the run is the program's exit: there is no way back from it\n");
+                          ? "at the end of the run gdb stops before the last instruction, so that it can go back (if "
+                            "history is recorded)\n"
+                          : "at the end of the run the program exits, and gdb cannot go back\n");
     return LW_OK;
 }
 
@@ -165,17 +166,17 @@ static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err
     struct rsp *rsp = call->context;
 
     if (call->argc > 1)
-        return LW_FAIL(err, LW_EUSAGE, "reset takes no operands, found \"%.80s\"", call->argv[1]);
+        return LW_FAIL(err, LW_EUSAGE, "reset takes no operands: remove \"%.80s\"", call->argv[1]);
     rsp->reset = true;
     return LW_OK;
 }
 
 static const struct lw_command commands[] = {
-    {"at-end", NULL, "[stop|exit]", "Whether there is a way back from the end of the run",
+    {"at-end", NULL, "[stop|exit]", "Show or select what happens at the end of the run: stop, to go back from there, or exit",
      "at-end stop", cmd_at_end, 0},
-    {"reset", NULL, "", "Begin the run again, from its launch file", "reset", cmd_reset,
+    {"reset", NULL, "", "Restart the run from its launch file", "reset", cmd_reset,
      LW_COMMAND_CHANGES},
-    {"threads", NULL, "[some|all|count|block X,Y,Z]", "Which warps gdb lists as threads",
+    {"threads", NULL, "[some|all|count|block X,Y,Z]", "Show or select which warps gdb lists as threads",
      "threads all", cmd_threads, 0},
 };
 
@@ -187,7 +188,7 @@ static struct lw_command_set joined(struct rsp *rsp)
     if (rsp->config.monitor != NULL)
         set = *rsp->config.monitor;
     if (set.count < LW_COUNT_OF(set.tables)) {
-        set.themes[set.count] = "This connection";
+        set.themes[set.count] = "This gdb connection";
         set.tables[set.count++] =
             (struct lw_command_table){commands, LW_COUNT_OF(commands), rsp};
     }
@@ -267,8 +268,8 @@ static void advise(struct rsp *rsp, const struct location *before, const struct 
         return;
     lw_put(out, "note: gdb still shows ");
     if (stale)
-        lw_put(out, "the state before this command; `maint flush dcache` and `maint flush register-cache` make it look "
-                    "again");
+        lw_put(out, "the state before this command; `maint flush dcache` and `maint flush register-cache` make gdb "
+                    "read the new state");
     else
         rsp_warp_print(rsp, after->id, out);
     if (!away) {
@@ -315,7 +316,7 @@ void rsp_do_monitor(struct rsp *rsp, const struct rsp_args *args)
         if (rsp_restart(rsp, "", &err) != LW_OK)
             lw_printf(&rsp->messages, "error: %s\n", err.text);
         else
-            lw_put(&rsp->messages, "the run begins again\n");
+            lw_put(&rsp->messages, "the run starts again\n");
     }
     after = where(rsp);
     if (after.focus != began) {

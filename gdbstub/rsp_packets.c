@@ -286,7 +286,7 @@ void rsp_packet(struct rsp *rsp, const char *payload, size_t size)
         return;
     }
     if (gone)
-        rsp_put_error(&rsp->reply, "there is no such thread: it has ended");
+        rsp_put_error(&rsp->reply, "this thread does not exist: its warp has ended");
     else if (!take_apart(packet->schema, payload + name_size, size - name_size, &args))
         lw_put(&rsp->reply.sink, "E01");
     else

@@ -19,11 +19,11 @@ enum lw_status host_check_begin(struct lanewise_machine *m, struct lw_error *err
                                                                  : CHK_COUNT_NOTHING};
 
     if (s->by_launch != 0 && s->profile == 0)
-        return LW_FAIL(err, LW_EUSAGE, "profile-by: there is no profile: set \"profile\" too");
+        return LW_FAIL(err, LW_EUSAGE, "profile-by has no effect without a profile: also set \"profile\"");
     if (!s->check && options.counting == CHK_COUNT_NOTHING)
         return s->suppressions == NULL && s->max_findings == 0
                    ? LW_OK
-                   : LW_FAIL(err, LW_EUSAGE, "%s: no checks are enabled: set \"check\" too",
+                   : LW_FAIL(err, LW_EUSAGE, "%s has no effect without checks: also set \"check\"",
                              s->suppressions != NULL ? "check-suppress" : "max-findings");
     free(m->base);
     m->base = s->base == NULL || s->base[0] != '\0' ? realpath(s->base != NULL ? s->base : ".", NULL) : NULL;
@@ -95,7 +95,7 @@ static lanewise_location location(const struct chk_location *p)
 
 static int no_finding(lanewise_machine *m, unsigned index)
 {
-    return host_refuse(m, "finding %u: there are %u%s", index, lanewise_finding_count(m),
+    return host_refuse(m, "finding %u does not exist: there are %u findings%s", index, lanewise_finding_count(m),
                        m->settings.check ? "" : ", as no checks are enabled: set \"check\" before "
                                                 "the machine is used");
 }
@@ -138,7 +138,7 @@ int lanewise_finding_call(lanewise_machine *m, unsigned index, int other, unsign
         return no_finding(m, index);
     const struct chk_location *p = other != 0 ? &f->other : &f->location;
     if (number >= p->call_count)
-        return host_refuse(m, "call %u of finding %u: there are %u", number, index, p->call_count);
+        return host_refuse(m, "call %u of finding %u does not exist: there are %u calls", number, index, p->call_count);
     all = (lanewise_call){p->calls[number].function, p->calls[number].file, p->calls[number].line};
     memset(out, 0, out_bytes);
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
@@ -156,7 +156,7 @@ int lanewise_finish(lanewise_machine *m)
     if (m->chk == NULL)
         return LANEWISE_OK;
     if (m->machine != NULL && !m->stopped && emu_grid_current(m->machine) != NULL)
-        return host_refuse(m, "what was launched has not run yet: lanewise_wait() first");
+        return host_refuse(m, "the launches have not run yet: call lanewise_wait() first");
     if (!m->finished && chk_finish(m->chk, &m->stop, &err) != LW_OK)
         return host_fail(m, &err);
     m->finished = m->stopped = true;

@@ -36,13 +36,13 @@ int host_refuse(struct lanewise_machine *m, const char *fmt, ...)
 
 int host_missing(struct lanewise_machine *m, const char *function, const char *what)
 {
-    return m == NULL ? LANEWISE_ERROR : host_refuse(m, "%s: NULL was given for %s", function, what);
+    return m == NULL ? LANEWISE_ERROR : host_refuse(m, "%s: %s must not be NULL", function, what);
 }
 
 const char *lanewise_error(const lanewise_machine *m)
 {
     if (m == NULL)
-        return "there is no machine: NULL was given";
+        return "the machine must not be NULL";
     return m->error.text != NULL ? m->error.text : "";
 }
 
@@ -313,8 +313,8 @@ int lanewise_variable(lanewise_module *module, const char *name, uint64_t *addre
     if (v == NULL)
         return host_refuse(module->machine, count == 0
                                ? "%.200s has no variable \"%.100s\" in global or constant memory"
-                               : "%.200s has several variables that \"%.100s\" may mean: give the "
-                                 "name in full", module->source, name);
+                               : "%.200s has several variables called \"%.100s\": give the full name",
+                               module->source, name);
     *address = emu_program_variable(module->program, v->name, bytes);
     return LANEWISE_OK;
 }

@@ -29,7 +29,7 @@ int lanewise_free(lanewise_machine *m, uint64_t address)
     if (m == NULL)
         return LANEWISE_ERROR;
     if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+        return host_refuse(m, "0x%llx is not the address of an allocation", (unsigned long long)address);
     return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
 }
 
@@ -40,7 +40,7 @@ int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size
     if (m == NULL || (data == NULL && bytes != 0))
         return host_missing(m, "lanewise_write", "the data");
     if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+        return host_refuse(m, "0x%llx is not the address of an allocation", (unsigned long long)address);
     return emu_global_write(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
                                                                              : host_fail(m, &err);
 }
@@ -52,7 +52,7 @@ int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t byte
     if (m == NULL || (data == NULL && bytes != 0))
         return host_missing(m, "lanewise_read", "the data");
     if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)address);
+        return host_refuse(m, "0x%llx is not the address of an allocation", (unsigned long long)address);
     return emu_global_read(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK
                                                                             : host_fail(m, &err);
 }
@@ -64,7 +64,7 @@ int lanewise_copy(lanewise_machine *m, uint64_t to, uint64_t from, uint64_t byte
     if (m == NULL)
         return LANEWISE_ERROR;
     if (m->machine == NULL)
-        return host_refuse(m, "0x%llx: nothing was allocated", (unsigned long long)from);
+        return host_refuse(m, "0x%llx is not the address of an allocation", (unsigned long long)from);
     return emu_global_copy(m->machine, to, from, bytes, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
 }
 
@@ -83,7 +83,7 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
     if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
         return LANEWISE_ERROR;
     if (bytes > size - (address - begin)) /* nothing is written of a range that does not fit */
-        return host_refuse(m, "0x%llx: %llu bytes do not fit in the %llu bytes to the end of the allocation",
+        return host_refuse(m, "0x%llx: %llu bytes do not fit into the %llu bytes up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes,
                            (unsigned long long)(size - (address - begin)));
     for (size = 0; size + pattern_bytes <= PIECE; size += pattern_bytes)
@@ -106,7 +106,7 @@ int lanewise_allocation(lanewise_machine *m, uint64_t address, uint64_t *begin, 
         return host_missing(m, "lanewise_allocation", begin == NULL ? "the begin" : "the size");
     if (m->machine == NULL || !emu_allocation_at(m->machine, address, &a, &inside) || !inside ||
         (a.flags & EMU_ALLOC_FREED) != 0)
-        return host_refuse(m, "0x%llx: no allocation contains it", (unsigned long long)address);
+        return host_refuse(m, "address 0x%llx is not inside an allocation", (unsigned long long)address);
     *begin = a.address;
     *bytes = a.size_bytes;
     return LANEWISE_OK;

@@ -20,10 +20,11 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
         uint64_t bits;
 
         if (arguments == NULL || arguments[i] == NULL)
-            return host_refuse(m, "%.200s: no value for parameter %u (%s) of %u", f->name, i + 1,
+            return host_refuse(m, "%.200s: parameter %u (%s) of %u has no value: set it before the launch",
+                               f->name, i + 1,
                                p->name != NULL ? p->name : "", f->param_count);
         if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
-            return host_refuse(m, "%.200s: parameter %u is outside its %u bytes", f->name, i + 1,
+            return host_refuse(m, "%.200s: parameter %u is outside the %u bytes of parameters", f->name, i + 1,
                                f->param_bytes);
         if (!local) {
             memcpy(params + p->offset, arguments[i], p->size_bytes);
@@ -66,7 +67,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
     if (kernel->module->machine != m)
         return host_refuse(m, "%.200s: the kernel was loaded on another machine", f->name);
     if (m->stopped)
-        return host_refuse(m, "%.200s: the machine has %s, and nothing can be launched on it any more",
+        return host_refuse(m, "%.200s: cannot launch, because the machine has %s: create a new machine",
                            f->name, m->stop.kind == EMU_STOP_IDLE ? "finished"
                                                                    : "stopped at a fault, a hang or a limit");
     if (m->record != NULL && emu_grid_current(m->machine) != NULL && (result = lanewise_wait(m)) > LANEWISE_FINDING)
@@ -164,7 +165,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
         if (!timed) {
             pthread_cond_destroy(&a.changed);
             pthread_mutex_destroy(&a.mutex);
-            return LW_FAIL(err, LW_EIO, "timeout: no thread can be made to wait for it");
+            return LW_FAIL(err, LW_EIO, "timeout: the host cannot start a thread that waits for it");
         }
     }
     m->engine->stop_at = l->instructions != 0 ? l->instructions : UINT64_MAX;
@@ -185,7 +186,7 @@ static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *s
         pthread_mutex_destroy(&a.mutex);
     }
     if (status == LW_OK && stop->kind == EMU_STOP_COUNT)
-        snprintf(why, sizeof why, "%" PRIu64 " warp instructions have run (max-instructions %" PRIu64 ")",
+        snprintf(why, sizeof why, "%" PRIu64 " warp instructions were executed (max-instructions %" PRIu64 ")",
                  ops->instructions(m->engine), l->instructions);
     else if (status == LW_OK && stop->kind == EMU_STOP_INTERRUPTED && a.over)
         snprintf(why, sizeof why, "%.3g s have passed (timeout %.3g)", m->seconds, l->seconds);
@@ -334,8 +335,7 @@ int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
     all_counts(m, &stats);
     if (strcmp(name, "cycles") == 0) {
         if (!has_cycles(m))
-            return host_refuse(m, "cycles: nothing is timed: set \"timing\" before the machine is "
-                                  "used");
+            return host_refuse(m, "cycles: there is no timing model: set \"timing\" before the machine is used");
         *value = m->past_cycles + m->engine->ops->cycles(m->engine);
         return LANEWISE_OK;
     }
@@ -351,7 +351,7 @@ int lanewise_statistic(lanewise_machine *m, const char *name, uint64_t *value)
             near = row->name;
         }
     }
-    return host_refuse(m, "unknown count \"%.60s\"; the nearest is \"%s\"", name, near);
+    return host_refuse(m, "unknown counter \"%.60s\"; did you mean \"%s\"?", name, near);
 }
 
 static void put_statistics(struct lanewise_machine *m, struct lw_sink *out)
@@ -409,9 +409,9 @@ static int report_counts(struct lanewise_machine *m, const char *kind, char **ou
     if (!*is)
         return LANEWISE_ERROR;
     if ((profile ? m->settings.profile : m->settings.coverage) == 0)
-        return host_refuse(m, "%s: nothing is counted: set \"%s\" to \"yes\" before the machine is used", kind, kind);
+        return host_refuse(m, "%s: there are no counts: set \"%s\" to \"yes\" before the machine is used", kind, kind);
     if (m->chk == NULL)
-        return host_refuse(m, "%s: the machine was not used yet: load or allocate something first", kind);
+        return host_refuse(m, "%s: the machine was not used yet: load a program or allocate memory first", kind);
     lw_buffer_init(&text);
     status = profile ? chk_write_profile(m->chk, m->settings.run != NULL ? m->settings.run : "lanewise.h", &text.sink, &err)
                      : chk_write_coverage(m->chk, &text.sink, &err);
@@ -439,11 +439,11 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         if (strcmp(reports[i].kind, kind) != 0)
             continue;
         if (reports[i].timed && !has_cycles(m))
-            return host_refuse(m, "%s: nothing is timed: set \"timing\" before the machine is used",
+            return host_refuse(m, "%s: there is no timing model: set \"timing\" before the machine is used",
                                kind);
         if (reports[i].suffix != NULL && (m->chk == NULL || !m->settings.check))
             return host_refuse(m, m->settings.check && m->machine == NULL
-                                      ? "%s: the machine was not used yet: load or allocate something first"
+                                      ? "%s: the machine was not used yet: load a program or allocate memory first"
                                       : "%s: no checks are enabled: set \"check\" before the machine is used", kind);
         lw_buffer_init(&text);
         if (reports[i].put != NULL)
@@ -455,7 +455,7 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         lw_buffer_fini(&text);
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "no memory for the report");
     }
-    return host_refuse(m, "unknown report \"%.40s\"; there are statistics, timing, timing-json, findings, "
+    return host_refuse(m, "unknown report \"%.40s\"; the reports are statistics, timing, timing-json, findings, "
                        "findings-json, findings-sarif, findings-junit, coverage and profile",
                        kind);
 }

@@ -32,7 +32,7 @@ static enum lw_status choose(const char *value, const char *const *names, unsign
     lw_buffer_init(&list);
     for (unsigned i = 0; i < count; i++)
         lw_printf(&list.sink, "%s%s", i != 0 ? ", " : "", names[i]);
-    status = LW_FAIL(err, LW_EUSAGE, "unknown name \"%.40s\"; known are %.300s", value,
+    status = LW_FAIL(err, LW_EUSAGE, "unknown name \"%.40s\"; the names are %.300s", value,
                      list.text != NULL ? list.text : "");
     lw_buffer_fini(&list);
     return status;
@@ -167,7 +167,7 @@ static enum lw_status set_timing_key(struct host_settings *s, const struct key *
 
     (void)key;
     if (s->set_count == HOST_MAX_SETS)
-        return LW_FAIL(err, LW_EUSAGE, "more than %d of them", HOST_MAX_SETS);
+        return LW_FAIL(err, LW_EUSAGE, "the key is set too often: at most %d times", HOST_MAX_SETS);
     status = keep(&s->sets[s->set_count], value, err);
     s->set_count += status == LW_OK;
     return status;
@@ -224,7 +224,7 @@ static enum lw_status set_base(struct host_settings *s, const struct key *key, c
 
     (void)key;
     if (value[0] != '\0' && (stat(value, &at) != 0 || !S_ISDIR(at.st_mode)))
-        return LW_FAIL(err, LW_EUSAGE, "%.200s: there is no such folder", value);
+        return LW_FAIL(err, LW_EUSAGE, "%.200s: the folder does not exist", value);
     return keep(&s->base, value, err);
 }
 
@@ -233,7 +233,7 @@ static enum lw_status set_run(struct host_settings *s, const struct key *key, co
 {
     (void)key;
     if (value[0] == '\0')
-        return LW_FAIL(err, LW_EUSAGE, "expected a name for the run in reports, found nothing");
+        return LW_FAIL(err, LW_EUSAGE, "expected a name for the run in reports, found an empty text");
     return keep(&s->run, value, err);
 }
 
@@ -293,8 +293,8 @@ int lanewise_set(lanewise_machine *m, const char *name, const char *value)
     if (m == NULL || name == NULL || value == NULL)
         return host_missing(m, "lanewise_set", name == NULL ? "the key" : "the value");
     if (m->machine != NULL)
-        return host_refuse(m, "%.40s: the machine is in use: say what it is to be before anything is "
-                              "loaded or allocated on it", name);
+        return host_refuse(m, "%.40s: the machine is already in use: set this key before you load a program or "
+                              "allocate memory", name);
     for (unsigned i = 0; i < LW_COUNT_OF(keys); i++)
         if (strcmp(keys[i].name, name) == 0) {
             if (keys[i].set(&m->settings, &keys[i], value, &err) == LW_OK)
@@ -305,7 +305,7 @@ int lanewise_set(lanewise_machine *m, const char *name, const char *value)
     const char *near = lw_suggest(name, &keys[0].name, LW_COUNT_OF(keys), sizeof keys[0]);
     if (near != NULL)
         return host_refuse(m, "unknown key \"%.40s\"; did you mean \"%s\"?", name, near);
-    return host_refuse(m, "unknown key \"%.40s\"; lanewise_key() lists those there are", name);
+    return host_refuse(m, "unknown key \"%.40s\"; lanewise_key() lists the keys", name);
 }
 
 void host_settings_fini(struct host_settings *s)
@@ -349,14 +349,14 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
     if (status == LW_OK && (s->set_count != 0 || s->mechanisms != NULL || s->timing_profile != NULL))
         status = tim_config_check(m->timing, err);
     if (status == LW_OK && (s->warp || s->reconv))
-        status = LW_FAIL(err, LW_EUSAGE, "%s: the timing machine %s has its own: set %s by "
-                         "\"timing-set\"", s->warp ? "warp" : "reconv", tim_config_name(m->timing),
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the GPU model %s has a value of its own: set %s by \"timing-set\"",
+                         s->warp ? "warp" : "reconv", tim_config_name(m->timing),
                          s->warp ? "core.warp_width" : "core.reconvergence");
     if (status == LW_OK && s->tags && s->config.tags == EMU_TAGS_OFF && tim_config_detects(m->timing))
-        status = LW_FAIL(err, LW_EUSAGE, "tags: the timing machine %s detects them: set tags.detect=off by "
-                         "\"timing-set\"", tim_config_name(m->timing));
+        status = LW_FAIL(err, LW_EUSAGE, "tags: the GPU model %s needs tags: set tags.detect=off by \"timing-set\"",
+                         tim_config_name(m->timing));
     if (status == LW_OK && s->threads > 1)
-        status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one");
+        status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one host thread: remove the key");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
     if (status == LW_OK && s->tags) /* tags are not part of the GPU model */
@@ -385,11 +385,11 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
     if (m->machine != NULL)
         return LW_OK;
     if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL || s->timing_profile != NULL))
-        status = LW_FAIL(err, LW_EUSAGE, "%s: nothing is timed: set \"timing\" too",
+        status = LW_FAIL(err, LW_EUSAGE, "%s has no effect without the timing model: also set \"timing\"",
                          s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : s->mechanisms != NULL ? "mechanism" : "timing-profile");
     if (status == LW_OK && s->push_order && strcmp(config.reconv, "stack") != 0)
-        status = LW_FAIL(err, LW_EUSAGE, "push-order: only the engine stack has one, and this "
-                         "machine has %s", config.reconv);
+        status = LW_FAIL(err, LW_EUSAGE, "push-order: only the reconvergence engine stack has a push order, but this "
+                                         "machine uses %s", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
     if (status == LW_OK)
@@ -432,7 +432,7 @@ int lanewise_timing_value(lanewise_machine *m, const char *key, char *out, size_
     if (host_begin(m, &err) != LW_OK)
         return host_fail(m, &err);
     if (m->timing == NULL)
-        return host_refuse(m, "%.40s: nothing is timed: set \"timing\" before the machine is used", key);
+        return host_refuse(m, "%.40s: there is no timing model: set \"timing\" before the machine is used", key);
     if (strcmp(key, "name") == 0)
         snprintf(out, room, "%s", tim_config_name(m->timing));
     else if (!tim_config_value(m->timing, key, out, room))

@@ -87,11 +87,11 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
     if (number == 255)
         return LW_OK; /* vz, sz: every register of the group reads as zero */
     if (number % regs != 0)
-        return LW_FAIL(err, LW_ERANGE, "%s: field %s: %u %s registers start at a multiple of %u, "
-                       "not at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
+        return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers must start at a multiple of %u, not "
+                                       "at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
     if (register_exists(scalar, number, regs))
         return LW_OK;
-    return LW_FAIL(err, LW_ERANGE, "%s: field %s: there are no %u %s registers from number %u",
+    return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers cannot start at number %u",
                    info->mnemonic, field, regs, class_name(scalar), number);
 }
 
@@ -125,7 +125,7 @@ static enum lw_status check_x(const struct isa_insn *insn, const struct isa_op_i
     case ISA_X_CONST:
         used->x |= 0x1fffff;
         if (isa_x_offset(insn->x) + 4 * regs > ISA_CONST_BANK_BYTES)
-            return LW_FAIL(err, LW_ERANGE, "%s: constant offset 0x%x is past the bank",
+            return LW_FAIL(err, LW_ERANGE, "%s: constant offset 0x%x is past the end of the bank",
                            info->mnemonic, isa_x_offset(insn->x));
         return LW_OK;
     default:
@@ -203,7 +203,7 @@ static enum lw_status check_address(const struct isa_insn *insn, const struct is
     }
     if (used->c)
         return LW_FAIL(err, LW_ERANGE,
-                       "%s: a compare-and-swap has no room for a scalar base address",
+                       "%s: a compare-and-swap cannot encode a scalar base address",
                        info->mnemonic);
     if (!insn->variant || !insn->c_scalar)
         return LW_FAIL(err, LW_ERANGE, "%s: a scalar base needs the variant and C scalar bits",
@@ -425,8 +425,8 @@ static enum lw_status check_unused(const struct isa_insn *insn, const struct isa
         field = "modifiers";
     if (field == NULL)
         return LW_OK;
-    return LW_FAIL(err, LW_ERANGE, "%s: the row does not use field %s (X 0x%x, modifiers 0x%x): "
-                   "it must be zero", info->mnemonic, field, insn->x, insn->mod);
+    return LW_FAIL(err, LW_ERANGE, "%s: the instruction does not use field %s (X 0x%x, modifiers 0x%x): the field must "
+                                   "be zero", info->mnemonic, field, insn->x, insn->mod);
 }
 
 const char *isa_atomic_refused(const struct isa_insn *insn)
@@ -440,7 +440,7 @@ const char *isa_atomic_refused(const struct isa_insn *insn)
     bool is_bits = type == ISA_ATYPE_B32 || type == ISA_ATYPE_B64;
 
     if (type == ISA_ATYPE_B16 && op != ISA_AOP_EXCH && op != ISA_AOP_CAS)
-        return "of 16 bits there are exch and cas only";
+        return "only exch and cas are possible for types of 16 bits";
     switch (op) {
     case ISA_AOP_ADD:
     case ISA_AOP_MIN:
@@ -458,7 +458,7 @@ const char *isa_atomic_refused(const struct isa_insn *insn)
         if (isa_operands_find(&info->operands, ISA_TK_SWAP) < 0)
             return "a reduction cannot compare and swap: use atom";
         if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32)
-            return "cas has no register left for a scalar base";
+            return "cas cannot encode a scalar base address";
         return is_float ? "cas needs an integer or bit type" : NULL;
     default:
         return NULL; /* exch accepts every type */
@@ -478,7 +478,7 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
                        "the word", info->mnemonic, insn->guard, insn->xkind, insn->mod);
     if (insn->control.stall > 15 || insn->control.yield > 1 || insn->control.write_bar > 7 ||
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
-        return LW_FAIL(err, LW_ERANGE, "%s: a value of the control field does not fit",
+        return LW_FAIL(err, LW_ERANGE, "%s: a value does not fit into the control field",
                        info->mnemonic);
     status = check_mods(insn, info, &used, err); /* checked first, because register counts depend on them */
     if (status == LW_OK && info->format == ISA_FMT_ATOM && isa_atomic_refused(insn) != NULL)

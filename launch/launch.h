@@ -109,7 +109,8 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
 
 /** For messages: the form of a kernel in each language. */
 #define LNC_KERNEL_WORDS \
-    "a __global__ function in CUDA C++ (of a template, an instance: template __global__ void k<int>(int *);), a __kernel in OpenCL C, an .entry in PTX"
+    "a __global__ function in CUDA C++ (for a template, an instance such as template __global__ void k<int>(int *);), " \
+    "a __kernel in OpenCL C, an .entry in PTX"
 
 /** Returns compiler options that keep all variables and lines of @path, a .cl or .cu source, for a debugger.
  *  @compiler: NULL is clang. The list is terminated by NULL; it is empty for other files. */

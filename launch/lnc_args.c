@@ -98,37 +98,43 @@ static enum lw_status check_arg(const struct lnc_step *step, unsigned index, str
     switch (arg->kind) {
     case LNC_ARG_BUFFER:
         if (shared)
-            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: 1024} (--arg: local[1024]), not the buffer %.60s",
+            return LW_FAIL(err, LW_EINPUT, "expected the size of __local memory, such as {local: 1024} (--arg: "
+                                           "local[1024]), found the buffer %.60s",
                            arg->buffer->name);
         if (bytes != 8)
-            return LW_FAIL(err, LW_EINPUT, "give a value of %u bytes, not the buffer %.60s", bytes, arg->buffer->name);
+            return LW_FAIL(err, LW_EINPUT, "expected a value of %u bytes, found the buffer %.60s",
+                           bytes, arg->buffer->name);
         return LW_OK;
     case LNC_ARG_TEXTURE:
         return bytes == 8 && !shared ? LW_OK
-                                     : LW_FAIL(err, LW_EINPUT, "a texture does not fit: its handle has 8 bytes");
+                                     : LW_FAIL(err, LW_EINPUT, "a texture cannot be passed here: its handle has 8 "
+                                                               "bytes, but the parameter has another size");
     case LNC_ARG_LOCAL:
         return shared ? LW_OK
-                      : LW_FAIL(err, LW_EINPUT, "{local: ...} does not fit: the parameter is not a pointer to __local memory");
+                      : LW_FAIL(err, LW_EINPUT, "{local: ...} cannot be passed here: the parameter is not a pointer to "
+                                                "__local memory");
     case LNC_ARG_TYPED:
         if (bytes == arg->size_bytes)
             return LW_OK;
         return LW_FAIL(err, LW_EINPUT, "expected a value of %u bytes, found one of %u%s", bytes, arg->size_bytes,
                        bytes > arg->size_bytes && arg->size_bytes > 8 && bytes - arg->size_bytes < 16
-                           ? " (vectors are aligned to their size: add the gap before them)" : "");
+                           ? " (vectors are aligned to their size: add padding before them)" : "");
     case LNC_ARG_NUMBER:
         if (shared)
-            return LW_FAIL(err, LW_EINPUT, "give the size of the __local memory, such as {local: %.40s} (--arg: local[%.40s])", arg->text, arg->text);
+            return LW_FAIL(err, LW_EINPUT, "expected the size of __local memory, such as {local: %.40s} (--arg: "
+                                           "local[%.40s])", arg->text, arg->text);
         if (pointer && strcmp(arg->text, "0") != 0)
             return LW_FAIL(err, LW_EINPUT, "expected the name of a buffer, found \"%.40s\"", arg->text);
         if (lnc_number_bits(arg->text, param, &bits))
             return LW_OK;
         if (param->kind == ISA_PARAM_INTEGER)
             return LW_FAIL(err, LW_EINPUT, "\"%.40s\" is not an integer of %u byte%s", arg->text, bytes, bytes == 1 ? "" : "s");
-        return LW_FAIL(err, LW_EINPUT, "\"%.40s\" does not fit into %u bytes; a typed value such as {f32: 1.5} may", arg->text,
+        return LW_FAIL(err, LW_EINPUT, "\"%.40s\" does not fit into %u bytes: give its type, such as {f32: 1.5}",
+                       arg->text,
                        bytes);
     case LNC_ARG_ITERATION:
         if (param->kind == ISA_PARAM_POINTER || param->kind == ISA_PARAM_FLOAT || bytes > 8)
-            return LW_FAIL(err, LW_EINPUT, "{iteration: ...} does not fit: the parameter is not an integer");
+            return LW_FAIL(err, LW_EINPUT, "{iteration: ...} cannot be passed here: the parameter is not an integer");
         return LW_OK;
     }
     return LW_OK;
@@ -194,7 +200,7 @@ static enum lw_status bind_launch(const struct lnc_file *file, const struct lnc_
         return status;
     if (kernel->max_threads != 0 && threads > kernel->max_threads)
         return lw_yaml_fail(doc, lw_yaml_get(step->node, "block"), err,
-                            "block: %u threads are more than the %u that %s allows", threads,
+                            "block: the block has %u threads, but at most %u are allowed by %s", threads,
                             kernel->max_threads, step->entry);
     for (unsigned i = 0; i < 3; i++)
         if (kernel->required_block[i] != 0 && kernel->required_block[i] != step->block[i])

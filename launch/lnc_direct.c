@@ -45,10 +45,11 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
             lw_put(&names.sink, ", ...");
     }
     if (kernels == 0)
-        status = LW_FAIL(t->err, LW_ENOENT, "%s: there is no kernel to launch in it: one is " LNC_KERNEL_WORDS
+        status = LW_FAIL(t->err, LW_ENOENT, "%s: the file has no kernel; a kernel is " LNC_KERNEL_WORDS
                          ", a .kernel in assembly", t->d->source);
     else if (kernels != 1)
-        status = LW_FAIL(t->err, LW_EUSAGE, "%s has %u kernels: say which with --entry NAME: %s", t->d->source, kernels,
+        status = LW_FAIL(t->err, LW_EUSAGE, "%s has %u kernels: choose one with --entry NAME: %s",
+                         t->d->source, kernels,
                          names.text != NULL ? names.text : "");
     else
         status = LW_OK;
@@ -441,7 +442,7 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
     }
     if (left != 0)
         lw_printf(&types.sink, " and %u more", left);
-    status = LW_FAIL(t->err, LW_EUSAGE, "%s: the launch of %s lacks %s%s%s%s: add such as%s%s", t->d->source,
+    status = LW_FAIL(t->err, LW_EUSAGE, "%s: to launch %s, also give %s%s%s%s, for example%s%s", t->d->source,
                      isa_symbol_text(t->kernel->name, room), grid && block ? "a grid and a block"
                      : grid ? "a grid" : block ? "a block" : "",
                      missing != 0 && (grid || block) ? ", and " : "",
@@ -514,7 +515,7 @@ static enum lw_status refuse_name(const struct lnc_directing *t, const char *arg
                          isa_symbol_text(t->kernel->name, room), name, near);
     else
         status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.60s: %s has no parameter \"%s\"; %s%s", arg,
-                         isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "it has none",
+                         isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "there are none",
                          names.text != NULL ? names.text : "");
     lw_buffer_fini(&names);
     return status;
@@ -541,7 +542,7 @@ static enum lw_status refuse_surplus(const struct lnc_directing *t, const char *
         lnc_slot_put_words(t, s, &names.sink);
         lw_put(&names.sink, s->name != NULL ? ")" : "");
     }
-    status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: is one too many: %s takes %u argument%s%s", arg,
+    status = LW_FAIL(t->err, LW_EUSAGE, "--arg %.100s: too many arguments: %s takes %u argument%s%s", arg,
                      isa_symbol_text(t->kernel->name, room), t->count, t->count == 1 ? "" : "s",
                      names.text != NULL ? names.text : "");
     lw_buffer_fini(&names);
@@ -563,7 +564,8 @@ static enum lw_status match_arguments(struct lnc_directing *t)
 
         for (const char *c = arg; *c != '\0'; c++)
             if ((unsigned char)*c < ' ')
-                return LW_FAIL(t->err, LW_EUSAGE, "--arg: a control character in \"%.*s\"", (int)(c - arg), arg);
+                return LW_FAIL(t->err, LW_EUSAGE, "--arg: remove the control character in \"%.*s\"",
+                               (int)(c - arg), arg);
         if (size == 0)
             continue;
         if (s == NULL)
@@ -815,7 +817,7 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     lw_arena_init(&t.file->arena);
     status = check_sizes(&t);
     if (status == LW_OK && d->tolerance != NULL && d->expect_count == 0)
-        status = LW_FAIL(err, LW_EUSAGE, "--tolerance: says how far results may be from what --expect says: add --expect");
+        status = LW_FAIL(err, LW_EUSAGE, "--tolerance is used only with --expect: add --expect");
     if (status == LW_OK)
         status = load_objects(d, words, &t.file->object, &described, err);
     if (status != LW_OK)
@@ -827,7 +829,8 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
     if (status == LW_OK)
         status = match_arguments(&t);
     if (status == LW_OK && (here = lnc_way_back(d->save != NULL ? d->save : "", &t.file->arena)) == NULL)
-        status = LW_FAIL(err, LW_EIO, "%s: no way from it to the working folder: %s", d->save, strerror(errno));
+        status = LW_FAIL(err, LW_EIO, "%s: cannot find the relative path from this file to the working folder: %s",
+                         d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
         t.entry = t.kernel->name; /* instances of a template have the same readable name */
@@ -876,7 +879,8 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
         same = lw_file_read(path, &old, &size, NULL) == LW_OK && size == strlen(text) && memcmp(old, text, size) == 0;
         free(old);
         return same ? LW_OK
-                    : LW_FAIL(err, LW_EUSAGE, "%s: is there already and would be lost; name another, or remove it", path);
+                    : LW_FAIL(err, LW_EUSAGE, "%s: the file exists and would be overwritten: choose another name, or "
+                                              "remove it", path);
     }
     return lw_file_write(path, text, strlen(text), err);
 }

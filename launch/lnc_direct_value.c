@@ -215,7 +215,8 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
     lnc_slot_put_words(t, s, &words.sink);
     if (count != 0)
         snprintf(size, sizeof size, "%" PRIu64, count);
-    enum lw_status status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, whose elements are other than these: give %s[%s], or bytes as u8[]",
+    enum lw_status status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, whose elements have another type: give "
+                                                       "%s[%s], or bytes as u8[]",
                                     s->option, s->name != NULL ? s->name : "the parameter", isa_symbol_text(t->kernel->name, room),
                                     words.text != NULL ? words.text : "a pointer", wants->name, size);
     lw_buffer_fini(&words);
@@ -226,8 +227,8 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
 static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, uint64_t bytes, const char *init)
 {
     if (init != NULL || bytes == 0 || bytes > UINT32_MAX)
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected __local memory, which has no contents at first, by its bytes or "
-                       "elements, such as local[1024] or s32[256]", s->option);
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected __local memory without contents, such as local[1024] "
+                                          "(bytes) or s32[256] (elements)", s->option);
     s->argument = lw_arena_printf(&t->file->arena, "{local: %" PRIu64 "}", bytes);
     return s->argument != NULL ? LW_OK : lnc_direct_no_memory(t);
 }
@@ -246,7 +247,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     if (close == NULL || (close[1] != '\0' && init == NULL))
         return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected a buffer such as " BUFFER_WORDS, s->option);
     if (close != open + 1 && !read_count(open + 1, (size_t)(close - open - 1), &count))
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.*s\" is no count of elements: expected a number such as 1024 or 512*512",
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.*s\" is not a number of elements: expected a number such as "
+                                          "1024 or 512*512",
                        s->option, (int)(close - open - 1), open + 1);
     if (size == 5 && memcmp(s->value, "local", 5) == 0)
         return give_local(t, s, count, init);
@@ -261,7 +263,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
                        near != NULL ? near : "", near != NULL ? "\"?" : "");
     }
     if (count == 0 && init == NULL)
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: how many elements? give a number in the brackets, such as %.*s[1024]",
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: the number of elements is missing: write it in the brackets, such "
+                                          "as %.*s[1024]",
                        s->option, (int)size, s->value);
     if (check_element(t, s, type, count * each) != LW_OK)
         return LW_EUSAGE;
@@ -275,7 +278,8 @@ static enum lw_status read_array(struct lnc_directing *t, unsigned index, const 
     if (t->lost || s->buffer == NULL)
         return lnc_direct_no_memory(t);
     if (s->declared == NULL || s->elsewhere == NULL)
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: \"%.60s\" is not valid as contents of a buffer: expected random[=SEED[,LOW,HIGH]], "
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: the contents \"%.60s\" of the buffer are not valid: expected "
+                                          "random[=SEED[,LOW,HIGH]], "
                        "ramp[=START[,STEP[,MODULO]]], constant=N, file=PATH, or numbers separated by commas", s->option,
                        init != NULL ? init : "");
     return LW_OK;
@@ -291,7 +295,8 @@ static enum lw_status read_typed(struct lnc_directing *t, unsigned index, const 
     lnc_text_init(&text);
     if (!put_numbers(numbers, &text.sink, &count)) {
         lnc_text_fini(&text);
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers between commas after the type, such as f32:1,2,3,4",
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected numbers separated by commas after the type, such as "
+                                          "f32:1,2,3,4",
                        s->option);
     }
     if (!text.lost)
@@ -316,10 +321,12 @@ static enum lw_status read_form(struct lnc_directing *t, unsigned index)
     if (status == LW_ENOMEM)
         return lnc_direct_no_memory(t);
     if (status != LW_OK)
-        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: is no argument of launch files, such as {struct: [{s32: 5}]}: %.160s",
+        return LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected an argument as in launch files, such as {struct: [{s32: "
+                                          "5}]}: %.160s",
                        s->option, why.text);
     if (lw_yaml_root(doc)->count != 1 || lw_yaml_root(doc)->first->kind != LW_YAML_MAPPING)
-        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected one argument of launch files, such as {struct: [{s32: 5}]}",
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: expected one argument as in launch files, such as {struct: [{s32: "
+                                            "5}]}",
                          s->option);
     s->argument = s->value;
     lw_yaml_destroy(doc);
@@ -383,7 +390,8 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     lw_buffer_init(&words);
     lnc_slot_put_words(t, s, &words.sink);
     if (s->member.count > 1)
-        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s (%s) of %s takes %" PRIu64 " numbers of type %s between commas, or 0",
+        status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s (%s) of %s takes %" PRIu64 " numbers of type %s separated by "
+                                                                                   "commas, or 0",
                          s->option, s->name, words.text != NULL ? words.text : "", isa_symbol_text(t->kernel->name, room),
                          s->member.count, s->member.type);
     else
@@ -516,7 +524,8 @@ enum lw_status lnc_slot_read(struct lnc_directing *t, unsigned index, const char
         snprintf(several, sizeof several, "%" PRIu64 " numbers of type %s", each, each_type->name);
     lw_buffer_init(&example);
     lnc_slot_example(t, index, &example.sink);
-    status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, for which this is no value: give such as %s", s->option,
+    status = LW_FAIL(t->err, LW_EUSAGE, "%.120s: %s of %s is %s, and this is not a value of that type: give one such "
+                                        "as %s", s->option,
                      s->name != NULL ? s->name : "the parameter", isa_symbol_text(t->kernel->name, room),
                      lnc_slot_is_local(s) ? "__local memory" : lnc_slot_is_pointer(t, s) ? "a pointer"
                      : each_type != NULL ? several : "a number",
@@ -552,7 +561,7 @@ static enum lw_status refuse_expected(const struct lnc_directing *t, const char 
         if (t->slots[i].buffer != NULL)
             lw_printf(&names.sink, "%s%s", names.size != 0 ? ", " : "", t->slots[i].buffer);
     status = LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: %s has no buffer \"%.60s\"; %s%s", expect,
-                     isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "it has none",
+                     isa_symbol_text(t->kernel->name, room), name, names.size != 0 ? "it has " : "there are none",
                      names.text != NULL ? names.text : "");
     lw_buffer_fini(&names);
     return status;
@@ -586,10 +595,11 @@ enum lw_status lnc_expect_put(struct lnc_directing *t, const char *expect, const
         return lnc_direct_no_memory(t);
     for (const char *c = expect; *c != '\0'; c++)
         if ((unsigned char)*c < ' ')
-            return LW_FAIL(t->err, LW_EUSAGE, "--expect: a control character in \"%.*s\"", (int)(c - expect), expect);
+            return LW_FAIL(t->err, LW_EUSAGE, "--expect: remove the control character in \"%.*s\"",
+                           (int)(c - expect), expect);
     if (*value == '\0')
-        return LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: expected a buffer and what it must hold, such as out=FILE, "
-                       "out=constant=3 or out=1,2,3", expect);
+        return LW_FAIL(t->err, LW_EUSAGE, "--expect %.100s: expected a buffer and its expected contents, such as "
+                                          "out=FILE, out=constant=3 or out=1,2,3", expect);
     buffer = expected_buffer(t, name);
     if (buffer == NULL)
         return refuse_expected(t, expect, name);

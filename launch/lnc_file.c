@@ -53,7 +53,7 @@ enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yam
                             "there is no buffer \"%.60s\"; did you mean \"%s\"?", name,
                             near->name);
     return lw_yaml_fail(file->doc, node, err,
-                        "there is no buffer \"%.60s\": name it under \"buffers:\"", name);
+                        "there is no buffer \"%.60s\": define it under \"buffers:\"", name);
 }
 
 /* Reads one number of the buffer's type. */
@@ -150,8 +150,8 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
             high = lw_yaml_get(node, "high");
         if (seed == NULL)
             return lw_yaml_fail(file->doc, node, err,
-                                "random: \"seed\" is missing: any integer, so that each run "
-                                "makes the same numbers");
+                                "random: \"seed\" is missing: give any integer, so that each run generates the same "
+                                "numbers");
     }
     init->kind = LNC_RANDOM;
     status = lw_yaml_u64(file->doc, seed, 0, UINT64_MAX, &init->seed, err);
@@ -212,13 +212,13 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
         for (const struct lw_yaml *n = node->first; n != NULL; n = n->next) {
             if (strcmp(n->key, "low") == 0 || strcmp(n->key, "high") == 0) {
                 if (lw_yaml_get(node, "random") == NULL)
-                    return lw_yaml_fail(file->doc, n, err, "\"%s\" belongs to \"random\"",
+                    return lw_yaml_fail(file->doc, n, err, "\"%s\" is allowed only together with \"random\"",
                                         n->key);
                 continue;
             }
             if (form != NULL)
                 return lw_yaml_fail(file->doc, n, err,
-                                    "\"%s\" and \"%s\" exclude each other", form->key, n->key);
+                                    "\"%s\" and \"%s\" cannot be combined: give one of them", form->key, n->key);
             form = n;
         }
         if (form == NULL)
@@ -308,7 +308,7 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
     }
     if (buffer->count == 0)
         return lw_yaml_fail(file->doc, node, err,
-                            "buffer %.60s: \"count\" is missing, the number of its elements",
+                            "buffer %.60s: \"count\" is missing: give the number of elements",
                             node->key);
     n = lw_yaml_get(node, "read_only");
     if (n != NULL)
@@ -317,7 +317,8 @@ static enum lw_status read_buffer(struct lnc_file *file, const struct lw_yaml *n
         return status;
     if (n != NULL)
         return lw_yaml_fail(file->doc, n, err,
-                            "read_only: whether a variable may be written, the program says");
+                            "read_only: not allowed for a variable of the program, which declares this itself: remove "
+                            "the key");
     return lw_yaml_string(file->doc, lw_yaml_get(node, "variable"), &buffer->variable, err);
 }
 
@@ -388,7 +389,8 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         return status;
     n = lw_yaml_get(node, "source");
     if (n != NULL && lw_yaml_get(node, "sources") != NULL)
-        return lw_yaml_fail(file->doc, node, err, "program: \"source\" or \"sources\", not both");
+        return lw_yaml_fail(file->doc, node, err, "program: \"source\" and \"sources\" cannot be combined: give one of "
+                                                  "them");
     if (n != NULL) {
         status = lw_yaml_string(file->doc, n, &text, err);
         if (status != LW_OK)
@@ -401,7 +403,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         n = lw_yaml_get(node, "sources");
         if (n == NULL)
             return lw_yaml_fail(file->doc, node, err,
-                                "program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file");
+                                "program: \"source\" is missing: give a .cl, .cu, .ptx, .s or .lwo file");
         status = read_sources(file, n, err);
         if (status != LW_OK)
             return status;
@@ -554,7 +556,7 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     node = lw_yaml_get(root, "program");
     if (node == NULL)
         return lw_yaml_fail(file->doc, root, err,
-                            "\"program\" is missing, such as program: {source: saxpy.cl}");
+                            "\"program\" is missing: add it, such as program: {source: saxpy.cl}");
     status = read_program(file, node, err);
     if (status != LW_OK)
         return status;
@@ -569,8 +571,7 @@ static enum lw_status read_root(struct lnc_file *file, struct emu_config *config
     node = lw_yaml_get(root, "steps");
     if (node == NULL)
         return lw_yaml_fail(file->doc, root, err,
-                            "\"steps\" is missing: a list of launch, copy, fill, swap, check "
-                            "and repeat");
+                            "\"steps\" is missing: add a list of launch, copy, fill, swap, check and repeat");
     status = lnc_steps_read(file, node, err);
     if (status == LW_OK)
         *config = changed;

@@ -32,7 +32,7 @@ static enum lw_status read_name(const struct lw_yaml_document *doc, const struct
     if (near != NULL)
         return lw_yaml_fail(doc, node, err, "%s: unknown name \"%.60s\"; did you mean \"%s\"?",
                             node->key, text, near);
-    return lw_yaml_fail(doc, node, err, "%s: unknown name \"%.60s\"; known are %s", node->key,
+    return lw_yaml_fail(doc, node, err, "%s: unknown name \"%.60s\"; the names are %s", node->key,
                         text, list);
 }
 
@@ -114,7 +114,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     if ((n = lw_yaml_get(node, "level")) != NULL) {
         status = lw_yaml_u64(doc, n, 0, 4, &value, err);
         if (status == LW_OK && value == 2)
-            status = lw_yaml_fail(doc, n, err, "level: expected 0 (best here), 1, 3 or 4, found 2");
+            status = lw_yaml_fail(doc, n, err, "level: expected 0 (the best of this processor), 1, 3 or 4, found 2");
         if (status != LW_OK)
             return status;
         config->level = (unsigned)value;

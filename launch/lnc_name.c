@@ -150,16 +150,16 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
         list_kernels(object, wanted, found != 0, &names);
     const char *text = names.text != NULL ? names.text : "";
     if (found != 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s has %u kernels that \"%.60s\" may mean; say which: %s",
+        status = LW_FAIL(err, LW_ENOENT, "%s has %u kernels with a name like \"%.60s\"; choose one: %s",
                          source, found, wanted, text);
     else if (near != NULL)
         status = LW_FAIL(err, LW_ENOENT, "%s has no kernel \"%.60s\"; did you mean \"%s\"?", source,
                          wanted, text);
     else if (kernels != 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel \"%.60s\"; its kernels: %s", source,
+        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel \"%.60s\"; its kernels are %s", source,
                          wanted, text);
     else
-        status = LW_FAIL(err, LW_ENOENT, "%s has no kernel at all", source);
+        status = LW_FAIL(err, LW_ENOENT, "%s has no kernels", source);
     lw_buffer_fini(&names);
     return status;
 }

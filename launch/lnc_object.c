@@ -41,8 +41,8 @@ static enum lw_status refuse_loose_code(const char *path, const struct isa_objec
     }
     if (at >= object->text_count) {
         if (object->text_count == 0 && object->function_count == 0 && object->variable_count == 0)
-            return LW_FAIL(err, LW_EINPUT, "%s:1: there is nothing to assemble: expected .kernel "
-                                           "or .func, instructions and .end", path);
+            return LW_FAIL(err, LW_EINPUT, "%s:1: the file is empty: expected .kernel or .func, instructions and .end",
+                           path);
         return LW_OK;
     }
     row = isa_object_line_at(object, at);
@@ -96,8 +96,7 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
         return err != NULL ? err->status : LW_EUNSUPP;
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: the suffix says what a file contains, and \"%s\" is not one of .cl .cu "
-                       ".ptx .s .lwo",
+                       "%s: the suffix \"%s\" is not known: expected .cl, .cu, .ptx, .s or .lwo",
                        path, suffix);
     if (option_count != 0)
         return LW_FAIL(err, LW_EINPUT,
@@ -116,8 +115,8 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, translation, text, size, out, err);
     if (translation != NULL && translation->lat_barriers)
-        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers are for .cl, .cu and .ptx sources, as they are put in while these "
-                       "become instructions; in assembly write bar.synch_partner before a load or store", name);
+        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers are inserted only when .cl, .cu and .ptx sources are "
+                                       "translated; in assembly, write bar.synch_partner before a load or store", name);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
@@ -217,8 +216,8 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
     bool two = false;
 
     if (!ptx_is_compiled(path))
-        return LW_FAIL(err, LW_EUSAGE, "-g: no compiler reads %s, so it stays as it was made: compile its source for a "
-                       "debugger, or leave -g out", path);
+        return LW_FAIL(err, LW_EUSAGE, "-g has no effect on %s, which is not compiled: compile its source with -g, or "
+                                       "remove -g", path);
     all = malloc((option_count + 4) * sizeof *all);
     if (all == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for %zu options of the compiler", option_count);
@@ -308,10 +307,10 @@ static enum lw_status join_flags(const struct lnc_file *file, const struct lnc_o
     for (size_t i = 0; i < file->source_count; i++)
         compiled |= ptx_is_compiled(file->sources[i]);
     if (more != 0 && !compiled)
-        return LW_FAIL(err, LW_EUSAGE, "option \"%.80s\" is for the compiler of .cl and .cu sources, and "
-                       "%s%s needs none: leave it out", options->flags[0],
+        return LW_FAIL(err, LW_EUSAGE, "option \"%.80s\" is for the compiler of .cl and .cu sources, but %s%s is not "
+                                       "compiled: remove the option", options->flags[0],
                        file->source_count != 0 ? file->sources[0] : file->source,
-                       file->source_count > 1 ? ", as the others," : "");
+                       file->source_count > 1 ? " (like the other files)" : "");
     *count = file->option_count + more;
     flags = malloc((*count + 1) * sizeof *flags);
     if (flags == NULL)

@@ -81,7 +81,7 @@ enum lw_status lnc_session_print_outputs(const struct lnc_session *session, stru
             lw_put(out, "unchanged\n");
             continue;
         }
-        lw_printf(out, "%" PRIu64 " changed", change.count);
+        lw_printf(out, "%" PRIu64 " element%s changed", change.count, change.count == 1 ? "" : "s");
         status = put_head(session, b, address, change.first, is, out, err);
     }
     free(was);

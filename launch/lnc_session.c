@@ -72,15 +72,13 @@ static enum lw_status find_variable(const struct lnc_session *session, const str
 
     if (v == NULL)
         return lw_yaml_fail(session->file->doc, node, err,
-                            count == 0 ? "variable: the program has no global or constant "
-                                         "variable %.60s"
-                                       : "variable: more than one may be meant by %.60s; give "
-                                         "the name as the compiler writes it",
+                            count == 0 ? "variable: the program has no global or constant variable \"%.60s\""
+                                       : "variable: several variables are called \"%.60s\": give the mangled name, as "
+                                         "the compiler writes it",
                             b->variable);
     if (b->count * b->type->bytes > v->size_bytes)
         return lw_yaml_fail(session->file->doc, b->node, err,
-                            "buffer %.60s: %" PRIu64 " bytes are more than the %" PRIu64
-                            " of variable %.60s",
+                            "buffer %.60s has %" PRIu64 " bytes, more than the %" PRIu64 " bytes of variable %.60s",
                             b->name, b->count * b->type->bytes, (uint64_t)v->size_bytes,
                             b->variable);
     *variable = v;
@@ -261,7 +259,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
 
         if ((uint64_t)param->offset + param->size_bytes > kernel->param_bytes) {
             status = lw_yaml_fail(session->file->doc, arg->node, err,
-                                  "parameter %u of %s is outside its %u bytes", i + 1,
+                                  "parameter %u of %s is outside the %u bytes of its parameters", i + 1,
                                   step->entry, kernel->param_bytes);
             goto cleanup;
         }
@@ -291,7 +289,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     }
     if (shared - static_end > UINT32_MAX) {
         status = lw_yaml_fail(session->file->doc, step->node, err,
-                              "launch: %" PRIu64 " bytes of shared memory are too many", shared);
+                              "launch: %" PRIu64 " bytes of shared memory are too many: reduce shared", shared);
         goto cleanup;
     }
     l.dynamic_shared_bytes = (uint32_t)(shared - static_end);
@@ -451,8 +449,7 @@ static enum lw_status end_round(struct lnc_session *session, struct lw_error *er
             lw_buffer_init(&text);
             lnc_value_format(type, bits, got, sizeof got);
             lnc_value_format(type, repeat->until_bits, want, sizeof want);
-            lw_printf(&text.sink, "until failed: %s[%" PRIu64 "] is still %s, expected %s, after %"
-                      PRIu64 " rounds", repeat->until->name, repeat->until_index, got, want,
+            lw_printf(&text.sink, "until failed: %s[%" PRIu64 "] is still %s, expected %s, after %" PRIu64 " iterations", repeat->until->name, repeat->until_index, got, want,
                       frame->iteration);
             checked(session, repeat, &text);
         }
@@ -729,9 +726,9 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
 
     if (size < 8 * FIXED_WORDS || lw_get64(at + 24) > LNC_MAX_NEST ||
         size != 8 * word_count(session, (unsigned)lw_get64(at + 24)))
-        return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+        return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the position in the launch file is wrong");
     if (lw_get64(at) != session->file->hash)
-        return LW_FAIL(err, LW_EINPUT, "%s is not the launch file that the state was saved with",
+        return LW_FAIL(err, LW_EINPUT, "%s is not the launch file with which the state was saved: use that file",
                        lw_yaml_name(session->file->doc));
     fresh.begun = lw_get64(at + 8) != 0;
     fresh.done = lw_get64(at + 16) != 0;
@@ -746,12 +743,12 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
             const struct frame *f = &fresh.frames[d - 1];
             outer = step_at(d > 1 ? f->repeat->steps : session->file->steps, f->index);
             if (outer == NULL || outer->kind != LNC_REPEAT || iteration >= outer->repeat_count)
-                return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+                return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the position in the launch file is wrong");
             steps = outer->steps;
             count = outer->step_count;
         }
         if (next > count || index > count)
-            return LW_FAIL(err, LW_EFORMAT, "the saved place in the launch file is damaged");
+            return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the position in the launch file is wrong");
         fresh.frames[d] = (struct frame){.repeat = outer, .next = step_at(steps, next),
                                          .index = (unsigned)index, .iteration = iteration};
     }
@@ -762,7 +759,7 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
     at += 32;
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         if (!holds_buffer(session, lw_get64(at + 8 * i)))
-            return LW_FAIL(err, LW_EFORMAT, "the saved place of a buffer is damaged");
+            return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the address of a buffer is wrong");
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         session->addresses[i] = lw_get64(at + 8 * i);
     /* only for progress: a grid that has ended counts as none */

@@ -16,7 +16,7 @@ static enum lw_status missing(const struct lnc_file *file, const struct lw_yaml 
                               struct lw_error *err, const char *step, const char *key,
                               const char *such_as)
 {
-    return lw_yaml_fail(file->doc, node, err, "%s: \"%s\" is missing, such as %s", step, key,
+    return lw_yaml_fail(file->doc, node, err, "%s: \"%s\" is missing: add it, such as %s", step, key,
                         such_as);
 }
 
@@ -99,11 +99,11 @@ static enum lw_status read_global(const struct lnc_file *file, const struct lw_y
 
     for (unsigned i = 0; i < 3 && status == LW_OK; i++) {
         if (threads[i] % step->block[i] != 0)
-            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " is not a multiple of the block's %u: round it "
-                                "up and let the kernel test its index", threads[i], step->block[i]);
+            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " is not a multiple of the block size %u: "
+                                                                         "round it up, and let the kernel test its "
+                                                                         "index", threads[i], step->block[i]);
         if (threads[i] / step->block[i] > EMU_MAX_GRID_SIZE)
-            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " threads are %" PRIu64 " blocks of %u; at most "
-                                "%u in a dimension", threads[i], threads[i] / step->block[i], step->block[i],
+            return lw_yaml_fail(file->doc, node, err, "global: %" PRIu64 " threads are %" PRIu64 " blocks of %u threads: at most %u blocks are allowed in a dimension", threads[i], threads[i] / step->block[i], step->block[i],
                                 EMU_MAX_GRID_SIZE);
         step->grid[i] = (uint32_t)(threads[i] / step->block[i]);
     }
@@ -155,12 +155,11 @@ static enum lw_status read_member(struct lnc_file *file, const struct lw_yaml *n
         if (status != LW_OK || member->kind != LNC_ARG_NUMBER)
             return status;
         return lw_yaml_fail(file->doc, node, err,
-                            "struct: the type of %.40s is not known here, say it, such as {s32: "
-                            "%.40s}", member->text, member->text);
+                            "struct: the type of %.40s is not known: give it, such as {s32: %.40s}",
+                            member->text, member->text);
     }
     return lw_yaml_fail(file->doc, node, err,
-                        "struct: a member is a buffer, a texture, a number with its type or "
-                        "another struct");
+                        "struct: expected a member: a buffer, a texture, a number with its type or another struct");
 }
 
 /* Reads a structure, laid out as in C: each member at a multiple of its alignment, the whole a multiple of
@@ -187,7 +186,7 @@ static enum lw_status read_struct(struct lnc_file *file, const struct lw_yaml *n
             return status;
         at = (size + member.align - 1) / member.align * member.align;
         if (at + member.size_bytes > MAX_BYTES)
-            return lw_yaml_fail(file->doc, n, err, "struct: larger than %d bytes", MAX_BYTES);
+            return lw_yaml_fail(file->doc, n, err, "struct: the structure is larger than %d bytes", MAX_BYTES);
         if (member.kind == LNC_ARG_TYPED) {
             memcpy(data + at, member.data, member.size_bytes);
             *tail = member.holes;
@@ -227,7 +226,7 @@ static enum lw_status read_iteration(struct lnc_file *file, const struct lw_yaml
         return status;
     if (depth == 0)
         return lw_yaml_fail(file->doc, node, err,
-                            "iteration: this launch is inside no repeat, so nothing is counted");
+                            "iteration: the launch is not inside a repeat step, so there is no iteration number");
     arg->kind = LNC_ARG_ITERATION;
     arg->factor = 1;
     arg->step = lw_yaml_get(node, "factor") != NULL ? 0 : 1;
@@ -350,13 +349,13 @@ static enum lw_status read_launch(struct lnc_file *file, const struct lw_yaml *n
         threads = threads * step->block[i] > UINT32_MAX ? UINT32_MAX : threads * step->block[i];
     if (threads > EMU_MAX_BLOCK_THREADS)
         return lw_yaml_fail(file->doc, n, err,
-                            "block: %u x %u x %u threads are more than the %d a block may have",
+                            "block: %u x %u x %u threads are too many: a block has at most %d",
                             step->block[0], step->block[1], step->block[2],
                             EMU_MAX_BLOCK_THREADS);
     if (lw_yaml_get(node, "grid") != NULL && lw_yaml_get(node, "global") != NULL)
         return lw_yaml_fail(file->doc, lw_yaml_get(node, "global"), err,
-                            "launch: \"grid\" (in blocks) and \"global\" (in threads) exclude "
-                            "each other");
+                            "launch: \"grid\" (in blocks) and \"global\" (in threads) cannot be combined: give one of "
+                            "them");
     if ((n = lw_yaml_get(node, "grid")) != NULL) {
         status = read_size(file, n, 1, EMU_MAX_GRID_SIZE, step->grid, &step->work_dim, err);
     } else if ((n = lw_yaml_get(node, "global")) != NULL) {
@@ -425,8 +424,8 @@ static enum lw_status read_copy(struct lnc_file *file, const struct lw_yaml *nod
     room = step->buffer->count - step->first;
     if (step->count > room)
         return lw_yaml_fail(file->doc, node, err,
-                            "copy: %" PRIu64 " elements do not fit into the %" PRIu64
-                            " that %s has there: give a \"count\"",
+                            "copy: %" PRIu64 " elements do not fit into the remaining %" PRIu64 " elements of %s: give "
+                                                                                                "a smaller \"count\"",
                             step->count, room, step->buffer->name);
     return LW_OK;
 }
@@ -470,14 +469,14 @@ static enum lw_status read_swap(struct lnc_file *file, const struct lw_yaml *nod
         return status;
     if (step->buffer->variable != NULL || step->other->variable != NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "swap: %s is a variable of the program and stays where it is: copy",
+                            "swap: %s is a variable of the program, whose address cannot change: use copy instead",
                             step->buffer->variable != NULL ? step->buffer->name
                                                            : step->other->name);
     if (step->buffer->type != step->other->type || step->buffer->count != step->other->count ||
         step->buffer->read_only != step->other->read_only)
         return lw_yaml_fail(file->doc, node, err,
-                            "swap: %s (%s, %" PRIu64 "%s) and %s (%s, %" PRIu64
-                            "%s) are not alike",
+                            "swap: %s (%s, %" PRIu64 "%s) and %s (%s, %" PRIu64 "%s) must have equal type, count and "
+                                                                                "access",
                             step->buffer->name, step->buffer->type->name, step->buffer->count,
                             step->buffer->read_only ? ", read-only" : "", step->other->name,
                             step->other->type->name, step->other->count,
@@ -536,14 +535,13 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
     for (unsigned i = 0; i < LW_COUNT_OF(forms); i++) {
         n = lw_yaml_get(node, forms[i]);
         if (n != NULL && form != NULL)
-            return lw_yaml_fail(file->doc, n, err, "check: \"%s\" and \"%s\" exclude each other",
+            return lw_yaml_fail(file->doc, n, err, "check: \"%s\" and \"%s\" cannot be combined: give one of them",
                                 form->key, n->key);
         form = n != NULL ? n : form;
     }
     if (form == NULL)
         return lw_yaml_fail(file->doc, node, err,
-                            "check: what is expected is missing: file, values, constant or "
-                            "equals");
+                            "check: the expected contents are missing: give file, values, constant or equals");
     if (strcmp(form->key, "equals") == 0) {
         status = lnc_buffer_named(file, form, &step->other, err);
         if (status != LW_OK)
@@ -551,12 +549,11 @@ static enum lw_status read_check(struct lnc_file *file, const struct lw_yaml *no
         step->other_first = step->first;
         if (step->other == step->buffer)
             return lw_yaml_fail(file->doc, form, err,
-                                "equals: %s is the buffer itself; name another", form->text);
+                                "equals: %s is the checked buffer itself: give another buffer", form->text);
         if (step->other->type != step->buffer->type ||
             step->other->count < step->first + step->count)
             return lw_yaml_fail(file->doc, form, err,
-                                "equals: %s (%s, %" PRIu64 ") and %s (%s, %" PRIu64
-                                ") are not alike",
+                                "equals: %s (%s, %" PRIu64 ") and %s (%s, %" PRIu64 ") must have equal type and count",
                                 step->buffer->name, step->buffer->type->name,
                                 step->buffer->count, step->other->name, step->other->type->name,
                                 step->other->count);
@@ -649,7 +646,7 @@ static enum lw_status read_repeat(struct lnc_file *file, const struct lw_yaml *i
     if (status != LW_OK)
         return status;
     if (depth == LNC_MAX_NEST)
-        return lw_yaml_fail(file->doc, item, err, "repeat: nested more than %d deep",
+        return lw_yaml_fail(file->doc, item, err, "repeat: steps are nested more than %d deep",
                             LNC_MAX_NEST);
     if ((steps = lw_yaml_get(body, "steps")) == NULL)
         return missing(file, body, err, "repeat", "steps", "repeat: {count: 10, steps: [...]}");
@@ -679,7 +676,7 @@ static enum lw_status read_step(struct lnc_file *file, const struct lw_yaml *ite
         return status;
     if (item->count != 1)
         return lw_yaml_fail(file->doc, node->next, err,
-                            "\"%s\" and \"%s\" in one step: begin a new one with \"-\"",
+                            "\"%s\" and \"%s\" are in one step: start a new step with \"-\"",
                             node->key, node->next->key);
     if (strcmp(node->key, "launch") == 0) {
         step->kind = LNC_LAUNCH;

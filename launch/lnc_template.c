@@ -525,7 +525,7 @@ const char *const *lnc_debug_options(const char *path, const char *compiler)
 
 void lnc_check_comment_put(const char *buffer, const char *type, struct lw_sink *out)
 {
-    lw_put(out, "  # what must come out:\n  # - check: {buffer: ");
+    lw_put(out, "  # expected results:\n  # - check: {buffer: ");
     lnc_put_word(buffer, out);
     lw_put(out, type[0] != 'f'              ? ", file: expected.bin}\n"
                 : strcmp(type, "f16") == 0 ? ", file: expected.bin, tolerance: 1e-3}\n"
@@ -552,13 +552,15 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
             status = LW_FAIL(err, LW_ENOMEM, "no memory for the launches of %s", source);
     }
     if (status == LW_OK && kernels == 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s: there is no kernel to launch in it: one is " LNC_KERNEL_WORDS
+        status = LW_FAIL(err, LW_ENOENT, "%s: the file has no kernel; a kernel is " LNC_KERNEL_WORDS
                          ", a .kernel in assembly", source);
     if (status == LW_OK) {
         if (t.unsure)
-            lw_put(&launches.sink, "  # 64 bits that a kernel only computes with are given as numbers: where one is a pointer, name a buffer\n");
-        lw_put(out, "# Sizes, numbers and contents are guesses: put yours in their place. `man lanewise` and docs/reference/launch-files.md\n"
-                    "# have all keys; inputs may come from files, `init: {file: in.bin}`.\n"
+            lw_put(&launches.sink, "  # 64-bit arguments that the kernel does not use as addresses are numbers here: "
+                                   "if one is a pointer, give a buffer\n");
+        lw_put(out, "# Sizes, numbers and contents are guesses: replace them. `man lanewise` and "
+                    "docs/reference/launch-files.md\n# describe all keys; a buffer can be loaded from a file with "
+                    "`init: {file: in.bin}`.\n"
                     "program: {source: ");
         lnc_put_word(source, out);
         for (size_t i = 0; i < option_count; i++) {
@@ -572,7 +574,7 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
         }
         lw_put(out, "}\n");
         for (unsigned i = 0; debug[i] != NULL; i++)
-            lw_printf(out, "%s%s", i == 0 ? "# for a debugger: options: [" : ", ", debug[i]);
+            lw_printf(out, "%s%s", i == 0 ? "# to debug, compile with options: [" : ", ", debug[i]);
         lw_put(out, debug[0] != NULL ? "]\n" : "");
         put_buffers(&t, out);
         lw_put(out, "steps:\n");

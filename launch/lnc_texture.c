@@ -23,8 +23,8 @@ static enum lw_status read_type(const struct lnc_file *file, const struct lw_yam
     }
     if (type == NULL || type->bytes > 4)
         return lw_yaml_fail(file->doc, n != NULL ? n : node, err,
-                            "texture %.60s: components are u8 s8 u16 s16 u32 s32 f16 or f32, "
-                            "found %.40s: say which by type: and components:", texture->name, name);
+                            "texture %.60s: expected components of type u8 s8 u16 s16 u32 s32 f16 or f32, found %.40s: "
+                            "give type: and components:", texture->name, name);
     texture->what.bits = (uint8_t)(8 * type->bytes);
     texture->what.kind = type->kind == LNC_FLOAT    ? EMU_TEXEL_FLOAT
                          : type->kind == LNC_SIGNED ? EMU_TEXEL_SIGNED
@@ -94,8 +94,7 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
     bytes -= texture->offset_bytes;
     if (texture->offset_bytes % texel != 0)
         return lw_yaml_fail(file->doc, n, err,
-                            "index: a texel of %" PRIu64 " bytes begins at a multiple of that, "
-                            "element %" PRIu64 " is at byte %" PRIu64, texel, index,
+                            "index: a texel of %" PRIu64 " bytes must start at a multiple of its size, but element %" PRIu64 " is at byte %" PRIu64, texel, index,
                             texture->offset_bytes);
     value = bytes / texel;
     if (width != NULL)
@@ -111,11 +110,11 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
     if ((n = lw_yaml_get(node, "height")) == NULL) {
         if (lw_yaml_get(node, "pitch") != NULL)
             return lw_yaml_fail(file->doc, lw_yaml_get(node, "pitch"), err,
-                                "pitch: a texture without height: has one row");
+                                "pitch: a texture without height: has one row, so that it has no pitch: remove the key");
         return LW_OK;
     }
     if (width == NULL)
-        return lw_yaml_fail(file->doc, n, err, "height: say the width, too: texels of a row");
+        return lw_yaml_fail(file->doc, n, err, "height: give width: as well, the number of texels in a row");
     status = lw_yaml_u64(file->doc, n, 1, UINT32_MAX, &value, err);
     if (status != LW_OK)
         return status;
@@ -127,8 +126,7 @@ static enum lw_status read_shape(const struct lnc_file *file, const struct lw_ya
         return status;
     if (value < what->width * texel || value % texel != 0 || value > MAX_PITCH)
         return lw_yaml_fail(file->doc, node, err,
-                            "texture %.60s: rows of %" PRIu64 " bytes cannot be %" PRIu64
-                            " bytes apart: a pitch has all bytes of a row, is a multiple of the texel's, and at most 2^30",
+                            "texture %.60s: rows of %" PRIu64 " bytes cannot have a pitch of %" PRIu64 " bytes: a pitch is at least the size of a row, a multiple of the size of a texel, and at most 2^30",
                             texture->name, what->width * texel, value);
     what->pitch_bytes = (uint32_t)value;
     if ((what->height - 1) * value + what->width * texel > bytes)
@@ -159,15 +157,15 @@ static enum lw_status read_texture(struct lnc_file *file, const struct lw_yaml *
     if (status != LW_OK)
         return status;
     if ((n = lw_yaml_get(node, "buffer")) == NULL)
-        return lw_yaml_fail(file->doc, node, err, "texture %.60s: \"buffer\" is missing, the "
-                            "buffer that holds its texels", node->key);
+        return lw_yaml_fail(file->doc, node, err, "texture %.60s: \"buffer\" is missing: give the buffer that holds "
+                                                  "the texels", node->key);
     status = lnc_buffer_named(file, n, &texture->buffer, err);
     if (status == LW_OK)
         status = read_type(file, node, texture, err);
     if (status == LW_OK && (n = lw_yaml_get(node, "components")) != NULL) {
         status = lw_yaml_u64(file->doc, n, 1, 4, &value, err);
         if (status == LW_OK && value == 3)
-            status = lw_yaml_fail(file->doc, n, err, "components: a texel has 1, 2 or 4");
+            status = lw_yaml_fail(file->doc, n, err, "components: a texel must have 1, 2 or 4 components");
     }
     if (status != LW_OK)
         return status;
@@ -179,8 +177,7 @@ static enum lw_status read_texture(struct lnc_file *file, const struct lw_yaml *
     if (status == LW_OK && texture->what.normalized_values &&
         (texture->what.kind == EMU_TEXEL_FLOAT || texture->what.bits == 32))
         status = lw_yaml_fail(file->doc, lw_yaml_get(node, "normalized"), err,
-                              "normalized: only integers of 8 and 16 bits are read as floats up "
-                              "to 1");
+                              "normalized: only integers of 8 or 16 bits can be read as floats from 0 to 1");
     if (status == LW_OK && (n = lw_yaml_get(node, "edges")) != NULL)
         status = read_edges(file, n, texture->what.edge, err);
     return status == LW_OK ? read_shape(file, node, texture, err) : status;
@@ -204,8 +201,8 @@ enum lw_status lnc_textures_read(struct lnc_file *file, const struct lw_yaml *no
             return lnc_no_memory(file, n, err);
         for (const struct lnc_buffer *b = file->buffers; b != NULL; b = b->next)
             if (strcmp(b->name, n->key) == 0)
-                return lw_yaml_fail(file->doc, n, err, "texture %.60s: a buffer has this name, "
-                                    "call that one differently", n->key);
+                return lw_yaml_fail(file->doc, n, err, "texture %.60s: a buffer has the same name: rename the buffer",
+                                    n->key);
         status = read_texture(file, n, texture, err);
         if (status != LW_OK)
             return status;
@@ -252,17 +249,17 @@ static enum lw_status find_variable(const struct lnc_file *file, const struct ln
     *variable = v;
     if (count > 1)
         return lw_yaml_fail(file->doc, texture->node, err,
-                            "texture %.60s: %u variables of the program may be meant; give its "
-                            "name as the compiler writes it", texture->name, count);
+                            "texture %.60s: %u variables of the program have this name: give the mangled name, as the "
+                            "compiler writes it", texture->name, count);
     if (v != NULL && v->size_bytes < EMU_TEXTURE_BYTES)
         return lw_yaml_fail(file->doc, texture->node, err,
-                            "texture %.60s: the program's variable of this name is no texture",
+                            "texture %.60s: the program's variable of this name is not a texture",
                             texture->name);
     if (v != NULL || is_argument(file->steps, texture))
         return LW_OK;
     return lw_yaml_fail(file->doc, texture->node, err,
-                        "texture %.60s: the program has no texture of this name, and no argument "
-                        "is {texture: %.60s}", texture->name, texture->name);
+                        "texture %.60s: the texture is not used: the program has no texture of this name, and no "
+                        "argument is {texture: %.60s}", texture->name, texture->name);
 }
 
 enum lw_status lnc_textures_make(const struct lnc_file *file, struct emu_machine *machine,

@@ -83,7 +83,7 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
             continue;
         top = (top + s->align - 1) & ~(uint64_t)(s->align - 1);
         if (top + s->size_bytes > 1u << 22)
-            ptx_fail(job, s->line, LW_EUNSUPP, "'%s' makes shared memory larger than 4 MiB",
+            ptx_fail(job, s->line, LW_EUNSUPP, "with variable '%s' shared memory is larger than 4 MiB",
                      s->name);
         s->offset = (uint32_t)top;
         s->placed = true;
@@ -570,7 +570,7 @@ static void translate_functions(struct ptx_job *job, struct ptx_module *module)
         ptx_refuse(job, object->refusals[0].message);
     for (unsigned i = 0; job->options != NULL && job->options->notes != NULL &&
                          i < object->refusal_count; i++)
-        lw_printf(job->options->notes, "warning: the kernel %s is left out: %s\n",
+        lw_printf(job->options->notes, "warning: kernel %s is not translated: %s\n",
                   object->refusals[i].name, object->refusals[i].message);
 }
 
@@ -580,8 +580,7 @@ void ptx_module_translate(struct ptx_job *job, struct ptx_module *module)
 
     if (module->symbols.count == 0 && module->dialects.at[0].version == 0)
         ptx_fail(job, 1, LW_EINPUT,
-                 "there is nothing to translate: expected a kernel (.visible .entry ...) after "
-                 ".version, .target and .address_size");
+                 "the file is empty: expected a kernel (.visible .entry ...) after .version, .target and .address_size");
     ptx_calls_find(job, module);
     find_common_shared(module);
     lay_out_shared(job, module, module->symbols.count);
@@ -674,7 +673,7 @@ enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
     const struct work work = { .sources = sources, .count = count };
 
     if (count == 0 || count > 1000)
-        return LW_FAIL(err, LW_EUNSUPP, "%zu modules cannot be linked: 1 to 1000 can", count);
+        return LW_FAIL(err, LW_EUNSUPP, "%zu modules cannot be linked: at most 1000 can", count);
     return run_job(options, translate, &work, out, err);
 }
 

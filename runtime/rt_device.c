@@ -129,7 +129,7 @@ static FILE *open_report(const char *path, char **temporary)
         file = fopen(*temporary, "w");
     }
     if (file == NULL) {
-        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
+        fprintf(stderr, "lanewise: cannot write to %s: %s\n", path, strerror(errno));
         free(*temporary);
     }
     return file;
@@ -163,7 +163,7 @@ static void write_report(const char *path, const char *text)
 
     if (strcmp(path, "-") == 0) {
         if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
-            complain("standard output cannot be written", strerror(errno));
+            complain("cannot write to standard output", strerror(errno));
         return;
     }
     file = open_report(path, &temporary);
@@ -172,7 +172,7 @@ static void write_report(const char *path, const char *text)
     good = fputs(text, file) >= 0;
     good = fclose(file) == 0 && good && (temporary == NULL || rename(temporary, path) == 0);
     if (!good) {
-        fprintf(stderr, "lanewise: %s: cannot be written: %s\n", path, strerror(errno));
+        fprintf(stderr, "lanewise: cannot write to %s: %s\n", path, strerror(errno));
         if (temporary != NULL)
             unlink(temporary);
     }
@@ -302,7 +302,8 @@ static bool read_options(bool *checks)
         char *name = *word, *value;
 
         if (strncmp(name, "--", 2) != 0) {
-            fprintf(stderr, "lanewise: LANEWISE_OPTIONS: expected an option such as --check=all, found \"%s\"\n", name);
+            fprintf(stderr, "lanewise: environment variable LANEWISE_OPTIONS: expected an option such as --check=all, "
+                            "found \"%s\"\n", name);
             good = false;
             break;
         }

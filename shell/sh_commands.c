@@ -22,7 +22,7 @@ static enum lw_status do_quit(const struct lw_call *call, struct lw_error *err)
 static enum lw_status do_source(const struct lw_call *call, struct lw_error *err)
 {
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "source takes one file");
+        return LW_FAIL(err, LW_EUSAGE, "source takes the name of one file");
     return sh_script_run(call->context, call->argv[1], err);
 }
 
@@ -32,7 +32,7 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     uint64_t count = HISTORY_SHOWN;
 
     if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &count) || count > INT32_MAX)))
-        return LW_FAIL(err, LW_EUSAGE, "typed takes a count");
+        return LW_FAIL(err, LW_EUSAGE, "typed takes a number of lines, as in `typed 20`");
     sh_line_history(shell->line, (size_t)count, call->out);
     return LW_OK;
 }
@@ -49,7 +49,7 @@ static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
     enum lw_status status = LW_OK;
 
     if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
-        return LW_FAIL(err, LW_EUSAGE, "the text is too long");
+        return LW_FAIL(err, LW_EUSAGE, "the text of echo is longer than 2047 characters: print it in two lines");
     lw_buffer_init(&line);
     for (char *at = text; *at != '\0' && status == LW_OK;) {
         size_t plain = strcspn(at, "{");
@@ -62,7 +62,7 @@ static enum lw_status do_echo(const struct lw_call *call, struct lw_error *err)
             break;
         end = strchr(at, '}');
         if (end == NULL) {
-            status = LW_FAIL(err, LW_EUSAGE, "expected a } after \"%s\"", at);
+            status = LW_FAIL(err, LW_EUSAGE, "the { before \"%s\" has no }: close it, as in {lane}", at);
             break;
         }
         *end = '\0';
@@ -168,7 +168,7 @@ static enum lw_status do_assert(const struct lw_call *call, struct lw_error *err
     if (status != LW_OK || dbg_value_true(&value))
         return status;
     lw_buffer_init(&line);
-    lw_printf(&line.sink, "assert %s: it does not hold", text);
+    lw_printf(&line.sink, "assert failed: %s is 0 (false)", text);
     size_t before = line.size;
     lw_put(&line.sink, ": ");
     print_sides(shell, text, &line.sink);
@@ -198,12 +198,12 @@ static enum lw_status do_settings(const struct lw_call *call, struct lw_error *e
         bool *value;
     } settings[] = {
         {"pages", "stop at each full page of a terminal", &shell->pages},
-        {"colour", "dim lanes that do not run now with colours", &shell->colour},
+        {"colour", "use colours: lanes that are not active are dim", &shell->colour},
         {"echo", "show the commands of scripts before they run", &shell->echo},
     };
 
     if (call->argc > 3)
-        return LW_FAIL(err, LW_EUSAGE, "settings takes a name and on or off, \"%s\" is too much",
+        return LW_FAIL(err, LW_EUSAGE, "settings takes at most a name and on or off; remove \"%s\"",
                        call->argv[3]);
     for (size_t i = 0; i < LW_COUNT_OF(settings); i++) {
         if (call->argc == 1)
@@ -212,7 +212,7 @@ static enum lw_status do_settings(const struct lw_call *call, struct lw_error *e
         if (call->argc == 1 || strcmp(settings[i].name, call->argv[1]) != 0)
             continue;
         if (call->argc == 3 && strcmp(call->argv[2], "on") != 0 && strcmp(call->argv[2], "off") != 0)
-            return LW_FAIL(err, LW_EUSAGE, "%s is on or off, not \"%s\"", call->argv[1], call->argv[2]);
+            return LW_FAIL(err, LW_EUSAGE, "%s can be on or off, not \"%s\"", call->argv[1], call->argv[2]);
         if (call->argc == 3)
             *settings[i].value = strcmp(call->argv[2], "on") == 0;
         else
@@ -221,7 +221,7 @@ static enum lw_status do_settings(const struct lw_call *call, struct lw_error *e
         return LW_OK;
     }
     return call->argc == 1 ? LW_OK
-                           : LW_FAIL(err, LW_EUSAGE, "no setting \"%s\": there are pages, colour and "
+                           : LW_FAIL(err, LW_EUSAGE, "there is no setting \"%s\": the settings are pages, colour and "
                                                      "echo", call->argv[1]);
 }
 
@@ -254,7 +254,8 @@ static enum lw_status do_wwatch(const struct lw_call *call, struct lw_error *err
                ? strdup(text)
                : NULL;
     if (copy == NULL)
-        return LW_FAIL(err, LW_ERANGE, "no more than %d expressions are watched", MAX_WATCHES);
+        return LW_FAIL(err, LW_ERANGE, "cannot watch more than %d expressions: remove one with `wunwatch`",
+                       MAX_WATCHES);
     shell->watches[shell->watch_count++] = copy;
     return LW_OK;
 }
@@ -266,7 +267,8 @@ static enum lw_status do_unwatch(const struct lw_call *call, struct lw_error *er
 
     if (call->argc > 2 || (call->argc == 2 && (!lw_parse_u64(call->argv[1], &number) ||
                                                number == 0 || number > shell->watch_count)))
-        return LW_FAIL(err, LW_EUSAGE, "wunwatch takes a number that `wwatch` shows, or nothing");
+        return LW_FAIL(err, LW_EUSAGE, "wunwatch takes a number from the list of `wwatch`; without a number it removes "
+                                       "all");
     for (size_t i = shell->watch_count; i-- > 0;) {
         if (number != 0 && i + 1 != number)
             continue;
@@ -287,13 +289,13 @@ static enum lw_status do_log(const struct lw_call *call, struct lw_error *err)
     enum lw_status status;
 
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "log takes a file, or off");
+        return LW_FAIL(err, LW_EUSAGE, "log takes the name of a file, or off");
     if (strcmp(call->argv[1], "off") == 0 && shell->output.log == NULL)
-        return LW_FAIL(err, LW_ESTATE, "no log is written");
+        return LW_FAIL(err, LW_ESTATE, "no log file is open: `log FILE` opens one");
     if (strcmp(call->argv[1], "off") != 0) {
         file = fopen(call->argv[1], "w");
         if (file == NULL)
-            return LW_FAIL(err, LW_EIO, "%s cannot be written", call->argv[1]);
+            return LW_FAIL(err, LW_EIO, "cannot open %s for writing", call->argv[1]);
     }
     status = sh_output_close_log(&shell->output, err);
     shell->output.log = file;
@@ -304,15 +306,15 @@ static enum lw_status do_log(const struct lw_call *call, struct lw_error *err)
 static const struct lw_command rows[] = {
     /* name      abbrev.  operands                   summary                                                            example */
     {"source",   "so",   "<file>",                  "Run the commands of a file",                                       "source commands.lws", do_source, LW_COMMAND_CHANGES},
-    {"define",   "def",  "[name]",                  "Define a command by the lines that follow, up to end; $1 to $9 and $* are its operands", "define", sh_do_define, 0},
-    {"alias",    "ali",  "<name> = <command> ...",  "Another name for a command with its operands",                     "alias pv = print /x v0", sh_do_alias, 0},
-    {"echo",     "ec",   "<text> ...",              "Print a line; {EXPRESSION} in it becomes a value",                 "echo lane {lane} of {/x active}", do_echo, 0},
-    {"assert",   "as",   "<expression>",            "Fail if an expression is 0, which ends a batch with status 1", "assert lane < warpSize", do_assert, 0},
-    {"wwatch",   "ww",   "[expression]",            "Show an expression for every lane now and after each stop",        "wwatch v0", do_wwatch, 0},
-    {"wunwatch", "wun",  "[number]",                "Stop showing what wwatch shows, without a number all of it",       "wunwatch", do_unwatch, 0},
-    {"settings", "sett", "[topic] [on|off]",        "Settings of the shell: pages, colour, echo",                       "settings echo off", do_settings, 0},
+    {"define",   "def",  "[name]",                  "Define a command: the following lines, up to end, are its commands; $1 to $9 and $* stand for its operands", "define", sh_do_define, 0},
+    {"alias",    "ali",  "<name> = <command> ...",  "Define a new name for a command with operands",                     "alias pv = print /x v0", sh_do_alias, 0},
+    {"echo",     "ec",   "<text> ...",              "Print a line of text in which each {EXPRESSION} is replaced by its value",                 "echo lane {lane} of {/x active}", do_echo, 0},
+    {"assert",   "as",   "<expression>",            "Fail if an expression is 0; with --batch the shell then exits with status 1", "assert lane < warpSize", do_assert, 0},
+    {"wwatch",   "ww",   "[expression]",            "Show the value of an expression in every lane, now and after each stop",        "wwatch v0", do_wwatch, 0},
+    {"wunwatch", "wun",  "[number]",                "Stop showing an expression of wwatch; without a number, all of them",       "wunwatch", do_unwatch, 0},
+    {"settings", "sett", "[topic] [on|off]",        "Show or change the settings of the shell: pages, colour, echo",                       "settings echo off", do_settings, 0},
     {"log",      "log",  "<file>|off",              "Write a copy of all output to a file",                             "log session.txt", do_log, 0},
-    {"typed",    "ty",   "[count]",                 "Show the lines that were typed last",                              "typed 10", do_history, 0},
+    {"typed",    "ty",   "[count]",                 "Show the most recent lines that were typed",                              "typed 10", do_history, 0},
     {"quit",     "q",    "[status]",                "Leave the shell, with an exit status if one is given",             "quit", do_quit, 0},
 };
 /* clang-format on */

@@ -211,7 +211,7 @@ void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const c
     if (row == NULL || row->operands == NULL)
         return;
     operands = row->operands;
-    if (strstr(operands, "topic") != NULL || strstr(operands, "what>") != NULL) {
+    if (strstr(operands, "topic") != NULL || strstr(operands, "event>") != NULL) {
         const char *list = strrchr(row->summary, ':'); /* the list is in the summary */
 
         add_list(list != NULL ? list + 1 : row->summary, ", ", word, size, out);

@@ -24,11 +24,11 @@ static enum lw_status check_name(struct shell *shell, const char *name, struct l
 
     if (!is_name(name) || strlen(name) > 60)
         return LW_FAIL(err, LW_EUSAGE,
-                       "\"%s\" is no name for a command: letters, digits, - and _ make one",
+                       "\"%s\" cannot name a command: a name has only letters, digits, - and _, at most 60",
                        name);
     if ((row != NULL && strcmp(row->name, name) == 0) || strcmp(name, "help") == 0 ||
         strcmp(name, "apropos") == 0 || strcmp(name, "end") == 0)
-        return LW_FAIL(err, LW_EUSAGE, "%s is a command already: choose another name", name);
+        return LW_FAIL(err, LW_EUSAGE, "the shell already has a command %s: choose another name", name);
     return LW_OK;
 }
 
@@ -47,7 +47,8 @@ static enum lw_status put(struct shell *shell, char *name, char *body, struct lw
                  sizeof *shell->defines)) {
         free(name);
         free(body);
-        return LW_FAIL(err, LW_ENOMEM, "there is no room for another definition");
+        return LW_FAIL(err, LW_ENOMEM, "cannot define another command: there are too many definitions, or memory is "
+                                       "short");
     }
     shell->defines[shell->define_count++] = (struct sh_define){name, body};
     return LW_OK;
@@ -63,12 +64,12 @@ enum lw_status sh_do_define(const struct lw_call *call, struct lw_error *err)
             lw_printf(call->out, "define %s\n%send\n", shell->defines[i].name,
                       shell->defines[i].body);
         if (shell->define_count == 0)
-            lw_put(call->out, "nothing is defined\n");
+            lw_put(call->out, "no commands are defined: `define NAME` defines one\n");
         return LW_OK;
     }
     if (call->argc != 2)
         return LW_FAIL(err, LW_EUSAGE,
-                       "define takes a name; the commands follow, a line each, up to `end`");
+                       "define takes one name; its commands follow, one per line, and `end` ends them");
     status = check_name(shell, call->argv[1], err);
     if (status != LW_OK)
         return status;
@@ -94,7 +95,8 @@ enum lw_status sh_define_take(struct shell *shell, const char *text, struct lw_e
     if (shell->body.size + strlen(text) > MAX_BODY) {
         free(name);
         shell->defining = NULL;
-        return LW_FAIL(err, LW_EUSAGE, "a definition has at most %d characters", MAX_BODY);
+        return LW_FAIL(err, LW_EUSAGE, "the definition is longer than %d characters: split it into two commands",
+                       MAX_BODY);
     }
     lw_printf(&shell->body.sink, "%s\n", text);
     return LW_OK;
@@ -185,7 +187,8 @@ enum lw_status sh_define_run(struct shell *shell, const char *text, bool *ran,
         lw_buffer_init(&body);
         expand(shell->defines[i].body, word + size, &body);
         if (body.size > MAX_BODY)
-            status = LW_FAIL(err, LW_EUSAGE, "%s: its lines are too long with these operands",
+            status = LW_FAIL(err, LW_EUSAGE, "%s: a line of its definition is too long after $1 to $9 and $* are "
+                                             "replaced",
                              name);
         else
             status = body.text != NULL ? sh_text_run(shell, name, body.text, err) : LW_OK;

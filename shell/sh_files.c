@@ -20,7 +20,7 @@ static enum lw_status address_parse(struct shell *shell, const char *text, uint6
     if (status != LW_OK)
         return status;
     if (value.type == DBG_F32 || value.type == DBG_F64)
-        return LW_FAIL(err, LW_EUSAGE, "an address is an integer, not a float");
+        return LW_FAIL(err, LW_EUSAGE, "the address is a floating-point value: an address must be an integer");
     *address = value.bits;
     *left = 0;
     if (emu_allocation_at(dbg_machine(shell->dbg), value.bits, &allocation, &inside) && inside)
@@ -45,11 +45,11 @@ static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
         status = dbg_eval(shell->dbg, id, dbg_lane_get(shell->dbg, id), call->argv[3], &value, err);
         size = value.bits;
     } else if (status == LW_OK && size == 0) {
-        status = LW_FAIL(err, LW_EUSAGE, "how many bytes? 0x%llx is in no allocation",
+        status = LW_FAIL(err, LW_EUSAGE, "give a size in bytes: 0x%llx is not inside an allocation",
                          (unsigned long long)address);
     }
     if (status == LW_OK && (size == 0 || size > MAX_FILE_BYTES))
-        status = LW_FAIL(err, LW_ERANGE, "a size is from 1 to %d bytes", MAX_FILE_BYTES);
+        status = LW_FAIL(err, LW_ERANGE, "the size must be from 1 to %d bytes", MAX_FILE_BYTES);
     if (status != LW_OK)
         return status;
     data = malloc(size);
@@ -63,7 +63,7 @@ static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
         status = lw_file_write(call->argv[1], data, size, err);
     free(data);
     if (status == LW_OK)
-        lw_printf(call->out, "%llu bytes at 0x%llx are in %s\n", (unsigned long long)size,
+        lw_printf(call->out, "%llu bytes at 0x%llx were written to file %s\n", (unsigned long long)size,
                   (unsigned long long)address, call->argv[1]);
     return status;
 }
@@ -85,18 +85,18 @@ static enum lw_status do_load(const struct lw_call *call, struct lw_error *err)
     if (status != LW_OK)
         return status;
     if (left != 0 && size > left) {
-        status = LW_FAIL(err, LW_ERANGE, "%s has %zu bytes, and the allocation has %llu there",
+        status = LW_FAIL(err, LW_ERANGE, "file %s has %zu bytes, but the allocation has only %llu from that address on",
                          call->argv[1], size, (unsigned long long)left);
     } else {
         done = size != 0 ? dbg_mem_write(shell->dbg, id, address, data, size) : 0;
         if (done != size)
-            status = LW_FAIL(err, LW_ERANGE, "cannot write memory at 0x%llx: %llu of %zu bytes "
-                             "are written", (unsigned long long)(address + done),
+            status = LW_FAIL(err, LW_ERANGE, "cannot write memory at 0x%llx: only %llu of %zu bytes were written",
+                             (unsigned long long)(address + done),
                              (unsigned long long)done, size);
     }
     free(data);
     if (status == LW_OK)
-        lw_printf(call->out, "%zu bytes of %s are at 0x%llx\n", size, call->argv[1],
+        lw_printf(call->out, "%zu bytes of file %s were written to memory at 0x%llx\n", size, call->argv[1],
                   (unsigned long long)address);
     return status;
 }
@@ -107,12 +107,12 @@ static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
     enum lw_status status;
 
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "save takes a file");
+        return LW_FAIL(err, LW_EUSAGE, "save takes the name of a file");
     if (shell->config->save == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
+        return LW_FAIL(err, LW_EUNSUPP, "this session cannot save or restore checkpoints");
     status = shell->config->save(shell->config->context, call->argv[1], err);
     if (status == LW_OK)
-        lw_printf(call->out, "the state is in %s: `restore %s` brings it back\n", call->argv[1], call->argv[1]);
+        lw_printf(call->out, "the state was saved to %s: `restore %s` returns to it\n", call->argv[1], call->argv[1]);
     return status;
 }
 
@@ -144,7 +144,7 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
         lost += status != LW_OK;
     }
     if (lost != 0)
-        lw_printf(out, "%u watchpoint%s did not come along: set %s again\n", lost,
+        lw_printf(out, "%u watchpoint%s could not be kept: set %s again\n", lost,
                   lost == 1 ? "" : "s", lost == 1 ? "it" : "them");
 }
 
@@ -155,9 +155,9 @@ static enum lw_status do_restore(const struct lw_call *call, struct lw_error *er
     enum lw_status status;
 
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "restore takes a file that `save` or --checkpoint wrote");
+        return LW_FAIL(err, LW_EUSAGE, "restore takes the name of a file that `save` or --checkpoint wrote");
     if (shell->config->restore == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "there are no checkpoints here");
+        return LW_FAIL(err, LW_EUNSUPP, "this session cannot save or restore checkpoints");
     status = shell->config->restore(shell->config->context, call->argv[1], &next, err);
     if (status != LW_OK)
         return status;
@@ -170,10 +170,10 @@ static enum lw_status do_restore(const struct lw_call *call, struct lw_error *er
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name      abbrev.  operands                   summary                                                          example */
-    {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file, without a size to the end of its allocation", "dump memory.bin 0x200000000000 64", do_dump, 0},
-    {"load",     "loa",  "<file> <address>",        "Write the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load, LW_COMMAND_CHANGES},
-    {"save",     "sav",  "<file>",                  "Write a checkpoint: the whole state of the machine",           "save state.lwc", do_save, 0},
-    {"restore",  "rest", "<file>",                  "Go to the state of a checkpoint; breakpoints stay",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
+    {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file; without a size, up to the end of the allocation", "dump memory.bin 0x200000000000 64", do_dump, 0},
+    {"load",     "loa",  "<file> <address>",        "Copy the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load, LW_COMMAND_CHANGES},
+    {"save",     "sav",  "<file>",                  "Write a checkpoint, the whole state of the machine, to a file",           "save state.lwc", do_save, 0},
+    {"restore",  "rest", "<file>",                  "Return to the state in a checkpoint file; breakpoints are kept",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
 };
 /* clang-format on */
 const struct lw_command_table sh_file_commands = {rows, LW_COUNT_OF(rows), NULL};

@@ -194,7 +194,7 @@ unsigned sh_line_rows(const struct sh_line *line)
 
 bool sh_line_more(struct sh_line *line, bool *all)
 {
-    static const char question[] = "-- more: any key; all: a; enough: q --";
+    static const char question[] = "-- any key: next page; a: show all; q: stop --";
     int key;
 
     *all = false;

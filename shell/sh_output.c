@@ -62,6 +62,6 @@ enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *er
     error = output->log_error;
     output->log = NULL;
     output->log_error = 0;
-    return error == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "the log could not be written whole: %s",
+    return error == 0 ? LW_OK : LW_FAIL(err, LW_EIO, "cannot write all of the log file: %s",
                                         strerror(error));
 }

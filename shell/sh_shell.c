@@ -108,7 +108,7 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
     enum lw_status status = LW_OK;
 
     if (shell->nesting == MAX_NESTING)
-        return LW_FAIL(err, LW_EUSAGE, "%s: scripts call each other more than %d deep", name,
+        return LW_FAIL(err, LW_EUSAGE, "%s: scripts are nested more than %d deep: does one run itself?", name,
                        MAX_NESTING);
     memcpy(before, shell->location, sizeof before);
     shell->nesting++;
@@ -123,7 +123,7 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
         snprintf(shell->location, sizeof shell->location, "%s:%u", name, number);
         status = sh_line_run(shell, at, err);
         if (status == LW_OK && sh_interrupt_came(shell->interrupt))
-            status = LW_FAIL(err, LW_ESTATE, "interrupted: the rest is not run");
+            status = LW_FAIL(err, LW_ESTATE, "interrupted: the remaining lines of the script were not run");
         if (status != LW_OK)
             status = lw_error_prefix(err, "%s:%u", name, number);
         at = next;
@@ -148,7 +148,7 @@ enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_er
     if (status != LW_OK)
         return status;
     if (strlen(text) != size)
-        status = LW_FAIL(err, LW_EUSAGE, "%s: is no script: a byte of it is 0", path);
+        status = LW_FAIL(err, LW_EUSAGE, "%s: not a script: the file contains a zero byte", path);
     else
         status = sh_text_run(shell, path, text, err);
     free(text);
@@ -256,11 +256,11 @@ static void greet(struct shell *shell)
     struct lw_error err;
 
     if (dbg_ended(shell->dbg)) {
-        lw_put(&shell->output.sink, "there is nothing to run: no launch is left\n");
+        lw_put(&shell->output.sink, "nothing can run: all launches have ended\n");
         return;
     }
     if (shell->config->interactive)
-        lw_put(&shell->output.sink, "`help` lists the commands, `quit` leaves\n");
+        lw_put(&shell->output.sink, "`help` lists the commands, `quit` leaves the shell\n");
     if (sh_line_run(shell, "focus", &err) != LW_OK)
         complain(shell, &err);
 }
@@ -302,7 +302,7 @@ static enum lw_status join(struct shell *shell, struct lw_error *err)
         size_t at = shell->set.count;
 
         if (at == LW_COUNT_OF(shell->set.tables))
-            return LW_FAIL(err, LW_ERANGE, "no place is left in the command set");
+            return LW_FAIL(err, LW_ERANGE, "internal error: the command set is full");
         shell->set.tables[at] = *own[i].table;
         shell->set.tables[at].context = shell;
         shell->set.themes[at] = own[i].theme;

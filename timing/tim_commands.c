@@ -16,12 +16,12 @@ static enum lw_status no_more(const struct lw_call *call, int most, struct lw_er
     const char *name = call->argv[0];
 
     if (((const struct tim_view *)call->context)->engine == NULL)
-        return LW_FAIL(err, LW_ESTATE, "%s: nothing is timed here: start with --timing, as in "
-                       "`lanewise debug --timing LAUNCH.yaml`", name);
+        return LW_FAIL(err, LW_ESTATE, "%s: this session has no timing model: start it with --timing, as in `lanewise "
+                                       "debug --timing LAUNCH.yaml`", name);
     if (call->argc - 1 <= most)
         return LW_OK;
-    return LW_FAIL(err, LW_EUSAGE, "%s: \"%.40s\" is one operand too many; `help %s` says what it "
-                   "takes", name, call->argv[most + 1], name);
+    return LW_FAIL(err, LW_EUSAGE, "%s: too many operands: remove \"%.40s\" (see `help %s`)",
+                   name, call->argv[most + 1], name);
 }
 
 /* Gets the core and slot of the warp in focus. */
@@ -33,7 +33,7 @@ static enum lw_status focus(const struct lw_call *call, const struct tim_core **
     struct emu_thread_ref place;
 
     if (view->focus == NULL || !view->focus(view->context, &place))
-        return LW_FAIL(err, LW_ESTATE, "%s: no warp is resident", call->argv[0]);
+        return LW_FAIL(err, LW_ESTATE, "%s: no warps are resident", call->argv[0]);
     for (unsigned c = 0; c < e->config.core_count; c++)
         for (unsigned b = 0; b < e->config.core_blocks; b++) {
             const struct tim_block *block = &e->core[c]->block[b];
@@ -45,7 +45,7 @@ static enum lw_status focus(const struct lw_call *call, const struct tim_core **
             *slot = block->warp_slot[place.warp];
             return LW_OK;
         }
-    return LW_FAIL(err, LW_ESTATE, "%s: the warp in focus is on no core", call->argv[0]);
+    return LW_FAIL(err, LW_ESTATE, "%s: the warp in focus is not on a core", call->argv[0]);
 }
 
 static enum lw_status core_number(const struct lw_call *call, const struct tim_core **core,
@@ -82,7 +82,7 @@ static enum lw_status do_cycle(const struct lw_call *call, struct lw_error *err)
         return LW_FAIL(err, LW_EUSAGE, "cycle: expected a number of cycles, found \"%.40s\"",
                        call->argv[1]);
     if (count != 0 && view->run == NULL)
-        return LW_FAIL(err, LW_ESTATE, "cycle: nothing can run from here");
+        return LW_FAIL(err, LW_ESTATE, "cycle: no launch can run any more");
     if (count != 0) {
         tim_engine_stop_at(view->engine, count < UINT64_MAX - e->now ? e->now + count : UINT64_MAX);
         status = view->run(view->context, call->out, err);
@@ -127,14 +127,14 @@ static enum lw_status do_why(const struct lw_call *call, struct lw_error *err)
         return status;
     if (call->argc > 1) {
         if (strcmp(call->argv[1], "all") != 0)
-            return LW_FAIL(err, LW_EUSAGE, "why: expected nothing, for the warp in focus, or all, "
-                           "found \"%.40s\"", call->argv[1]);
+            return LW_FAIL(err, LW_EUSAGE, "why: expected all or no operand (for the warp in focus), found \"%.40s\"",
+                           call->argv[1]);
         causes_of_all(engine_of(call->context), call->out);
         return LW_OK;
     }
     if (view->focus == NULL || !view->focus(view->context, &place) ||
         !tim_why(view->engine, &place, call->out))
-        return LW_FAIL(err, LW_ESTATE, "why: no warp is resident");
+        return LW_FAIL(err, LW_ESTATE, "why: no warps are resident");
     return LW_OK;
 }
 
@@ -171,20 +171,20 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
     if (status != LW_OK)
         return status;
     w = &core->warp[slot];
-    lw_printf(call->out, "core %u, warp slot %u: %u instructions in flight, %u with operands to read, %u "
-                   "writes not answered\n", core->index, slot, w->in_flight, w->unread,
+    lw_printf(call->out, "core %u, warp slot %u: %u instructions in flight, %u with unread operands, %u unanswered "
+                         "writes\n", core->index, slot, w->in_flight, w->unread,
               w->writes_out);
     switch (e->config.issue_dependence) {
     case TIM_DEP_CONTROL:
         for (unsigned b = 0; b < 6; b++)
             if (w->bar[b] != 0)
-                lw_printf(call->out, "%sdependence barrier %u: %u to come", shown++ != 0 ? ", " : "", b,
+                lw_printf(call->out, "%sdependence barrier %u: count is %u", shown++ != 0 ? ", " : "", b,
                           w->bar[b]);
         if (w->not_before > tim_core_own(core, e->now))
-            lw_printf(call->out, "%sstalled for %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
+            lw_printf(call->out, "%sstall count: %" PRIu64 " more cycles", shown++ != 0 ? ", " : "",
                       w->not_before - tim_core_own(core, e->now));
         if (w->hold_from != 0)
-            lw_printf(call->out, "%sheld by depbar.le until dependence barrier %u is at %u",
+            lw_printf(call->out, "%sdepbar.le waits until the count of dependence barrier %u is at most %u",
                       shown++ != 0 ? ", " : "", w->hold_bar, w->hold_most);
         break;
     case TIM_DEP_VECTOR:
@@ -203,12 +203,12 @@ static enum lw_status do_scoreboard(const struct lw_call *call, struct lw_error 
         }
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++)
             if (tim_is_to_come(w, r)) {
-                lw_put(call->out, shown++ != 0 ? ", " : "to be written: ");
+                lw_put(call->out, shown++ != 0 ? ", " : "registers with pending writes: ");
                 put_register(r, call->out);
                 lw_printf(call->out, "%s", tim_is_by_load(w, r) ? " (load)" : "");
             }
     }
-    lw_put(call->out, shown != 0 ? "\n" : "no result is pending\n");
+    lw_put(call->out, shown != 0 ? "\n" : "no results are pending\n");
     return LW_OK;
 }
 
@@ -218,9 +218,9 @@ static void put_op(const struct tim_engine *e, const struct tim_core *core,
                    const struct tim_op *op, struct lw_sink *out)
 {
     static const char *const stages[] = {
-        [TIM_STAGE_FREE] = "free",           [TIM_STAGE_COLLECT] = "collects operands",
+        [TIM_STAGE_FREE] = "free",           [TIM_STAGE_COLLECT] = "reads operands",
         [TIM_STAGE_READY] = "waits for its pipe", [TIM_STAGE_PIPE] = "in its pipe",
-        [TIM_STAGE_LSU] = "load/store unit", [TIM_STAGE_MEMORY] = "waits for lines",
+        [TIM_STAGE_LSU] = "load/store unit", [TIM_STAGE_MEMORY] = "waits for cache lines",
         [TIM_STAGE_WRITE] = "writes",
     };
     const struct emu_program *program = core->warp[op->warp].code->program;
@@ -250,12 +250,13 @@ static enum lw_status do_collectors(const struct lw_call *call, struct lw_error 
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
         collecting += op->stage == TIM_STAGE_COLLECT || op->stage == TIM_STAGE_READY;
-    lw_printf(call->out, "core %u: %u instructions in flight, %u of %u collectors taken, %u of %u in the "
-                   "load/store queue\n", core->index, core->live_count, collecting,
+    lw_printf(call->out, "core %u: %u instructions in flight, %u of %u collectors in use, %u of %u entries of the "
+                         "load/store queue in use\n", core->index, core->live_count, collecting,
               e->config.registers_collectors * e->config.issue_schedulers, core->queued,
               e->config.lsu_queue);
     if (e->config.lsu_separate)
-        lw_printf(call->out, "%u in the queue of shared memory, %u in that of scalar loads\n", core->side[0].queued,
+        lw_printf(call->out, "%u instructions in the queue of shared memory, %u in the queue of scalar loads\n",
+                  core->side[0].queued,
                   core->side[1].queued);
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
          op = tim_op_after(core, op->age))
@@ -362,9 +363,9 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
         if (bytes_set(line.dirty) != 0)
             lw_printf(out, ", %u dirty", bytes_set(line.dirty));
         if (line.pending != 0)
-            lw_printf(out, ", sectors 0x%x under way for %u", line.pending, line.waiters);
+            lw_printf(out, ", sectors 0x%x requested by %u accesses", line.pending, line.waiters);
         if (line.owner != 0xffff && cache->config == NULL) /* in L2, the owner may be any core */
-            lw_printf(out, ", by warp slot %u", line.owner);
+            lw_printf(out, ", last used by warp slot %u", line.owner);
         lw_printf(out, ", age %u\n", line.age);
     }
     return shown;
@@ -372,7 +373,8 @@ static unsigned put_set(const struct named_cache *cache, unsigned set, bool pend
 
 static void put_pending(const struct named_cache *cache, struct lw_sink *out)
 {
-    lw_printf(out, "%s: %u of %u lines under way\n", cache->name, tim_cache_mshrs_used(cache->cache), cache->mshrs);
+    lw_printf(out, "%s: %u of at most %u outstanding lines\n",
+              cache->name, tim_cache_mshrs_used(cache->cache), cache->mshrs);
     for (unsigned set = 0; set < tim_cache_sets(cache->cache); set++)
         put_set(cache, set, true, out);
 }
@@ -437,7 +439,7 @@ static void put_slices(const struct tim_engine *e, struct lw_sink *out)
                     lines++;
                     dirty += bytes_set(line.dirty) != 0;
                 }
-        lw_printf(out, "  slice %-3u %u lines, %u dirty, %u under way\n", i, lines, dirty,
+        lw_printf(out, "  slice %-3u %u lines, %u dirty, %u outstanding\n", i, lines, dirty,
                   tim_cache_mshrs_used(cache));
     }
 }
@@ -505,8 +507,8 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
     if (call->argc > 1 && strcmp(call->argv[1], "keys") == 0)
         tim_config_print(&engine_of(call->context)->config, call->out);
     else if (call->argc > 1)
-        return LW_FAIL(err, LW_EUSAGE, "timing: expected nothing, for the report, or keys, found "
-                       "\"%.40s\"", call->argv[1]);
+        return LW_FAIL(err, LW_EUSAGE, "timing: expected keys or no operand (for the report), found \"%.40s\"",
+                       call->argv[1]);
     else
         tim_report_print(view->engine, call->out);
     return LW_OK;
@@ -514,16 +516,16 @@ static enum lw_status do_timing(const struct lw_call *call, struct lw_error *err
 
 /* clang-format off */
 const struct lw_command tim_commands[] = {
-    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Show the lines of a cache of the focus core, or of an L2 slice. l0 and operand are caches of the warp's scheduler. l2 without a slice shows the number of lines of each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
-    {"collectors", NULL, "[core]",     "Instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
+    {"cache",      NULL, "[l1|constant|texture|fetch|l0|operand] [set], l2 [slice] [set]", "Show the lines of a cache of the core in focus (l0, operand: of the warp's scheduler) or of a slice of L2; l2 without a slice: number of lines in each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+    {"collectors", NULL, "[core]",     "Show the instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, and queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
-    {"mechanism",  NULL, "[core]",     "Tables of the enabled mechanisms of a core: scores, victim tags, warps that are held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
-    {"mshrs",      NULL, "[core]",     "Show the outstanding misses of a core's caches",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
-    {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, and open rows", "queues",       do_queues, LW_COMMAND_READONLY},
-    {"scoreboard", NULL, "",           "Show the results that the focus warp waits for",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
-    {"timing",     NULL, "[keys]",     "Show the report of the counters so far, or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
-    {"why",        NULL, "[all]",      "Show the stall reason of the focus warp, with its cause. all shows the number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
+    {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
+    {"mechanism",  NULL, "[core]",     "Show the tables of the enabled mechanisms of a core, such as scores, victim tags and warps that are held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
+    {"mshrs",      NULL, "[core]",     "Show the lines that the caches of a core have requested",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
+    {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
+    {"scoreboard", NULL, "",           "Show the registers of the warp in focus that will still be written",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
+    {"timing",     NULL, "[keys]",     "Show a report of the counters so far, or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
+    {"why",        NULL, "[all]",      "Show the stall reason of the warp in focus and its cause; all: the number of warps with each stall reason", "why",  do_why, LW_COMMAND_READONLY},
 };
 /* clang-format on */
 const size_t tim_command_count = LW_COUNT_OF(tim_commands);

@@ -34,8 +34,8 @@ static enum lw_status no_report(const struct report *r, struct lw_error *err)
         for (const struct lw_yaml *n = r->root->first; n != NULL && used < 100; n = n->next)
             used += (size_t)snprintf(found + used, sizeof found - used, "%s\"%.20s\"",
                                      used == 0 ? "the keys " : ", ", n->key);
-    return LW_FAIL(err, LW_EINPUT, "%s: expected a report of the timing model, found %s: write one with "
-                   "run --timing --timing-report FILE", r->path, found[0] != '\0' ? found : "nothing");
+    return LW_FAIL(err, LW_EINPUT, "%s: expected a report of the timing model, found %s: write a report with run "
+                                   "--timing --timing-report FILE", r->path, found[0] != '\0' ? found : "nothing");
 }
 
 static enum lw_status read_report(const char *path, struct report *r, struct lw_error *err)
@@ -55,8 +55,8 @@ static enum lw_status read_report(const char *path, struct report *r, struct lw_
     if (status == LW_ENOMEM)
         return LW_FAIL(err, status, "%s", why.text);
     if (status != LW_OK)
-        return LW_FAIL(err, LW_EINPUT, "%s: expected a report of the timing model (JSON), found a text that is "
-                       "none: write one with run --timing --timing-report FILE", path);
+        return LW_FAIL(err, LW_EINPUT, "%s: expected a report of the timing model (JSON), found other text: write a "
+                                       "report with run --timing --timing-report FILE", path);
     r->root = lw_yaml_root(r->document);
     if (r->root->kind == LW_YAML_MAPPING) {
         r->sums = lw_yaml_get(r->root, "sums");
@@ -281,7 +281,7 @@ static void compare(const struct report *a, const struct report *b, struct lw_si
     if (a->config != NULL && a->config->kind == LW_YAML_MAPPING)
         (void)put_keys(out, a->config, b->config, "", 0);
     if (found == 0)
-        lw_put(out, "\nno counter differs\n");
+        lw_put(out, "\nall counters are equal\n");
 }
 
 enum lw_status tim_report_compare(const char *a, const char *b, struct lw_sink *out,

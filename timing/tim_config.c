@@ -36,8 +36,7 @@ static const struct {
 } sections[] = {
 #define SECTION(name, help) {#name, help},
 #include "timing/keys.def"
-    {"units", "functional units: how many pipes a core has, lanes that start in a cycle in each, "
-              "cycles to the result"},
+    {"units", "functional units: number of pipes of a core, lanes that start in each pipe per cycle, cycles until the result"},
 };
 
 const char *tim_section_help(const char *section)
@@ -104,9 +103,9 @@ static enum lw_status wrong(const struct tim_key *key, const char *found, struct
     }
     near = lw_suggest(found, names, count, sizeof *names);
     if (near != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; did you mean \"%s\"? Known: %s",
+        return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; did you mean \"%s\"? The names are %s",
                        key->section, key->name, found, near, list);
-    return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\". Known: %s", key->section, key->name, found,
+    return LW_FAIL(err, LW_EINPUT, "%s.%s: unknown name \"%.40s\"; the names are %s", key->section, key->name, found,
                    list);
 }
 
@@ -178,7 +177,7 @@ static enum lw_status unknown_section(const char *name, struct lw_error *err)
         strncat(list, ", ", sizeof list - strlen(list) - 1);
         strncat(list, sections[i].name, sizeof list - strlen(list) - 1);
     }
-    return LW_FAIL(err, LW_EINPUT, "unknown section \"%.40s\"; known are %s", name, list);
+    return LW_FAIL(err, LW_EINPUT, "unknown section \"%.40s\"; the sections are %s", name, list);
 }
 
 static const struct tim_key *find_key(const char *section, const char *name)
@@ -217,7 +216,7 @@ static enum lw_status unknown_key(const char *section, const char *name, struct 
             break;
         used += (size_t)more;
     }
-    return LW_FAIL(err, LW_EINPUT, "unknown key \"%s.%.40s\"; known there are: %s", section, name,
+    return LW_FAIL(err, LW_EINPUT, "unknown key \"%s.%.40s\"; the keys of this section are %s", section, name,
                    list);
 }
 
@@ -243,7 +242,7 @@ static enum lw_status unknown_unit(const char *name, struct lw_error *err)
     near = lw_suggest(name, names, ISA_UNIT_COUNT, sizeof *names);
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "unknown unit \"%.40s\"; did you mean \"%s\"?", name, near);
-    return LW_FAIL(err, LW_EINPUT, "unknown unit \"%.40s\"; known are %s", name, list);
+    return LW_FAIL(err, LW_EINPUT, "unknown unit \"%.40s\"; the units are %s", name, list);
 }
 
 /* ---- a file ------------------------------------------------------------------------------ */
@@ -357,11 +356,11 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     if (snprintf(path, sizeof path, "%.*s%s", folder, source->name, name) >= (int)sizeof path)
         return lw_yaml_fail(doc, node, err, "base: the name of the file is too long");
     if (is_being_read(source, path))
-        return lw_yaml_fail(doc, node, err, "base: %.200s begins with itself: one file of a cycle "
-                            "must begin with a shipped GPU model", name);
+        return lw_yaml_fail(doc, node, err, "base: %.200s is, directly or through other files, its own base: one of "
+                                            "the files must have a shipped GPU model as its base", name);
     if (files_of(source) > MOST_BASES)
-        return lw_yaml_fail(doc, node, err, "base: %.200s is the base of more than %u files, each of "
-                            "another: join some of them", name, MOST_BASES);
+        return lw_yaml_fail(doc, node, err, "base: %.200s ends a chain of more than %u files, each the base of the "
+                                            "next: join some of them", name, MOST_BASES);
     status = lw_file_read(path, &data, &size, &why);
     if (status != LW_OK) {
         (void)lw_yaml_fail(doc, node, err, "base: %s", why.text);
@@ -401,8 +400,8 @@ static enum lw_status read_base(const struct lw_yaml_document *doc, const struct
     if (near != NULL)
         return lw_yaml_fail(doc, node, err, "base: unknown GPU model \"%.60s\"; did you mean "
                             "\"%s\"?", name, near);
-    return lw_yaml_fail(doc, node, err, "base: \"%.60s\" is neither a shipped GPU model nor a file; "
-                        "shipped are %s", name, list);
+    return lw_yaml_fail(doc, node, err, "base: \"%.60s\" is neither a shipped GPU model nor a file; the shipped models "
+                                        "are %s", name, list);
 }
 
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
@@ -420,7 +419,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
     base = lw_yaml_get(root, "base");
     old = lw_yaml_get(root, "machine"); /* `machine` is the former name of `base` */
     if (status == LW_OK && base != NULL && old != NULL)
-        status = lw_yaml_fail(doc, old, err, "machine: the older name of base: keep one of them");
+        status = lw_yaml_fail(doc, old, err, "machine is the former name of base: remove one of the two keys");
     if (base == NULL)
         base = old;
     if (status == LW_OK && base != NULL) /* `base` may be anywhere in the file: the file's own keys take precedence */
@@ -544,8 +543,8 @@ static enum lw_status no_machine(const char *name, struct lw_error *err)
     if (near != NULL)
         return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped GPU model nor a file; did you "
                        "mean \"%s\"?", name, near);
-    return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped GPU model nor a file; shipped "
-                   "are %s", name, list);
+    return LW_FAIL(err, LW_EINPUT, "\"%.80s\" is neither a shipped GPU model nor a file; the shipped models are %s",
+                   name, list);
 }
 
 enum lw_status tim_config_load(const char *name, struct tim_config **out, struct lw_error *err)

@@ -46,7 +46,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
                        k->section, k->line, k->sector);
     if (k->line > c->l2_line)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sline %u is more than l2.line %u: a request is within one line of L2",
+                       "%s.%sline %u is more than l2.line %u: a request must be within one line of L2",
                        k->section, k->prefix, k->line, c->l2_line);
     if (k->bytes == 0) /* the model has no such cache */
         return LW_OK;
@@ -57,8 +57,8 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
         while ((uint64_t)good * 2 * k->line * k->ways <= k->bytes)
             good *= 2;
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sbytes %u is not sets x ways x line, with a power of two of sets, for "
-                       "%u ways of %u bytes: %u would be one",
+                       "%s.%sbytes %u is not a power of two of sets with %u ways and lines of %u bytes: set it to %u, "
+                       "for example",
                        k->section, k->prefix, k->bytes, k->ways, k->line,
                        good * k->line * k->ways);
     }
@@ -90,11 +90,11 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
         {c->lsu_separate, "lsu.separate"},
         {c->fetch_policy == TIM_FETCH_GREEDY, "fetch.policy greedy: set it to lrr"},
         {c->fetch_shared > 1, "fetch.shared: set it to 1"},
-        {c->swl_on || c->issue_policy == TIM_SCHED_SWL, "swl, which may hold back one warp of a gang for ever"},
-        {c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING, "pools, which may hold back one warp of a gang for ever"},
-        {c->ccws_on, "ccws, which holds back single warps of a gang"},
-        {c->daws_on, "daws, which holds back single warps of a gang"},
-        {c->dwr_on, "dwr, which makes packets of its own"},
+        {c->swl_on || c->issue_policy == TIM_SCHED_SWL, "swl, which may stop one warp of a gang forever"},
+        {c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING, "pools, which may stop one warp of a gang forever"},
+        {c->ccws_on, "ccws, which delays single warps of a gang"},
+        {c->daws_on, "daws, which delays single warps of a gang"},
+        {c->dwr_on, "dwr, which forms large warps of its own"},
     };
 
     if (!c->vws_on)
@@ -106,11 +106,12 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
                        c->issue_schedulers);
     for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
         if (against[i].is)
-            return LW_FAIL(err, LW_EINPUT, "vws.on does not go with %s", against[i].what);
+            return LW_FAIL(err, LW_EINPUT, "vws.on cannot be combined with %s", against[i].what);
     if (c->vws_mode != TIM_VWS_BOTH && (c->vws_memory != TIM_GANGS_WAIT || c->vws_reform != TIM_REFORM_NONE))
-        return LW_FAIL(err, LW_EINPUT, "vws.%s needs gangs that split: set vws.mode both", c->vws_memory != TIM_GANGS_WAIT ? "memory" : "reform");
+        return LW_FAIL(err, LW_EINPUT, "vws.%s needs gangs that split: set vws.mode to both",
+                       c->vws_memory != TIM_GANGS_WAIT ? "memory" : "reform");
     if (c->vws_sync != 0 && c->vws_reform == TIM_REFORM_NONE)
-        return LW_FAIL(err, LW_EINPUT, "vws.sync %u waits for nothing: set vws.reform opportunistic", c->vws_sync);
+        return LW_FAIL(err, LW_EINPUT, "vws.sync %u has no effect: set vws.reform to opportunistic", c->vws_sync);
     return LW_OK;
 }
 
@@ -118,14 +119,14 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
  *  there is none. */
 static const char *la_w_against(const struct tim_config *c)
 {
-    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl: a warp that it holds back would keep its place in the active group"
+    return c->swl_on || c->issue_policy == TIM_SCHED_SWL ? "swl: a warp that swl stops would stay in the active group"
          : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools, which have active warps of their own"
-         : c->daws_on ? "daws: a warp that it holds back would keep its place in the active group"
-         : c->dwr_on ? "dwr: a pending warp would hold its partners up"
-         : c->vws_on ? "vws, which may hold back one warp of a gang for ever"
-         : c->issue_types ? "issue.types: its group changes once in a cycle"
-         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer: a replay takes the slots of its scheduler"
-         : c->issue_rotate ? "issue.rotate: its group changes with all schedulers in mind"
+         : c->daws_on ? "daws: a warp that daws delays would stay in the active group"
+         : c->dwr_on ? "dwr: a pending warp would block its partners"
+         : c->vws_on ? "vws, which may stop one warp of a gang forever"
+         : c->issue_types ? "issue.types, as the active group changes only once in a cycle"
+         : c->lsu_replay != TIM_REPLAY_NONE ? "lsu.replay buffer, as a replay takes the slots of its scheduler"
+         : c->issue_rotate ? "issue.rotate, as the active group depends on all schedulers"
                           : NULL;
 }
 
@@ -172,8 +173,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return status;
     if (c->core_threads > c->core_warps * c->core_warp_width)
         return LW_FAIL(err, LW_EINPUT,
-                       "core.threads %u never fit into core.warps %u of %u lanes: set core.warps "
-                       "to %u, or core.threads to %u",
+                       "core.threads %u do not fit into core.warps %u with %u lanes each: set core.warps to %u, or "
+                       "core.threads to %u",
                        c->core_threads, c->core_warps, c->core_warp_width,
                        (c->core_threads + c->core_warp_width - 1) / c->core_warp_width,
                        c->core_warps * c->core_warp_width);
@@ -184,103 +185,111 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "core.threads %u is less than a warp of %u lanes",
                        c->core_threads, c->core_warp_width);
     if (c->issue_schedulers > c->core_warps)
-        return LW_FAIL(err, LW_EINPUT, "issue.schedulers %u is more than core.warps %u: a "
-                       "scheduler would never have a warp", c->issue_schedulers, c->core_warps);
+        return LW_FAIL(err, LW_EINPUT, "issue.schedulers %u is more than core.warps %u: some schedulers would never "
+                                       "have a warp", c->issue_schedulers, c->core_warps);
     if (c->unit[ISA_UNIT_INT].pipes == 0)
-        return LW_FAIL(err, LW_EINPUT, "units.int.pipes is 0: units without pipes of their own "
-                       "take those of int, so it needs one at least");
+        return LW_FAIL(err, LW_EINPUT, "units.int.pipes is 0: set it to at least 1, as units without pipes of their "
+                                       "own use the pipes of int");
     if (c->fetch_group > c->fetch_buffer)
-        return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u can take",
+        return LW_FAIL(err, LW_EINPUT, "fetch.group %u is more than fetch.buffer %u",
                        c->fetch_group, c->fetch_buffer);
     if (c->fetch_prefetch != 0 && c->fetch_l0_bytes == 0 && c->fetch_cache_mshrs < 2)
-        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u needs two of fetch.cache_mshrs without fetch.l0_bytes: one is for "
-                       "fetches", c->fetch_prefetch);
+        return LW_FAIL(err, LW_EINPUT, "fetch.prefetch %u without fetch.l0_bytes needs fetch.cache_mshrs of at least "
+                                       "2: one is for fetches", c->fetch_prefetch);
     if (c->constant_l0_bytes != 0 && c->fetch_l0_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u shares the link of fetch.l0_bytes: set that, too",
+        return LW_FAIL(err, LW_EINPUT, "constant.l0_bytes %u uses the link of fetch.l0_bytes: also set fetch.l0_bytes",
                        c->constant_l0_bytes);
     if (c->constant_l0_bytes != 0 && c->constant_line > c->fetch_cache_line)
-        return LW_FAIL(err, LW_EINPUT, "constant.line %u is more than fetch.cache_line %u, in which constant.l0_bytes "
-                       "finds it", c->constant_line, c->fetch_cache_line);
+        return LW_FAIL(err, LW_EINPUT, "constant.line %u is more than fetch.cache_line %u, the line size of the cache "
+                                       "that serves constant.l0_bytes", c->constant_line, c->fetch_cache_line);
     if (c->constant_l0_bytes != 0 && c->issue_width != 1)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u does not go with constant.l0_bytes: it looks up an instruction a "
-                       "cycle", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u cannot be combined with constant.l0_bytes, whose cache looks up "
+                                       "one instruction per cycle", c->issue_width);
     if (c->fetch_l0_bytes != 0 && (c->fetch_shared > 1 || c->constant_shared > 1 || c->issue_rotate || c->issue_types))
-        return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes does not go with %s", c->fetch_shared > 1 ? "fetch.shared: set that to 1"
-                       : c->constant_shared > 1 ? "constant.shared: set that to 1" : c->issue_rotate ? "issue.rotate" : "issue.types");
+        return LW_FAIL(err, LW_EINPUT, "fetch.l0_bytes cannot be combined with %s", c->fetch_shared > 1 ? "fetch.shared: set fetch.shared to 1"
+                       : c->constant_shared > 1 ? "constant.shared: set constant.shared to 1" : c->issue_rotate ? "issue.rotate" : "issue.types");
     if (c->fetch_ports != 1 && c->fetch_l0_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "fetch.ports %u are of fetch.l0_bytes: set that, or fetch.width", c->fetch_ports);
+        return LW_FAIL(err, LW_EINPUT, "fetch.ports %u has no effect without fetch.l0_bytes: set fetch.l0_bytes, or "
+                                       "use fetch.width", c->fetch_ports);
     status = check_vws(c, err);
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2, which dual issue is: set issue.types",
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u is more than 2 (dual issue): also set issue.types",
                        c->issue_width);
     if (c->dram_tREFI != 0 && c->dram_tRFC >= c->dram_tREFI)
-        return LW_FAIL(err, LW_EINPUT, "dram.tRFC %u leaves no time of dram.tREFI %u for commands", c->dram_tRFC, c->dram_tREFI);
+        return LW_FAIL(err, LW_EINPUT, "dram.tRFC %u is not less than dram.tREFI %u: no time is left for commands",
+                       c->dram_tRFC, c->dram_tREFI);
     if ((c->ccws_on || c->daws_on) && c->l1_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, "%s.on needs lines that warps lose: set l1.bytes", c->ccws_on ? "ccws" : "daws");
+        return LW_FAIL(err, LW_EINPUT, "%s.on needs an L1 cache: set l1.bytes", c->ccws_on ? "ccws" : "daws");
     const bool swl = c->swl_on || c->issue_policy == TIM_SCHED_SWL;
     const bool pools = c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
     if (pools && (swl || c->daws_on))
-        return LW_FAIL(err, LW_EINPUT, "pools do not go with %s: a warp that it holds back would keep its place in the active pool",
+        return LW_FAIL(err, LW_EINPUT, "pools cannot be combined with %s: a warp that is delayed would stay in the "
+                                       "active pool",
                        swl ? "swl" : "daws");
     if (swl && c->daws_on && (c->swl_set == TIM_SWL_STICKY || c->daws_order == TIM_DAWS_ADMITTED))
-        return LW_FAIL(err, LW_EINPUT, "swl with daws needs swl.set oldest and daws.order age: else each may let another warp run, and "
-                       "none does");
+        return LW_FAIL(err, LW_EINPUT, "swl with daws needs swl.set oldest and daws.order age: otherwise the two may "
+                                       "select different warps, so that none runs");
     if (c->daws_on && c->lsu_replay == TIM_REPLAY_BUFFER)
-        return LW_FAIL(err, LW_EINPUT, "daws.on does not go with lsu.replay buffer: accesses of several loads of a warp would mix");
+        return LW_FAIL(err, LW_EINPUT, "daws.on cannot be combined with lsu.replay buffer: accesses of several loads "
+                                       "of a warp would mix");
     const char *against = la_w_against(c);
     if (c->la_w_on && against != NULL)
-        return LW_FAIL(err, LW_EINPUT, "la_w.on does not go with %s", against);
+        return LW_FAIL(err, LW_EINPUT, "la_w.on cannot be combined with %s", against);
     if (c->ap_subregions != 1 && c->ap_subregions != 4 && c->ap_subregions != 16 && c->ap_subregions != 64)
         return LW_FAIL(err, LW_EINPUT, "ap.subregions: expected 1, 4, 16 or 64, found %u", c->ap_subregions);
     if (c->dwr_on && (swl || pools || c->ccws_on || c->daws_on))
-        return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s: a warp that it holds back would hold its partners up",
+        return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s: a warp that is delayed would block its "
+                                       "partners",
                        swl ? "swl" : pools ? "pools" : c->ccws_on ? "ccws" : "daws");
     if (c->dwr_on && (c->lsu_local != 0 || c->lsu_separate || c->lsu_replay != TIM_REPLAY_NONE))
-        return LW_FAIL(err, LW_EINPUT, "dwr.on does not go with %s, whose memory instructions go one by one",
+        return LW_FAIL(err, LW_EINPUT, "dwr.on cannot be combined with %s, which handles memory instructions one by one",
                        c->lsu_local != 0 ? "lsu.local" : c->lsu_separate ? "lsu.separate" : "lsu.replay buffer");
     if ((c->belady_on || c->loads_on) && c->l1_bytes == 0)
-        return LW_FAIL(err, LW_EINPUT, c->belady_on ? "belady.on replays accesses of L1: set l1.bytes"
-                                                    : "loads.on counts accesses of L1: set l1.bytes");
+        return LW_FAIL(err, LW_EINPUT, c->belady_on ? "belady.on needs an L1 cache: set l1.bytes"
+                                                    : "loads.on needs an L1 cache: set l1.bytes");
     if (c->dvfs_on && (c->fetch_shared > 1 || c->constant_shared > 1))
-        return LW_FAIL(err, LW_EINPUT, "dvfs.on does not go with %s: cores that share a cache have one clock; set that to 1",
+        return LW_FAIL(err, LW_EINPUT, "dvfs.on cannot be combined with %s: cores that share a cache have one clock; set that to 1",
                        c->fetch_shared > 1 ? "fetch.shared" : "constant.shared");
     if (c->dvfs_low_mhz > c->dvfs_high_mhz || c->dvfs_low_mv > c->dvfs_high_mv)
         return LW_FAIL(err, LW_EINPUT, "dvfs.low_%s is more than dvfs.high_%s", c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv",
                        c->dvfs_low_mhz > c->dvfs_high_mhz ? "mhz" : "mv");
     if (c->profile != NULL && !c->daws_on)
-        return LW_FAIL(err, LW_EINPUT, "a profile of loads is for mechanism daws, which is off: set daws.on");
+        return LW_FAIL(err, LW_EINPUT, "a profile of loads has no effect without mechanism daws: set daws.on");
     if (c->ccws_on && c->daws_on)
-        return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on are alternatives: set one of them");
+        return LW_FAIL(err, LW_EINPUT, "ccws.on and daws.on cannot be combined: set only one of them");
     if (c->ccws_score_bits != 0 && c->ccws_base_score > lw_mask(c->ccws_score_bits))
-        return LW_FAIL(err, LW_EINPUT, "ccws.base_score %u is more than ccws.score_bits %u hold", c->ccws_base_score,
+        return LW_FAIL(err, LW_EINPUT, "ccws.base_score %u does not fit into ccws.score_bits %u", c->ccws_base_score,
                        c->ccws_score_bits);
     if (c->issue_types && c->lsu_replay != TIM_REPLAY_NONE)
-        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle");
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer cannot be combined with issue.types: a replay takes all "
+                                       "slots of a cycle");
     if (c->issue_types && (c->issue_policy == TIM_SCHED_ACTIVE_PENDING || c->pools_on))
-        return LW_FAIL(err, LW_EINPUT, "issue.policy active_pending does not go with issue.types: its pools change once in "
-                       "a cycle");
+        return LW_FAIL(err, LW_EINPUT, "issue.policy active_pending cannot be combined with issue.types: its pools "
+                                       "change only once in a cycle");
     if (c->issue_rotate && c->registers_collector == TIM_COLLECTOR_WINDOW)
-        return LW_FAIL(err, LW_EINPUT, "issue.rotate does not go with registers.collector window: its stage Control "
-                       "takes an instruction in any cycle");
+        return LW_FAIL(err, LW_EINPUT, "issue.rotate cannot be combined with registers.collector window: its stage "
+                                       "Control accepts an instruction in every cycle");
     if (c->issue_dependence == TIM_DEP_COUNTERS && c->issue_split_lanes)
-        return LW_FAIL(err, LW_EINPUT, "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's");
+        return LW_FAIL(err, LW_EINPUT, "issue.split_lanes cannot be combined with issue.dependence counters: a counter "
+                                       "covers all lanes of a warp");
     if (c->lsu_separate && (c->lsu_local != 0 || c->lsu_replay != TIM_REPLAY_NONE))
-        return LW_FAIL(err, LW_EINPUT, "lsu.separate does not go with %s",
+        return LW_FAIL(err, LW_EINPUT, "lsu.separate cannot be combined with %s",
                        c->lsu_local != 0 ? "lsu.local: set lsu.local to 0" : "lsu.replay buffer: set lsu.replay to none");
     if (c->issue_width > 1 && !c->issue_types && c->fetch_buffer < c->issue_width)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u never finds two instructions: set "
-                       "fetch.buffer to 2 or more", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u needs at least two instructions in the buffer: set fetch.buffer "
+                                       "to 2 or more", c->issue_width);
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->issue_width != 1)
-        return LW_FAIL(err, LW_EINPUT, "issue.width %u does not go with registers.collector window: its stage "
-                       "Control takes an instruction a cycle", c->issue_width);
+        return LW_FAIL(err, LW_EINPUT, "issue.width %u cannot be combined with registers.collector window: its stage "
+                                       "Control accepts one instruction per cycle", c->issue_width);
     for (unsigned u = 0; c->registers_collector == TIM_COLLECTOR_WINDOW && u < ISA_UNIT_COUNT; u++)
         if (!isa_unit_latency((enum isa_unit)u)->variable && c->unit[u].latency > MOST_FIXED)
             return LW_FAIL(err, LW_EINPUT, "units.%s.latency %u is more than the %u cycles for which registers.collector "
                            "window reserves write ports", isa_unit_name((enum isa_unit)u), c->unit[u].latency, MOST_FIXED);
     if (c->tags_detect == TIM_DETECT_OFF && uses_tags(c) != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s has nothing to use: tags.detect is off; set it to table, exact or fold",
+        return LW_FAIL(err, LW_EINPUT, "%s has no effect while tags.detect is off: set tags.detect to table, exact or "
+                                       "fold",
                        uses_tags(c));
     if (c->registers_collector == TIM_COLLECTOR_WINDOW && c->registers_tags != TIM_REGISTERS_ROWS &&
         c->registers_compact == TIM_COMPACT_PART)
@@ -288,30 +297,31 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        "whole banks: set registers.compact to file");
     if (c->registers_collector == TIM_COLLECTOR_WINDOW &&
         (c->tags_scalar == TIM_SCALAR_PIPE || c->tags_affine != TIM_AFFINE_OFF))
-        return LW_FAIL(err, LW_EINPUT, "%s does not go with registers.collector window, where a pipe is chosen before the tags "
-                       "are known: set %s to off", c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe",
+        return LW_FAIL(err, LW_EINPUT, "%s cannot be combined with registers.collector window, where a pipe is "
+                                       "selected before the tags are known: set %s to off",
+                                       c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar pipe",
                        c->tags_affine != TIM_AFFINE_OFF ? "tags.affine" : "tags.scalar");
     if (c->lsu_local != 0 && c->lsu_replay != TIM_REPLAY_NONE)
-        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer does not go with lsu.local %u: set lsu.replay to none, or "
-                       "lsu.local to 0", c->lsu_local);
+        return LW_FAIL(err, LW_EINPUT, "lsu.replay buffer cannot be combined with lsu.local %u: set lsu.replay to "
+                                       "none, or lsu.local to 0", c->lsu_local);
     if (c->l2_slices % c->dram_channels != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.slices %u is not a multiple of dram.channels %u: each channel has the "
-                       "same number of slices before it", c->l2_slices, c->dram_channels);
+                       "l2.slices %u is not a multiple of dram.channels %u: each channel needs the same number of "
+                       "slices", c->l2_slices, c->dram_channels);
     if (c->l2_line > c->icnt_interleave)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than icnt.interleave %u: a line is within one slice",
+                       "l2.line %u is more than icnt.interleave %u: a line must be within one slice",
                        c->l2_line, c->icnt_interleave);
     if (c->l2_line > c->dram_row_bytes)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line %u is more than dram.row_bytes %u: a line is within one row",
+                       "l2.line %u is more than dram.row_bytes %u: a line must be within one row",
                        c->l2_line, c->dram_row_bytes);
     if (c->dram_burst_bytes > c->l2_sector)
-        return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes %u is more than l2.sector %u: a sector is "
-                       "whole bursts", c->dram_burst_bytes, c->l2_sector);
+        return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes %u is more than l2.sector %u: a sector must consist of whole "
+                                       "bursts", c->dram_burst_bytes, c->l2_sector);
     if (c->dram_bus_bytes > c->dram_burst_bytes)
-        return LW_FAIL(err, LW_EINPUT, "dram.bus_bytes %u is more than dram.burst_bytes %u: a "
-                       "burst takes a cycle at least", c->dram_bus_bytes, c->dram_burst_bytes);
+        return LW_FAIL(err, LW_EINPUT, "dram.bus_bytes %u is more than dram.burst_bytes %u: a burst takes at least one "
+                                       "cycle", c->dram_bus_bytes, c->dram_burst_bytes);
     return LW_OK;
 }
 
@@ -410,10 +420,10 @@ bool tim_config_reads(const struct tim_config *config, const char *assignment, s
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             if (holds(config, at, strcspn(at, " ")))
                 return true;
-        lw_printf(out, "%s: the model does not read it: only one with ", key);
+        lw_printf(out, "%s has no effect: only a model uses it that has ", key);
         for (const char *at = readers; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " "))
             lw_printf(out, "%s%.*s", at != readers ? " or " : "", (int)strcspn(at, " "), at);
-        lw_put(out, " does");
+        lw_put(out, "");
         return false;
     }
     return true;

@@ -401,9 +401,9 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
         e->tried = false;
         if (is_full(e))
             return LW_FAIL(err, LW_EUNSUPP,
-                           "blocks that wait for their launches occupy all resources of GPU model %s: "
-                           "set kernels.suspend, or give it more core.blocks, "
-                           "core.warps or kernels.entries", e->config.name);
+                           "deadlock: blocks that wait for their device launches occupy all resources of GPU model %s: "
+                           "set kernels.suspend, or increase core.blocks, core.warps or kernels.entries",
+                           e->config.name);
         tim_engine_forget_spin(e);
         tim_engine_hang(e, stop);
         *over = true;
@@ -634,7 +634,7 @@ static enum lw_status engine_step_warp(struct emu_engine *engine, const struct e
         stop->kind = EMU_STOP_BLOCKED;
         stop->place = *place;
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
-                 warp.live == 0 ? "the split has ended" : emu_split_state_name(split.state));
+                 warp.live == 0 ? "the lanes of this split have exited" : emu_split_state_name(split.state));
         return LW_OK;
     }
     e->event = ev;
@@ -908,8 +908,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 
     if (have->warp_width != config->core_warp_width)
         return LW_FAIL(err, LW_EINPUT,
-                       "GPU model %s has warps of %u lanes, but this run has warps of %u: leave the width to "
-                       "the model, or set core.warp_width", config->name,
+                       "GPU model %s has warps of %u lanes, but this run has warps of %u: do not set the warp width of "
+                       "the run, or set core.warp_width", config->name,
                        config->core_warp_width, have->warp_width);
     e = calloc(1, sizeof *e);
     if (e == NULL)

@@ -308,7 +308,7 @@ void tim_totals_print(const struct tim_totals *totals, struct lw_sink *out)
     tim_sums_take(totals, &sums);
     tim_histograms_take(totals, &all);
     if (totals->ended != NULL)
-        lw_printf(out, "until the run was ended: %s\n", totals->ended);
+        lw_printf(out, "the counters cover the run until it was ended: %s\n", totals->ended);
     print_gpu(totals, &sums, out);
     print_kernels(totals, out);
     print_energy(totals, &sums, out);

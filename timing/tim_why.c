@@ -47,7 +47,7 @@ static void print_insn(const struct tim_warp *w, uint64_t pc, struct lw_sink *ou
 
 static void print_cycles(uint64_t cycles, struct lw_sink *out)
 {
-    lw_printf(out, "\nfor %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
+    lw_printf(out, "\nthis takes %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
 }
 
 /** Prints the stage of an instruction in flight. */
@@ -55,10 +55,10 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
 {
     switch (op->stage) {
     case TIM_STAGE_COLLECT:
-        lw_printf(out, "in its collector, %u operands to read", lw_popcount(op->operands));
+        lw_printf(out, "in its operand collector, with %u unread operands", lw_popcount(op->operands));
         break;
     case TIM_STAGE_READY:
-        lw_put(out, "in its collector, its pipe is busy");
+        lw_put(out, "in its operand collector, because its pipe is busy");
         break;
     case TIM_STAGE_PIPE:
         lw_printf(out, "in its pipe for %" PRIu64 " more cycles", op->at > now ? op->at - now : 0);
@@ -68,7 +68,7 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
         break;
     case TIM_STAGE_LSU:
         if (op->passes != 0)
-            lw_printf(out, "in the load/store unit, %u passes over shared memory to go",
+            lw_printf(out, "in the load/store unit, with %u remaining passes over shared memory",
                       op->passes);
         else
             lw_printf(out, "in the load/store unit, %u of %u lines requested", op->line_next,
@@ -110,17 +110,17 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
     for (LW_EACH_BIT(b, (uint64_t)waits)) {
         unsigned shown = 0;
 
-        lw_printf(out, "\ndependence barrier %u: %u to come", (unsigned)b, w->bar[b]);
+        lw_printf(out, "\ndependence barrier %u: count is %u", (unsigned)b, w->bar[b]);
         for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;
              op = tim_op_after(core, op->age)) {
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
             print_op(w, op, now, out);
             if (op->write_bar != b) /* the barrier is not for its result */
-                lw_put(out, "; its operands are not all read");
+                lw_put(out, "; not all of its operands have been read");
         }
         if (shown > MOST)
-            lw_printf(out, "\nand %u younger ones", shown - MOST);
+            lw_printf(out, "\nand %u younger instructions", shown - MOST);
     }
     return waits != 0;
 }
@@ -164,7 +164,7 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
             absent[k / 64] |= (uint64_t)!waits << k % 64;
         }
     }
-    lw_printf(out, "\nCTA barrier %u: %u of %u live lanes of the block are there", barrier, there,
+    lw_printf(out, "\nCTA barrier %u: %u of %u live lanes of the block have arrived", barrier, there,
               live);
     for (unsigned k = 0; k < block->warps; k++) {
         unsigned slot = block->warp_slot[k];
@@ -173,11 +173,11 @@ static void print_cta(const struct tim_core *core, const struct tim_block *block
             continue;
         enum tim_stall reason =
             tim_stall_reason(core, &core->warp[slot], tim_sched_of(core, slot), now);
-        lw_printf(out, "\nfor: warp %u, warp slot %u: %s", k, slot,
-                  reason == TIM_STALL_PICKED ? "it can issue" : tim_stall_message(reason));
+        lw_printf(out, "\nwaits for warp %u, warp slot %u: %s", k, slot,
+                  reason == TIM_STALL_PICKED ? "the warp can issue" : tim_stall_message(reason));
     }
     if (shown > MOST)
-        lw_printf(out, "\nand %u more", shown - MOST);
+        lw_printf(out, "\nand %u more warps", shown - MOST);
 }
 
 /** Prints the barriers at which the lanes of a warp wait if none of its splits can run. */
@@ -193,7 +193,7 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
         const struct emu_split_view *v = &views[i];
 
         if (v->state == EMU_SPLIT_BLOCKED)
-            lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for others of its group",
+            lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for other lanes of the barrier's group",
                       v->barrier, v->lanes);
         if (v->state != EMU_SPLIT_CTA || (shown >> v->barrier % 64 & 1) != 0)
             continue;
@@ -206,9 +206,9 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
 static void print_accesses(const struct tim_warp *w, struct lw_sink *out)
 {
     if ((tim_head(w)->awaits & TIM_AWAITS_QUEUE) != 0)
-        lw_printf(out, "\nothers may overtake %u of its memory instructions", w->unqueued);
+        lw_printf(out, "\n%u of its memory instructions may be overtaken by other warps", w->unqueued);
     else
-        lw_printf(out, "\n%u instructions are still to write, %u writes are not answered", w->writing,
+        lw_printf(out, "\n%u instructions have unwritten results, %u writes are unanswered", w->writing,
                   w->writes_out);
 }
 
@@ -218,11 +218,11 @@ static void print_fetch(const struct tim_warp *w, uint64_t now, struct lw_sink *
     if (w->split < 0)
         return;
     if (w->fetching)
-        lw_put(out, "\na line of the instruction cache is under way for it");
+        lw_put(out, "\na line of the instruction cache has been requested for the warp");
     else if (w->buffered != 0 && w->buffer[0].arrives > now)
         print_cycles(w->buffer[0].arrives - now, out);
     else if (w->buffered == 0 && w->fetch_from > now)
-        lw_printf(out, "\nfor %" PRIu64 " more cycle%s before it fetches", w->fetch_from - now,
+        lw_printf(out, "\nthe warp fetches after %" PRIu64 " more cycle%s", w->fetch_from - now,
                   w->fetch_from - now == 1 ? "" : "s");
 }
 
@@ -237,8 +237,8 @@ static bool why_suspended(const struct tim_engine *e, const struct emu_thread_re
             if (s->grid->sequence != place->grid || s->linear != place->block ||
                 place->warp >= s->grid->block_warps)
                 continue;
-            lw_printf(out, "cycle %" PRIu64 ", its block has left core %u: it %s\n", e->now, c,
-                      s->called ? "can continue, and waits to be dispatched there"
+            lw_printf(out, "cycle %" PRIu64 ", the block of the warp has left core %u: the block %s\n", e->now, c,
+                      s->called ? "can continue and waits to be dispatched to this core"
                                 : "waits for its launches");
             return true;
         }
@@ -267,7 +267,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
             lw_printf(out, "cycle %" PRIu64 ", core %u, warp slot %u, scheduler %u: ", e->now, c,
                       warp, tim_sched_of(core, warp));
             if (reason == TIM_STALL_PICKED)
-                lw_put(out, "it can issue");
+                lw_put(out, "the warp can issue");
             else
                 lw_put(out, tim_stall_message(reason));
             if (holder != NULL) {
@@ -293,9 +293,8 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
                 print_fetch(w, now, out);
             }
             if (block->moving != TIM_MOVES_NOT)
-                lw_printf(out, "\nthe state of its block %s: %" PRIu64 " lines to go, %" PRIu64
-                               " not answered",
-                          block->moving == TIM_MOVES_OUT ? "goes to memory" : "comes back",
+                lw_printf(out, "\nthe state of its block %s: %" PRIu64 " remaining lines, %" PRIu64 " unanswered",
+                          block->moving == TIM_MOVES_OUT ? "is being written to memory" : "is being read from memory",
                           block->lines_left, block->lines_out);
             tim_grid_why(&e->grid, block->grid, c, block->linear, e->now, out);
             lw_put(out, "\n");

@@ -22,8 +22,8 @@ static bool uncoalesced(const struct chk_tally *t, struct lw_sink *out)
 
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " global requests of a warp take %.1f sectors of 32 bytes each, where "
-              "%.1f would be enough", r->count, per(r->parts, r->count), per(r->least, r->count));
+    lw_printf(out, "%" PRIu64 " global accesses of warps take %.1f sectors of 32 bytes each, but %.1f would be enough "
+                              "if they were contiguous", r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
 
@@ -33,7 +33,8 @@ static bool conflicts(const struct chk_tally *t, struct lw_sink *out)
 
     if (r->parts < PARTS_TIMES * r->least || r->count == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " shared requests of a warp take %.1f passes each, where %.1f would be enough",
+    lw_printf(out, "%" PRIu64 " shared accesses of warps take %.1f passes each because of bank conflicts, but %.1f "
+                              "would be enough",
               r->count, per(r->parts, r->count), per(r->least, r->count));
     return true;
 }
@@ -42,7 +43,7 @@ static bool divergent(const struct chk_tally *t, struct lw_sink *out)
 {
     if (t->parted == 0 || t->parted * PARTED_SHARE < t->times)
         return false;
-    lw_printf(out, "%" PRIu64 " of %" PRIu64 " times the lanes of a warp diverge here", t->parted,
+    lw_printf(out, "the lanes of a warp diverge here in %" PRIu64 " of %" PRIu64 " executions of the branch", t->parted,
               t->times);
     return true;
 }
@@ -51,8 +52,8 @@ static bool local(const struct chk_tally *t, struct lw_sink *out)
 {
     if (t->local == 0)
         return false;
-    lw_printf(out, "%" PRIu64 " bytes of local memory are read or written here: spilled registers, or "
-              "variables that are kept there", t->local);
+    lw_printf(out, "%" PRIu64 " bytes of local memory are read or written here: registers are spilled, or a variable "
+                              "is in local memory", t->local);
     return true;
 }
 

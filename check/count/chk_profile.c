@@ -88,7 +88,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
 
     source_open(&source, e[from].file, e[from].counts);
     lw_printf(out, "\n%s%s\n%s", e[from].file,
-              source.data == NULL ? " (cannot be read: its lines are left out)" : "", head);
+              source.data == NULL ? " (this file cannot be read: its lines are not shown)" : "", head);
     while (at < end) {
         size_t next = chk_line_end(e, end, at, false);
         struct chk_tally sum = chk_line_sum(e, at, next);

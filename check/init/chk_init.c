@@ -567,7 +567,7 @@ static void check_control(struct chk_init *init, struct init_warp *w, const stru
         if (member != ISA_VZ)
             lanes = take_vector(w, member, 1, site->lanes, &from);
         if (lanes != 0)
-            init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of who takes part", from, 0);
+            init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of participating lanes", from, 0);
         return;
     }
     for (unsigned i = 0; i < n; i++)
@@ -601,7 +601,7 @@ static void check_exec(struct chk_init *init, const struct emu_hook_site *site, 
             lanes |= (uint64_t)r->s_mask[i] << 32 * (r->s + i - 126);
     lanes &= site->split_lanes;
     if (lanes != 0)
-        init_found(init, CHK_UNINIT_BRANCH, site, lanes, "which lanes are active", r->s_from, 0);
+        init_found(init, CHK_UNINIT_BRANCH, site, lanes, "the mask of active lanes", r->s_from, 0);
 }
 
 /** Sets the pc of the first read in origin *@from, if it had none. */

@@ -74,10 +74,10 @@ static void look_at_descriptor(struct chk_init *init, struct init_block *b,
     while (mask[k] == 0)
         k++;
     init_found(init, CHK_UNINIT_ADDRESS, site, UINT64_C(1) << lane,
-               k < 8    ? "the entry of a launch"
-               : k < 20 ? "the grid of a launch"
-               : k < 32 ? "the block of a launch"
-                        : "the dynamic shared memory of a launch",
+               k < 8    ? "the kernel address of a device-side launch"
+               : k < 20 ? "the grid size of a device-side launch"
+               : k < 32 ? "the block size of a device-side launch"
+                        : "the dynamic shared memory of a device-side launch",
                init_origin_at(init, b, site, lane, descriptor + k), 0);
 }
 

@@ -74,7 +74,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
     case INIT_GLOBAL:
         if (emu_allocation_at(init->memory.chk->machine, o->address, &a, &inside)) {
             *allocation = a.name;
-            lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an allocation",
+            lw_printf(out, "%s%s%s (%llu bytes at 0x%llx)", a.name[0] ? "'" : "an unnamed allocation",
                       isa_symbol_text(a.name, room), a.name[0] ? "'" : "", (unsigned long long)a.size_bytes,
                       (unsigned long long)a.address);
         } else {
@@ -100,7 +100,7 @@ static void describe(const struct chk_init *init, const struct init_origin *o, b
         lw_printf(out, "local memory at offset %u", o->number);
         return;
     case INIT_LANE:
-        lw_printf(out, "lane %u, which takes no part in the shuffle at ", o->number);
+        lw_printf(out, "the register of lane %u, which does not execute the shuffle at ", o->number);
         put_location(init, o->pc, out);
         return;
     case INIT_REGISTER:
@@ -149,7 +149,7 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
     }
     /* Buffers of a launch by options are zeroed, which is usually what a counter needs. */
     if (kind == CHK_UNINIT_ATOMIC && init->memory.chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
-        lw_printf(&text.sink, "; where it is to begin as zeros, give it contents: --arg %s=TYPE[COUNT]:0",
+        lw_printf(&text.sink, "; if the buffer should start with zeros, initialise it: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));
     (void)chk_add_text(init->memory.chk, &f, &text);
 }
@@ -171,11 +171,11 @@ void init_found_output(struct chk_init *init, uint64_t address, uint64_t bytes)
     lw_printf(&text.sink, "the host reads %llu byte%s of '%s' that ", (unsigned long long)f.count,
               f.count == 1 ? "" : "s", a.name);
     if (from == 0 || from >= init->origin_count) {
-        lw_printf(&text.sink, "%s never written; the first is byte %llu",
+        lw_printf(&text.sink, "%s never written; the first such byte is byte %llu",
                   f.count == 1 ? "was" : "were", (unsigned long long)(f.address - a.address));
     } else {
         const char *unused;
-        lw_printf(&text.sink, "%s on an uninitialised value; the first is byte %llu, from ",
+        lw_printf(&text.sink, "%s on an uninitialised value; the first such byte is byte %llu, from ",
                   f.count == 1 ? "depends" : "depend", (unsigned long long)(f.address - a.address));
         describe(init, &init->origins[from], false, &text.sink, &unused);
     }

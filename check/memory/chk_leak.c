@@ -103,8 +103,8 @@ static void add_leak(struct chk *chk, const struct leak *leak)
 {
     struct chk_finding f = chk_finding_of(CHK_LEAK, leak->objects);
     char *text = lw_arena_printf(
-        &chk->strings, "%llu object%s (%llu bytes in all) allocated by malloc%s and never freed; the %s is at "
-        "0x%llx", (unsigned long long)leak->objects, leak->objects == 1 ? "" : "s",
+        &chk->strings, "kernels never freed %llu allocation%s (%llu bytes in total) made by malloc%s; the %s is at "
+                       "0x%llx", (unsigned long long)leak->objects, leak->objects == 1 ? "" : "s",
         (unsigned long long)leak->bytes, leak->first.pc != 0 ? " here" : "",
         leak->objects == 1 ? "only one" : "lowest", (unsigned long long)leak->first.address);
 

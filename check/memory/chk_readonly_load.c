@@ -96,10 +96,10 @@ static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_
     f.allocation = chk_allocation_name(c->chk, address);
     lw_buffer_init(&text);
     lw_printf(&text.sink, "%s of %u bytes at 0x%llx, in '%s': ", chk_access_names[a->kind], a->bytes, (unsigned long long)address, f.allocation);
-    lw_put(&text.sink, load ? "it is read as constant (const __restrict, __ldg), but this launch has written it: read it plainly, or "
-                      "write it in another launch"
-                    : "this launch has read it as constant (const __restrict, __ldg): read it plainly, or write it in "
-                      "another launch");
+    lw_put(&text.sink, load ? "this load reads memory as constant (const __restrict, __ldg) that the same launch has "
+                              "written: use a plain load, or write it in another launch"
+                    : "this store writes memory that the same launch has read as constant (const __restrict, __ldg): "
+                      "use a plain load there, or write it in another launch");
     if (line != NULL && line->file < object->file_count)
         lw_printf(&text.sink, ", at %s:%u", object->files[line->file], line->line);
     (void)chk_add_text(c->chk, &f, &text);

@@ -103,9 +103,10 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     f.address = event->address;
     f.allocation = chk_allocation_name(s->chk, event->address);
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "global load of %u bytes at 0x%llx, in '%s': L1 still has what was there before the store by "
-              "another core: put a fence of the device (__threadfence) before this load, after the load of the flag that says that the "
-              "value is there; or make the load volatile or atomic, as a loop that waits for the value needs", (unsigned)event->size_bytes, (unsigned long long)event->address, f.allocation);
+    lw_printf(&text.sink, "global load of %u bytes at 0x%llx, in '%s': L1 returned an old value although another core "
+                          "has stored a new one: add a device fence (__threadfence) before this load, after the load "
+                          "of the flag that announces the value; if a loop waits for the value itself, make the load "
+                          "volatile or atomic", (unsigned)event->size_bytes, (unsigned long long)event->address, f.allocation);
     (void)chk_add_text(s->chk, &f, &text);
 }
 

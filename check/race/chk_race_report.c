@@ -201,7 +201,7 @@ static const char *verb(bool atomic, bool write)
 
 static const char *by_whom(const struct race_access *ctx, const struct other *other)
 {
-    return other->same_step                     ? "another lane of the same instruction"
+    return other->same_step                     ? "another lane in the same instruction"
            : other->same_warp                   ? "another lane of the warp"
            : other->same_block                  ? "another warp of the block"
            : other->grid == ctx->block->grid ? "another block"
@@ -291,8 +291,8 @@ static void put_weak(struct chk *chk, const struct isa_insn *insn, uint64_t pc, 
         lw_printf(out, " at %s:%u", location.file, location.line);
     lw_printf(out, " %s, which does not order %s memory: add %s",
               none     ? "has no flags"
-              : global ? "has CLK_LOCAL_MEM_FENCE alone"
-                       : "has CLK_GLOBAL_MEM_FENCE alone",
+              : global ? "has only CLK_LOCAL_MEM_FENCE"
+                       : "has only CLK_GLOBAL_MEM_FENCE",
               global ? "global" : "local", global ? "CLK_GLOBAL_MEM_FENCE" : "CLK_LOCAL_MEM_FENCE");
 }
 
@@ -304,17 +304,20 @@ static const char *remedy(const struct race_access *ctx, const struct other *oth
 
     if (line && !atomics && !other->same_step && other->grid == ctx->block->grid) {
         if (!ctx->write || !other->written)
-            return other->same_block ? "one line reads and writes it: use an atomic (atomicAdd, atomic_add), or add a block barrier "
-                                       "between the read and the write"
-                                     : "one line reads and writes it: use an atomic (atomicAdd, atomic_add), or two launches";
-        return other->same_block ? "use an atomic (atomicAdd, atomic_add), let one thread write, or add a block barrier between them"
-                                 : "use an atomic (atomicAdd, atomic_add), or let one thread write";
+            return other->same_block ? "one source line reads and writes this memory: use an atomic (atomicAdd, "
+                                       "atomic_add), or add a block barrier between the read and the write"
+                                     : "one source line reads and writes this memory: use an atomic (atomicAdd, "
+                                       "atomic_add), or put the read and the write into two launches";
+        return other->same_block ? "use an atomic (atomicAdd, atomic_add), let only one thread write, or add a block "
+                                   "barrier between the two stores"
+                                 : "use an atomic (atomicAdd, atomic_add), or let only one thread write";
     }
-    return other->same_step                     ? "use an atomic, or let one lane write"
-           : other->same_warp                   ? "add a warp or block barrier between them"
-           : other->same_block                  ? "add a block barrier between them"
-           : other->grid == ctx->block->grid   ? "use atomics with fences, or two launches"
-                                                : "order the launches, or use atomics with fences";
+    return other->same_step                     ? "use an atomic, or let only one lane write"
+           : other->same_warp                   ? "add a warp or block barrier between the two accesses"
+           : other->same_block                  ? "add a block barrier between the two accesses"
+           : other->grid == ctx->block->grid   ? "use atomics with fences, or put the two accesses into two launches"
+                                                : "let one launch wait for the other (stream or event), or use atomics "
+                                                  "with fences";
 }
 
 /** Adds a finding. @mine and @theirs: the written values, where both are known. @weak: see weak_barrier. */
@@ -351,31 +354,34 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     switch (kind) {
     case CHK_WARP_SYNCHRONOUS:
         lw_printf(&text.sink, ": ordered after the %s by %s only if lanes run in lockstep: add a warp barrier "
-                  "(__syncwarp; in OpenCL C a block barrier) between them%s", theirs_is, by_whom(ctx, other),
+                  "(__syncwarp; in OpenCL C a block barrier) between the two accesses%s",
+                  theirs_is, by_whom(ctx, other),
                   line && ((ctx->site | other->site) & RACE_ATOMIC) == 0 ? ", or use an atomic (atomicAdd, atomic_add)" : "");
         break;
     case CHK_ATOMIC_SCOPE:
-        lw_printf(&text.sink, ": not atomic with the access by %s, as one of the two has block scope: give both "
-                  "device scope", by_whom(ctx, other));
+        lw_printf(&text.sink, ": not atomic with respect to the access by %s, as one of the two has only block scope: "
+                              "use device scope for both", by_whom(ctx, other));
         break;
     case CHK_MISSING_ACQUIRE:
-        lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed read of a flag: add a fence after "
-                  "that read, or make it an acquire", theirs_is, by_whom(ctx, other));
+        lw_printf(&text.sink, ": ordered after the %s by %s only by a relaxed load of a flag: add a fence after that "
+                              "load, or make it an acquire load", theirs_is, by_whom(ctx, other));
         break;
     default:
         lw_printf(&text.sink, ": data race with the %s by %s: no synchronisation orders them", theirs_is,
                   by_whom(ctx, other));
         if (race_two_sizes(ctx, other->site))
-            lw_printf(&text.sink, "; the other is of %u bytes, and atomics of two sizes are not atomic with each other",
+            lw_printf(&text.sink, "; the other access has %u bytes, and atomics of different sizes are not atomic with "
+                                  "respect to each other",
                       bytes_of(race, other->site));
         if (values && kind == CHK_BENIGN_RACE && !other->written)
-            lw_printf(&text.sink, "; 0x%llx is written where it already was", (unsigned long long)mine);
+            lw_printf(&text.sink, "; the store writes 0x%llx, the value that memory already has",
+                      (unsigned long long)mine);
         else if (values && kind == CHK_BENIGN_RACE)
-            lw_printf(&text.sink, "; both write 0x%llx", (unsigned long long)mine);
+            lw_printf(&text.sink, "; both stores write 0x%llx", (unsigned long long)mine);
         else if (values && !other->written && mine == theirs && a->bytes <= 8)
-            lw_printf(&text.sink, "; 0x%llx is written to uninitialised memory", (unsigned long long)mine);
+            lw_printf(&text.sink, "; the store writes 0x%llx to uninitialised memory", (unsigned long long)mine);
         else if (values)
-            lw_printf(&text.sink, "; 0x%llx is written over 0x%llx", (unsigned long long)mine,
+            lw_printf(&text.sink, "; the store writes 0x%llx over 0x%llx", (unsigned long long)mine,
                       (unsigned long long)theirs);
         if (weak != NULL)
             put_weak(race->chk, weak, weak_pc, at, &text.sink);

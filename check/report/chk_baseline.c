@@ -38,9 +38,10 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
 
     lw_put(out, "# Suppressed findings of ");
     lw_put_json(out, run); /* a name may contain a newline */
-    lw_printf(out, ", by lanewise %s, for --check-suppress; say in a comment why one stays.\n", version);
+    lw_printf(out, ", by lanewise %s, for --check-suppress. Add a comment that says why a finding is suppressed.\n",
+              version);
     if (chk->beyond != 0)
-        lw_printf(out, "# Something was found %u more times at other places: --max-findings keeps more.\n",
+        lw_printf(out, "# %u more findings were dropped: a larger --max-findings keeps them.\n",
                   chk->beyond);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         const struct chk_call at = chk_report_location(chk, &f->location);

@@ -60,7 +60,7 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
 
     lw_printf(out, "%s: %s", chk_kinds[f->kind].name, f->message);
     put_location(&f->location, NULL, warp, out);
-    put_location(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other place", warp, out);
+    put_location(&f->other, chk_kinds[f->kind].group == CHK_CLASS_RACES ? "previous access" : "other location", warp, out);
     if (f->count > 1)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }
@@ -75,7 +75,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 }
 
 /* beyond --max-findings */
-#define BEYOND "something was found %u more times at other places"
+#define BEYOND "%u more findings were dropped: a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
 {
@@ -171,7 +171,7 @@ static void json_location(const struct chk *chk, const struct chk_location *p, s
     lw_put(out, "]}");
 }
 
-#define NOT_REACHED "the run did not reach it"
+#define NOT_REACHED "the run ended before this check"
 
 static void write_json(const struct chk *chk, const char *run, const char *version,
                        struct lw_sink *out)
@@ -441,7 +441,7 @@ static void add_calls(const struct chk *chk, const struct chk_location *location
         lw_buffer_init(&one);
         put_physical(chk, call->file, call->line, &one.sink);
         lw_put(&one.sink, ", \"message\": {\"text\": ");
-        lw_printf_json(&one.sink, "%s is %s here",
+        lw_printf_json(&one.sink, "%s is %s at this line",
                        call->function[0] != '\0' ? isa_symbol_text(call->function, room) : "a function",
                        call->called ? "called" : "inlined");
         lw_put(&one.sink, "}}");
@@ -456,8 +456,8 @@ static void put_related(const struct chk *chk, const struct chk_finding *f, stru
 
     lw_buffer_init(&related);
     if (shown(&f->location).line != f->location.line || strcmp(shown(&f->location).file, f->location.file) != 0)
-        add_line(chk, &f->location, "the line of a header where it happens", &related);
-    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other place" : "the other access", &related);
+        add_line(chk, &f->location, "the line of the header that contains the access", &related);
+    add_line(chk, &f->other, chk_kinds[f->kind].group == CHK_CLASS_PROGRESS ? "the other location" : "the other access", &related);
     add_calls(chk, &f->location, &related);
     add_calls(chk, &f->other, &related);
     if (related.text != NULL && related.text[0] != '\0')

@@ -56,10 +56,10 @@ static enum lw_status take(const struct lw_yaml_document *document, const struct
         chk_kind_named(row->kind) < 0) {
         const char *near = lw_suggest(row->kind, &chk_kinds[0].name, CHK_KIND_COUNT, sizeof chk_kinds[0]);
 
-        status = near != NULL ? lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; did you "
-                                             "mean \"%s\"?", row->kind, near)
-                              : lw_yaml_fail(document, node, err, "\"%.60s\" is no kind of finding; \"lanewise "
-                                             "explain\" lists them", row->kind);
+        status = near != NULL ? lw_yaml_fail(document, node, err, "there is no kind of finding \"%.60s\"; did you mean "
+                                                                  "\"%s\"?", row->kind, near)
+                              : lw_yaml_fail(document, node, err, "there is no kind of finding \"%.60s\"; \"lanewise "
+                                                                  "explain\" lists all kinds", row->kind);
     }
     return status;
 }
@@ -112,7 +112,7 @@ enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions *
         goto cleanup;
     root = document != NULL ? lw_yaml_root(document) : NULL;
     if (root != NULL && root->kind != LW_YAML_SEQUENCE) {
-        status = lw_yaml_fail(document, root, err, "expected a list of suppressions, one a \"- \"");
+        status = lw_yaml_fail(document, root, err, "expected a list of suppressions, each starting with \"- \"");
         goto cleanup;
     }
     if (s == NULL && (s = calloc(1, sizeof *s)) != NULL)
@@ -233,7 +233,8 @@ void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out)
         for (unsigned n = 0; enabled && !fit && (f = chk_get(chk, n)) != NULL; n++)
             fit = f->suppressed && fits_row(chk, s, f, f->location.calls, f->location.call_count);
         if (enabled && !fit)
-            lw_printf(out, "%s:%u: unused suppression: no finding of this run matches it; remove it if its bug is fixed\n",
+            lw_printf(out, "%s:%u: unused suppression: no finding of this run matches it; remove the suppression if "
+                           "the bug is fixed\n",
                       s->list, s->list_line);
     }
 }

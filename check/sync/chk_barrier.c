@@ -269,13 +269,14 @@ static void on_cta(void *state, struct emu_core *core, unsigned slot, unsigned i
     if (!s->at[id].counted)
         s->came.count = s->left.count = 0;
     if (s->at[id].differs && !explained && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_LOCATIONS & 1)
-        find(chk, CHK_BARRIER_LOCATIONS, "lanes of a block wait for each other at different barriers",
+        find(chk, CHK_BARRIER_LOCATIONS, "threads of a block wait at different barriers, but each of these barriers is "
+                                         "for all threads",
              &s->at[id].other, &s->at[id].first);
     if (s->ended != 0 && !s->at[id].counted && chk->options.kinds >> CHK_BARRIER_EXITED & 1 &&
         (chk->exited_anywhere || chk_is_opencl(chk, s->at[id].first.grid))) {
         char message[96];
 
-        snprintf(message, sizeof message, "%llu lane%s of the block had ended when it completed",
+        snprintf(message, sizeof message, "%llu lane%s of the block had exited when this barrier completed",
                  (unsigned long long)s->ended, s->ended == 1 ? "" : "s");
         find(chk, CHK_BARRIER_EXITED, message, &s->at[id].first, &s->end);
     }
@@ -326,8 +327,8 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
         other.lanes &= lanes;
         if (i != last && other.lanes != 0)
             find(barrier->chk, CHK_CROSS_LOCATIONS,
-                 "lanes of one mask wait for each other at different operations: none of them "
-                 "sees the others' values", &here, &other);
+                 "lanes of one mask wait for each other at different cross-lane operations, so that they do not get "
+                 "each other's values", &here, &other);
     }
 }
 

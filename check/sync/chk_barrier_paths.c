@@ -384,7 +384,7 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
 
     switch (other.stands) {
     case ENDED: lw_put(out, count == 1 ? "ends" : "end"); break;
-    case ELSEWHERE: lw_put(out, count == 1 ? "does not come" : "do not come"); break;
+    case ELSEWHERE: lw_put(out, count == 1 ? "does not reach it" : "do not reach it"); break;
     default:
         chk_location_at(p->chk, there->grid, there->block, there->warp, there->lanes, there->pc, &location);
         lw_put(out, count == 1 ? "waits at the barrier " : "wait at the barrier ");
@@ -423,23 +423,24 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
     lw_buffer_init(&text);
     put_threads(in, &text.sink);
     if (there != NULL && there->pc == here->pc) {
-        lw_put(&text.sink, " of the block wait here, and ");
+        lw_put(&text.sink, " of the block wait at this barrier, and ");
         put_threads(out, &text.sink);
-        lw_put(&text.sink, r->loops ? " in another round of the loop " : " after another outcome of the branch ");
+        lw_put(&text.sink, r->loops ? " in another iteration of the loop " : " after taking the other side of the "
+                                                                             "branch ");
         put_location(&f.other, &f.location, &text.sink);
     } else if (r->loops && !both) {
-        lw_put(&text.sink, " of the block wait here in a round of the loop ");
+        lw_put(&text.sink, " of the block wait at this barrier in an iteration of the loop ");
         put_location(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, " that ");
         put_threads(out, &text.sink);
-        lw_put(&text.sink, out == 1 ? " does not make: it " : " do not make: they ");
+        lw_put(&text.sink, out == 1 ? " does not execute: it " : " do not execute: they ");
         put_others(p, m, outside, out, &f.location, &text.sink);
     } else {
-        lw_put(&text.sink, " of the block wait here under the branch ");
+        lw_put(&text.sink, " of the block wait at this barrier inside the branch ");
         put_location(&f.other, &f.location, &text.sink);
         lw_put(&text.sink, ", and ");
         put_threads(out, &text.sink);
-        lw_put(&text.sink, out == 1 ? " takes the other way and " : " take the other way and ");
+        lw_put(&text.sink, out == 1 ? " takes the other side and " : " take the other side and ");
         put_others(p, m, outside, out, &f.location, &text.sink);
     }
     (void)chk_add_text(p->chk, &f, &text);

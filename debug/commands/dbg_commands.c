@@ -12,7 +12,7 @@ enum { MAX_COUNT = 1000000 };
 
 enum lw_status dbg_too_long(struct lw_error *err)
 {
-    return LW_FAIL(err, LW_EUSAGE, "the command is too long");
+    return LW_FAIL(err, LW_EUSAGE, "the command line is too long");
 }
 
 enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size, const char *takes,
@@ -29,7 +29,7 @@ enum lw_status dbg_one_count(const struct lw_call *call, uint64_t *count, struct
 
     *count = 1;
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one count, \"%s\" is too much", name, call->argv[2]);
+        return LW_FAIL(err, LW_EUSAGE, "%s takes at most one count: remove \"%s\"", name, call->argv[2]);
     if (call->argc == 2 && (!lw_parse_u64(word, count) || *count == 0 || *count > MAX_COUNT))
         return LW_FAIL(err, LW_EUSAGE, "%s takes a count from 1 to %d, not \"%s\"", name, MAX_COUNT, word);
     return LW_OK;
@@ -60,7 +60,7 @@ void dbg_focus_print(struct dbg *dbg, struct lw_sink *out)
 static enum lw_status do_warps(const struct lw_call *call, struct lw_error *err)
 {
     if (call->argc > 2 || (call->argc == 2 && strcmp(call->argv[1], "all") != 0))
-        return LW_FAIL(err, LW_EUSAGE, "warps takes nothing or `all`");
+        return LW_FAIL(err, LW_EUSAGE, "warps takes no operand, or `all`");
     return dbg_show_warps(call->context, call->argc == 2, call->out, err);
 }
 
@@ -116,12 +116,12 @@ static const struct lw_command rows[] = {
     {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_LANES)},
     {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_SPLITS)},
     {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_BARRIERS)},
-    {"registers",   "r",    "[register|group] ...",       "Registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
-    {"tags",        "ta",   "",                           "Uniform and affine registers of the focus warp",             "tags", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_TAGS)},
-    {"allocations", "al",   "",                           "Global memory: addresses, sizes and names",                  "allocations", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_ALLOCATIONS)},
-    {"launches",    "lau",  "",                           "Launches that are not complete, their launchers, and what they wait for", "launches", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_LAUNCHES)},
-    {"stats",       "stats", "",                          "Counts of the run so far",                      "stats", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATS)},
-    {"status",      "sta",  "",                           "Machine, launch, focus and counts",                          "status", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATUS)},
+    {"registers",   "r",    "[register|group] ...",       "Show registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
+    {"tags",        "ta",   "",                           "Show which registers of the focus warp are uniform or affine over its lanes",             "tags", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_TAGS)},
+    {"allocations", "al",   "",                           "List allocations of global memory: addresses, sizes and names",                  "allocations", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_ALLOCATIONS)},
+    {"launches",    "lau",  "",                           "List launches that have not completed, who launched them and what they wait for", "launches", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_LAUNCHES)},
+    {"stats",       "stats", "",                          "Show the counters of the run so far",                      "stats", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATS)},
+    {"status",      "sta",  "",                           "Show machine, launch, focus and instruction count",                          "status", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_STATUS)},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_state = {rows, LW_COUNT_OF(rows), NULL};
@@ -133,11 +133,11 @@ void dbg_register_commands(struct dbg *dbg, struct lw_command_set *set)
         const char *theme;
     } tables[] = {
         {&dbg_commands_run, "Running and stepping"},
-        {&dbg_commands_history, "Back in time"},
-        {&dbg_commands_points, "Where a run stops"},
+        {&dbg_commands_history, "Going back in time"},
+        {&dbg_commands_points, "Breakpoints, watchpoints and catchpoints"},
         {&dbg_commands_values, "Values, memory and code"},
         {&dbg_commands_info, NULL},
-        {&dbg_commands_display, "Shown at every stop"},
+        {&dbg_commands_display, "Expressions shown at every stop"},
         {&dbg_commands_frames, "Frames"},
         {&dbg_commands_focus, "Focus"},
         {&dbg_commands_state, "State of the machine"},

@@ -425,7 +425,8 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
     enum lw_status status;
 
     if (topic == NULL)
-        return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no list", call->argv[0]);
+        return LW_FAIL(err, LW_EUSAGE, "there is no list \"%s\": the lists are devices, sms, warps, lanes, kernels, "
+                                       "blocks and threads", call->argv[0]);
     if (!lw_args_join(call->argc, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = dbg_coordinates_parse(text, &list.filter, err);
@@ -435,7 +436,7 @@ enum lw_status dbg_info_cuda(const struct lw_call *call, struct lw_error *err)
         list.focus.id = 0;
     named = list.filter.given | list.filter.queried | list.filter.all;
     if ((named & ~topic->axes) != 0)
-        return LW_FAIL(err, LW_EUSAGE, "%s cannot be narrowed down so: \"%.80s\"", topic->name, text);
+        return LW_FAIL(err, LW_EUSAGE, "the list of %s cannot be filtered by \"%.80s\"", topic->name, text);
     /* If a block was named, its lanes on any SM and in any of its warps are listed. */
     list.filter.queried |= topic->current & ~named;
     if ((named & (AXIS(KERNEL) | AXIS(BLOCK) | AXIS(WARP))) && topic->rows == rows_warps)

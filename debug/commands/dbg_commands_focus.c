@@ -24,7 +24,8 @@ static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struc
         if (status == LW_OK)
             status = dbg_focus_choose(dbg, &lane_ref, err);
     } else if (status == LW_OK && coordinates.all != 0) {
-        status = LW_FAIL(err, LW_EUSAGE, "`all` is for lists: the focus is on one thread");
+        status = LW_FAIL(err, LW_EUSAGE, "the focus must be one thread, so `all` is not allowed here: `info threads` "
+                                         "lists many");
     }
     if (status == LW_OK)
         status = dbg_view(dbg, &thread, err);
@@ -85,9 +86,10 @@ static enum lw_status go_to_number(const struct lw_call *call, struct lw_error *
     uint64_t number = 0, lane = 0;
 
     if (call->argc > 1 && !lw_parse_u64(call->argv[1], &number))
-        return LW_FAIL(err, LW_EUSAGE, "%s is no number", call->argv[1]);
+        return LW_FAIL(err, LW_EUSAGE, "\"%s\" is not a number", call->argv[1]);
     if (call->argc > 2 && (!lw_parse_u64(call->argv[2], &lane) || lane >= EMU_MAX_LANES))
-        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a warp (see `warps`) and a lane", call->argv[0]);
+        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a warp (`warps` lists them) and of a lane",
+                       call->argv[0]);
     if (call->argc > 1)
         status = dbg_focus_set(dbg, DBG_FOCUS_RUN, number, err);
     if (status == LW_OK && call->argc > 1)
@@ -112,14 +114,14 @@ static enum lw_status do_focus(const struct lw_call *call, struct lw_error *err)
 static enum lw_status do_block(const struct lw_call *call, struct lw_error *err)
 {
     if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "block takes an index as X,Y,Z");
+        return LW_FAIL(err, LW_EUSAGE, "block takes a block index, as in `block 0,1,0`");
     return go_along(call, "block", err);
 }
 
 static enum lw_status do_warp(const struct lw_call *call, struct lw_error *err)
 {
     if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "warp takes the number of a warp of the focus block");
+        return LW_FAIL(err, LW_EUSAGE, "warp takes the number of a warp in the focus block");
     return go_along(call, "warp", err);
 }
 
@@ -204,7 +206,7 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     s.focus = focus.id;
     for (unsigned i = 0; status == LW_OK && dbg_thread_at(dbg, i, &thread); i++) {
         if (dbg->engine->interrupted)
-            return LW_FAIL(err, LW_ESTATE, "interrupted: %u warps were looked at", s.warps);
+            return LW_FAIL(err, LW_ESTATE, "interrupted after %u warps were searched", s.warps);
         if (thread.location.grid == focus.location.grid)
             search_warp(dbg, &thread, text, &s, out);
     }
@@ -220,22 +222,23 @@ static enum lw_status lane_where(struct dbg *dbg, const char *text, struct lw_si
     if (grid != NULL)
         put_absent(grid, &absent.sink);
     if (s.lost != 0 && s.lost == s.lanes)
-        status = LW_FAIL(err, LW_ENOENT, "%s has no value in any lane of the %u warps that are resident: %s",
+        status = LW_FAIL(err, LW_ENOENT, "%s cannot be evaluated in any lane of the %u resident warps: %s",
                          text, s.warps, s.why.text);
     else if (s.first.id == 0 && s.lost != 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s is true nowhere in %u warps, and has no value in %u lanes: %s%s",
+        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of %u warps; in %u lanes it cannot be evaluated: "
+                                         "%s%s",
                          text, s.warps, s.lost, s.why.text, absent.text != NULL ? absent.text : "");
     else if (s.first.id == 0)
-        status = LW_FAIL(err, LW_ENOENT, "%s is true in no lane of the %u warps that are resident%s", text,
+        status = LW_FAIL(err, LW_ENOENT, "%s is not true in any lane of the %u resident warps%s", text,
                          s.warps, absent.text != NULL ? absent.text : "");
     if (status == LW_OK) {
         if (s.warps_true > MAX_LISTED_WARPS)
-            lw_printf(out, "and %u more warps\n", s.warps_true - MAX_LISTED_WARPS);
+            lw_printf(out, "... and %u more warps\n", s.warps_true - MAX_LISTED_WARPS);
         lw_printf(out, "true in %u lane%s of %u of %u resident warps%s\n", s.lanes_true,
                   s.lanes_true == 1 ? "" : "s", s.warps_true, s.warps,
                   absent.text != NULL ? absent.text : "");
         if (s.lost != 0)
-            lw_printf(out, "it has no value in %u lanes: %s\n", s.lost, s.why.text);
+            lw_printf(out, "the expression cannot be evaluated in %u lanes: %s\n", s.lost, s.why.text);
         status = dbg_focus_choose(dbg, &s.first, err);
     }
     lw_buffer_fini(&absent);
@@ -260,13 +263,13 @@ static enum lw_status do_lane(const struct lw_call *call, struct lw_error *err)
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus, or set it by the numbers that warps shows, or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_AXES)},
-    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same as focus. (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
-    {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on a block: its first live warp, or block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
+    {"focus",       "f",    "[warp] [lane] | <coordinates>", "Show the focus (the lane that commands refer to), or set it by a warp number of `warps` or by coordinates", "focus block (0,0,0) thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_AXES)},
+    {"thread",      "th",   "[warp] [lane] | <x,y,z> [coordinates]", "The same as focus; (x,y,z) is a thread of the focus block", "thread (3,0,0)", do_focus, LW_COMMAND_FOCUSES | LW_COMMAND_AS(BY_THREAD)},
+    {"block",       "bl",   "<x,y,z> [coordinates]",      "Focus on the first live warp of a block, or on a thread, as in block 0 thread 17", "block 0,0,0", do_block, LW_COMMAND_FOCUSES},
     {"warp",        "warp", "<number> [coordinates]",     "Focus on a warp of the focus block",                         "warp 0", do_warp, LW_COMMAND_FOCUSES},
-    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp, or on the first lane in which an expression is true, in the focus warp, else in the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
-    {"lanewise",    "lanew", "[coordinates]",             "Show the focus as coordinates, or set it: block 0 thread 3", "lanewise block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
-    {"cuda",        "cu",   "[coordinates]",              "The same as lanewise, with cuda-gdb's name",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
+    {"lane",        "lane", "<number> [coordinates] | where <expression>", "Focus on a lane of the focus warp; with where, on the first lane in which an expression is true: the focus warp is searched first, then the grid", "lane where tid.x == 2", do_lane, LW_COMMAND_FOCUSES},
+    {"lanewise",    "lanew", "[coordinates]",             "Show or set the focus as coordinates, as in block 0 thread 3", "lanewise block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
+    {"cuda",        "cu",   "[coordinates]",              "The same as lanewise, under the name that cuda-gdb uses",                             "cuda block 0 thread 3", do_lanewise, LW_COMMAND_FOCUSES},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_focus = {rows, LW_COUNT_OF(rows), NULL};

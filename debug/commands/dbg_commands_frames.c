@@ -73,7 +73,7 @@ static enum lw_status do_where(const struct lw_call *call, struct lw_error *err)
     chosen = dbg_frame_number(dbg, thread.id, thread.lane);
     for (unsigned i = 0; dbg_frame_location_at(dbg, thread.id, thread.lane, i, &location); i++) {
         put_frame(dbg, &thread, i, &location, call->out);
-        lw_put(call->out, chosen != 0 && i == chosen ? "  <- chosen\n" : "\n");
+        lw_put(call->out, chosen != 0 && i == chosen ? "  <- selected\n" : "\n");
     }
     (void)put_launchers(dbg, &thread, "launched by ", call->out);
     return LW_OK;
@@ -106,7 +106,7 @@ static enum lw_status go_to_launcher(struct dbg *dbg, const struct dbg_thread *t
     unsigned lane;
 
     if (grid == NULL || grid->parent.grid == 0) {
-        lw_put(out, "this is the outermost frame: the kernel's\n");
+        lw_put(out, "the outermost frame, that of the kernel, is selected already\n");
         return LW_OK;
     }
     lane = grid->parent.lane;
@@ -119,9 +119,9 @@ static enum lw_status go_to_launcher(struct dbg *dbg, const struct dbg_thread *t
         there.lane = lane;
         return choose(dbg, &there, 0, out);
     }
-    lw_put(out, "this is the outermost frame: the kernel's. It was launched by ");
+    lw_put(out, "the outermost frame, that of the kernel, is selected already. The kernel was launched by ");
     put_launcher(dbg, grid, out);
-    lw_put(out, ", which has ended\n");
+    lw_put(out, ", a lane that has ended\n");
     return LW_OK;
 }
 
@@ -145,7 +145,7 @@ static enum lw_status do_move(const struct lw_call *call, struct lw_error *err)
     if (up && now + 1 >= count)
         return go_to_launcher(dbg, &thread, call->out);
     if (!up && now == 0) {
-        lw_put(call->out, "this is the innermost frame\n");
+        lw_put(call->out, "the innermost frame is selected already\n");
         return LW_OK;
     }
     if (up)
@@ -169,9 +169,9 @@ static enum lw_status do_frame(const struct lw_call *call, struct lw_error *err)
     index = dbg_frame_number(dbg, thread.id, thread.lane);
     count = dbg_frame_count(dbg, thread.id, thread.lane);
     if (call->argc > 2 || (call->argc == 2 && !lw_parse_u64(call->argv[1], &index)))
-        return LW_FAIL(err, LW_EUSAGE, "frame takes the number of a frame; `where` lists them");
+        return LW_FAIL(err, LW_EUSAGE, "frame takes the number of a frame: `where` lists them");
     if (index >= count)
-        return LW_FAIL(err, LW_ERANGE, "there is no frame %llu: `where` lists 0 to %u",
+        return LW_FAIL(err, LW_ERANGE, "there is no frame %llu: the frames are 0 to %u (see `where`)",
                        (unsigned long long)index, count != 0 ? count - 1 : 0);
     return choose(dbg, &thread, (unsigned)index, call->out);
 }
@@ -190,7 +190,7 @@ enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
         return status;
     index = dbg_frame_number(dbg, thread.id, thread.lane);
     if (!dbg_frame_location_at(dbg, thread.id, thread.lane, index, &location))
-        return LW_FAIL(err, LW_ESTATE, "lane %u has no frame: it is not live", thread.lane);
+        return LW_FAIL(err, LW_ESTATE, "lane %u has no frames: it has exited or was never launched", thread.lane);
     put_frame(dbg, &thread, index, &location, call->out);
     lw_printf(call->out, "\n  pc 0x%llx", (unsigned long long)location.pc);
     if (location.file != NULL)
@@ -208,7 +208,7 @@ enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
         put_frame(dbg, &thread, index + 1, &caller, call->out);
         lw_put(call->out, "\n");
     } else {
-        lw_put(call->out, "  not called: it is the kernel\n");
+        lw_put(call->out, "  not called by a function: this is the kernel\n");
     }
     return LW_OK;
 }
@@ -216,13 +216,13 @@ enum lw_status dbg_info_frame(const struct lw_call *call, struct lw_error *err)
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"where",       "wh",   "",                           "Frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"where",       "wh",   "",                           "Show the call frames of the focus lane, innermost first",                  "where", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"backtrace",   "back", "",                           "The same as where",                                          "backtrace", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"bt",          "bt",   "",                           "Short for backtrace",                                        "bt", do_where, LW_COMMAND_READONLY | LW_COMMAND_BARE},
-    {"launcher",    "laun", "",                           "Which lane launched the focus's kernel, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
-    {"up",          "up",   "[count]",                    "Show the variables of the caller. The caller of a kernel is the lane that launched the kernel", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
-    {"down",        "dow",  "[count]",                    "Back to the frame that was called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
-    {"frame",       "fr",   "[number]",                   "Show a frame, and its variables from now on",                "frame 0", do_frame, 0},
+    {"launcher",    "laun", "",                           "Show which lane launched the kernel in focus, which lane launched that one's kernel, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"up",          "up",   "[count]",                    "Select the calling frame; from a kernel's frame, the lane that launched the kernel", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
+    {"down",        "dow",  "[count]",                    "Select the frame that the selected one called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
+    {"frame",       "fr",   "[number]",                   "Select a frame by its number: its variables are shown from now on",                "frame 0", do_frame, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_frames = {rows, LW_COUNT_OF(rows), NULL};

@@ -65,8 +65,7 @@ static enum lw_status do_goto(const struct lw_call *call, struct lw_error *err)
     enum lw_status status;
 
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "goto takes one place: the name of a mark, a count of "
-                       "instructions, start or end");
+        return LW_FAIL(err, LW_EUSAGE, "goto takes one operand: the name of a mark, an instruction count, start or end");
     if (strcmp(call->argv[1], "start") == 0)
         status = dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err);
     else if (strcmp(call->argv[1], "end") == 0)
@@ -76,7 +75,7 @@ static enum lw_status do_goto(const struct lw_call *call, struct lw_error *err)
     else if ((mark = dbg_mark_find(dbg, call->argv[1])) != NULL)
         status = dbg_mark_goto(dbg, mark, &stop, err);
     else
-        return LW_FAIL(err, LW_ENOENT, "there is no mark \"%.40s\" (see `history`)", call->argv[1]);
+        return LW_FAIL(err, LW_ENOENT, "there is no mark \"%.40s\": `history` lists the marks", call->argv[1]);
     return dbg_stop_report(call, status, &stop);
 }
 
@@ -87,7 +86,7 @@ static enum lw_status do_run(const struct lw_call *call, struct lw_error *err)
     struct dbg_stop stop;
 
     if (call->argc != 1)
-        return LW_FAIL(err, LW_EUSAGE, "run takes nothing: options are those that the shell was started with");
+        return LW_FAIL(err, LW_EUSAGE, "run takes no operands: it uses the options with which the shell was started");
     return dbg_stop_report(call, dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err), &stop);
 }
 
@@ -99,7 +98,7 @@ static enum lw_status do_mark(const struct lw_call *call, struct lw_error *err)
     enum lw_status status;
 
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "mark takes one name, \"%s\" is too much", call->argv[2]);
+        return LW_FAIL(err, LW_EUSAGE, "mark takes at most one name: remove \"%s\"", call->argv[2]);
     status = dbg_history_ready(dbg, &ready, err);
     if (status == LW_OK)
         status = dbg_mark_set(dbg, call->argc == 2 ? call->argv[1] : NULL, &mark, err);
@@ -118,9 +117,9 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     if (status != LW_OK)
         return status;
     (void)dbg_history_info(dbg, &info);
-    lw_printf(call->out, "at instruction %" PRIu64 "; history goes from %" PRIu64 " to %" PRIu64 "%s%s\n",
+    lw_printf(call->out, "now at instruction %" PRIu64 "; history covers instructions %" PRIu64 " to %" PRIu64 "%s%s\n",
               info.now, info.earliest, info.latest, info.why[0] != '\0' ? ": " : "", info.why);
-    lw_printf(call->out, "%u snapshot%s and the schedule take %.1f of %.0f MiB\n", info.snapshots,
+    lw_printf(call->out, "%u snapshot%s and the schedule log use %.1f of %.0f MiB\n", info.snapshots,
               info.snapshots == 1 ? "" : "s", (double)info.bytes / 1048576, (double)info.budget_bytes / 1048576);
     for (size_t i = 0; i < dbg->mark_count; i++) {
         char name[80];
@@ -149,8 +148,8 @@ static void print_memory_hint(struct dbg *dbg, const struct dbg_thread *thread, 
         return;
     for (unsigned i = 0; emu_allocation_get(dbg->machine, i, &a); i++)
         if (value.bits - a.address < a.size_bytes)
-            lw_printf(out, "%s is an address in buffer %s: `wrote %s 64` looks at 64 bytes there, `wrote u32[%s + 256]` at 4 from "
-                      "byte 256 on\n", text, a.name, text, text);
+            lw_printf(out, "%s is an address in buffer %s: `wrote %s 64` finds the last write to 64 bytes there, "
+                           "`wrote u32[%s + 256]` to 4 bytes at offset 256\n", text, a.name, text, text);
 }
 
 static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
@@ -165,13 +164,12 @@ static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
 
     if (call->argc > 2 && lw_parse_u64(call->argv[call->argc - 1], &size)) {
         if (size == 0 || size > DBG_WATCH_MAX)
-            return LW_FAIL(err, LW_EUSAGE, "wrote looks at 1 to %d bytes, not %s", DBG_WATCH_MAX,
+            return LW_FAIL(err, LW_EUSAGE, "wrote takes a size of 1 to %d bytes, not %s", DBG_WATCH_MAX,
                            call->argv[call->argc - 1]);
         end--;
     }
     if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address: "
-                       "wrote PLACE [BYTES]");
+        return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address, as in `wrote y 64`");
     if (!lw_args_join(end, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = queried(dbg, &thread, err);
@@ -180,12 +178,11 @@ static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
     if (status != LW_OK)
         return status;
     if (w.edited)
-        lw_printf(call->out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote it:" : "");
+        lw_printf(call->out, "%s%s\n", w.edit, w.found ? "; the last instruction that wrote there:" : "");
     if (w.interrupted)
         lw_put(call->out, "interrupted\n");
     else if (!w.found && !w.edited) {
-        lw_printf(call->out, "nothing has written %s before, as far as history goes back: instruction %"
-                  PRIu64 "\n", text, dbg_history_earliest(dbg));
+        lw_printf(call->out, "no instruction has written %s since the start of history at instruction %" PRIu64 "\n", text, dbg_history_earliest(dbg));
         if (size == 0)
             print_memory_hint(dbg, &thread, text, call->out);
     }
@@ -202,7 +199,7 @@ static enum lw_status do_origin(const struct lw_call *call, struct lw_error *err
     struct dbg_thread thread;
     char text[512];
     enum lw_status status = dbg_operand_text(call, 1, text, sizeof text,
-                                             "origin takes a register, a variable or memory: origin PLACE", err);
+                                             "origin takes a register, a variable or memory, as in `origin v3`", err);
 
     if (status == LW_OK)
         status = queried(dbg, &thread, err);
@@ -215,23 +212,23 @@ enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
-    {"reverse-continue", "reverse-continue", "",               "Run backwards to the last hit of a breakpoint or watchpoint, or to the start",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
-    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, into calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
-    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane, over calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the most recent hit of a breakpoint or watchpoint, or to the start of history",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
+    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane; enter calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
+    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane; do not enter calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
-    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane, a call as one", "reverse-nexti", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
+    {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane; a call counts as one", "reverse-nexti", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
     {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the selected frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
     {"rc",              "rc",              "",                 "Short for reverse-continue",                                   "rc", do_reverse_continue, STEPS | LW_COMMAND_BARE},
     {"rs",              "rs",              "[count]",          "Short for reverse-step",                                       "rs", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
-    {"goto",            "goto",            "<mark|count|place>", "Go back or forth to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
-    {"run",             "run",             "",                 "Begin again, as goto start does. A following continue runs from there", "run", do_run, LW_COMMAND_CHANGES},
-    {"mark",            "mark",            "[name]",           "Name the current position of the run, for goto",                         "mark here", do_mark, 0},
-    {"wrote",           "wrote",           "<place> [bytes]",  "Show what last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
+    {"goto",            "goto",            "<mark|count|place>", "Go back or forward to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
+    {"run",             "run",             "",                 "Restart the program: the same as goto start; continue then runs from there", "run", do_run, LW_COMMAND_CHANGES},
+    {"mark",            "mark",            "[name]",           "Give the current position of the run a name, for goto",                         "mark here", do_mark, 0},
+    {"wrote",           "wrote",           "<target> [bytes]",  "Show which instruction last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<place>",          "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
-    {"history",         "history",         "",                 "Show the range in which one can go back and forth, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"history",         "history",         "",                 "Show the instruction counts that goto can reach, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_history = {rows, LW_COUNT_OF(rows), NULL};

@@ -76,7 +76,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             bytes = 4;
         }
         if (search->size + bytes > MAX_PATTERN)
-            return LW_FAIL(err, LW_EUSAGE, "a pattern has at most %d bytes", MAX_PATTERN);
+            return LW_FAIL(err, LW_EUSAGE, "the values to find are longer than %d bytes", MAX_PATTERN);
         if (search->step == 0)
             search->step = bytes;
         lw_put64(raw, value.bits);
@@ -96,7 +96,7 @@ static enum lw_status find_run(struct dbg *dbg, const struct search *search, uin
 
     *count = 0;
     if (data == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory to search in");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the search");
     while (search->bytes - done >= search->size && *count < MAX_FOUND) {
         uint64_t want = search->bytes - done, i;
 
@@ -136,7 +136,8 @@ static enum lw_status do_find(const struct lw_call *call, struct lw_error *err)
 
     if (call->argc > 1 && call->argv[1][0] == '/') {
         if (strlen(call->argv[1]) != 2 || strchr("bhwg", call->argv[1][1]) == NULL)
-            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no size: /b /h /w /g are", call->argv[1]);
+            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is not a size: use /b /h /w or /g (1, 2, 4 or 8 bytes)",
+                           call->argv[1]);
         size = call->argv[1][1];
         first = 2;
     }
@@ -152,7 +153,7 @@ static enum lw_status do_find(const struct lw_call *call, struct lw_error *err)
     search.address = value.bits;
     if (count == 2) {
         if (!emu_allocation_at(dbg->machine, search.address, &allocation, &inside) || !inside)
-            return LW_FAIL(err, LW_EUSAGE, "how many bytes? 0x%llx is in no allocation",
+            return LW_FAIL(err, LW_EUSAGE, "give the number of bytes: 0x%llx is not inside an allocation",
                            (unsigned long long)search.address);
         search.bytes = allocation.address + allocation.size_bytes - search.address;
         first_value = 1;
@@ -163,12 +164,12 @@ static enum lw_status do_find(const struct lw_call *call, struct lw_error *err)
         search.bytes = value.bits;
     }
     if (search.bytes > MAX_FIND)
-        return LW_FAIL(err, LW_EUSAGE, "no more than %d bytes can be searched by one command", MAX_FIND);
+        return LW_FAIL(err, LW_EUSAGE, "find searches at most %d bytes: give a smaller size", MAX_FIND);
     status = find_pattern(dbg, parts + first_value, count - first_value, size, &search, err);
     if (status == LW_OK)
         status = find_run(dbg, &search, &found, call->out, err);
     if (status == LW_OK && found == MAX_FOUND)
-        lw_printf(call->out, "the first %llu are shown\n", (unsigned long long)found);
+        lw_printf(call->out, "only the first %llu matches are shown\n", (unsigned long long)found);
     else if (status == LW_OK && found == 0)
         lw_put(call->out, "not found\n");
     return status;
@@ -187,7 +188,7 @@ static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *e
     enum lw_status status;
 
     if (call->argc < 2 || !lw_args_join(call->argc, call->argv, 1, text, sizeof text))
-        return LW_FAIL(err, LW_EUSAGE, "info symbol takes an address");
+        return LW_FAIL(err, LW_EUSAGE, "info symbol takes an address, as in `info symbol y + 8`");
     status = dbg_eval(dbg, id, dbg_lane_get(dbg, id), text, &value, err);
     if (status != LW_OK)
         return status;
@@ -201,7 +202,7 @@ static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *e
                                                                      : "an allocation",
                   (unsigned long long)allocation.size_bytes,
                   (unsigned long long)allocation.address,
-                  allocation.flags & EMU_ALLOC_FREED ? ", which is freed" : "");
+                  allocation.flags & EMU_ALLOC_FREED ? ", freed" : "");
     else if (value.bits >= ISA_SHARED_BASE && value.bits < ISA_LOCAL_BASE)
         lw_printf(call->out, "byte %llu of the block's shared memory",
                   (unsigned long long)(value.bits - ISA_SHARED_BASE));
@@ -209,7 +210,7 @@ static enum lw_status show_symbol(const struct lw_call *call, struct lw_error *e
         lw_printf(call->out, "byte %llu of the lane's local memory",
                   (unsigned long long)(value.bits - ISA_LOCAL_BASE));
     else
-        lw_put(call->out, "in no function and no allocation");
+        lw_put(call->out, "not inside a function or an allocation");
     lw_put(call->out, "\n");
     return LW_OK;
 }
@@ -238,7 +239,7 @@ static enum lw_status show_line(const struct lw_call *call, struct lw_error *err
         bool start;
 
         if (!dbg_row_at(dbg, pcs[i], &row, &start)) {
-            lw_printf(call->out, "no line is known for 0x%llx\n", (unsigned long long)pcs[i]);
+            lw_printf(call->out, "no source line is known for address 0x%llx\n", (unsigned long long)pcs[i]);
             continue;
         }
         while (dbg_row_at(dbg, low - ISA_WORD_BYTES, &at, &start) && at->line == row->line &&
@@ -247,7 +248,7 @@ static enum lw_status show_line(const struct lw_call *call, struct lw_error *err
         while (dbg_row_at(dbg, high, &at, &start) && at->line == row->line &&
                at->file == row->file)
             high += ISA_WORD_BYTES;
-        lw_printf(call->out, "line %u is 0x%llx to 0x%llx, ", row->line, (unsigned long long)low,
+        lw_printf(call->out, "line %u has the addresses 0x%llx to 0x%llx, ", row->line, (unsigned long long)low,
                   (unsigned long long)high);
         dbg_print_location(dbg, low, call->out);
         lw_put(call->out, "\n");
@@ -282,8 +283,8 @@ static enum lw_status show_source(const struct lw_call *call, struct lw_error *e
     }
     if (object->comp_dir != NULL && *object->comp_dir != '\0')
         lw_printf(call->out, "compiled in %s\n", object->comp_dir);
-    lw_printf(call->out, "variables of the source: %s\n",
-              object->debug != NULL ? "known" : "not in the debug information");
+    lw_printf(call->out, "debug information of variables: %s\n",
+              object->debug != NULL ? "known" : "none: compile with -g");
     return LW_OK;
 }
 
@@ -294,7 +295,7 @@ static enum lw_status show_functions(const struct lw_call *call, struct lw_error
     char name[512];
 
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "info functions takes a part of a name");
+        return LW_FAIL(err, LW_EUSAGE, "info functions takes at most one operand, a part of a name");
     for (unsigned i = 0; object != NULL && i < object->function_count; i++) {
         const struct isa_function *function = &object->functions[i];
 
@@ -333,7 +334,7 @@ static enum lw_status do_table(const struct lw_call *call, struct lw_error *err)
     const struct dbg_table *table;
 
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "table takes one name, \"%s\" is too much", call->argv[2]);
+        return LW_FAIL(err, LW_EUSAGE, "table takes at most one name: remove \"%s\"", call->argv[2]);
     for (unsigned i = 0; (table = dbg_table_at(i)) != NULL; i++) {
         struct dbg_layout layout = {0};
         unsigned columns = 0;
@@ -354,7 +355,8 @@ static enum lw_status do_table(const struct lw_call *call, struct lw_error *err)
         return LW_OK;
     }
     return call->argc == 1 ? LW_OK
-                           : LW_FAIL(err, LW_ENOENT, "no table \"%s\": `table` lists them", call->argv[1]);
+                           : LW_FAIL(err, LW_ENOENT, "there is no table \"%s\": `table` lists the tables",
+                                     call->argv[1]);
 }
 
 /* ---- info --------------------------------------------------------------------------------- */
@@ -388,7 +390,7 @@ static enum lw_status show_arguments(const struct lw_call *call, struct lw_error
         lw_put(call->out, "\n");
     }
     if (function->param_count == 0)
-        lw_put(call->out, "no parameters here\n");
+        lw_put(call->out, "this function has no parameters\n");
     return LW_OK;
 }
 
@@ -460,10 +462,10 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"whatis",      "wha",  "<expression|type>",          "Type of an expression",                                      "whatis v0 + 1", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_NAME)},
-    {"ptype",       "pt",   "<expression|type>",          "Type of an expression, with the members of structures",      "ptype float", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_WHOLE)},
-    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Search memory for values. For a buffer the bytes may be omitted", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
-    {"table",       "tab",  "[name]",                     "Show a table of the machine's state. Without a name: list the tables", "table splits", do_table, LW_COMMAND_READONLY},
+    {"whatis",      "wha",  "<expression|type>",          "Show the type of an expression",                                      "whatis v0 + 1", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_NAME)},
+    {"ptype",       "pt",   "<expression|type>",          "Show the type of an expression, with the members of structures",      "ptype float", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_WHOLE)},
+    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Search memory for values; for a buffer the number of bytes may be omitted", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
+    {"table",       "tab",  "[name]",                     "Show a table of the machine's state; without a name, list the tables", "table splits", do_table, LW_COMMAND_READONLY},
     {"info",        "i",    "<topic>",                    "breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, grids, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},
 };
 /* clang-format on */

@@ -64,7 +64,7 @@ static enum lw_status do_break(const struct lw_call *call, struct lw_error *err)
         if (status != LW_OK)
             return status;
     }
-    status = condition_operand(call, next, "the place", condition, sizeof condition, err);
+    status = condition_operand(call, next, "the location", condition, sizeof condition, err);
     if (status != LW_OK)
         return status;
     for (unsigned i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static enum lw_status do_watch(const struct lw_call *call, struct lw_error *err)
     for (end = first; end < call->argc && strcmp(call->argv[end], "if") != 0; end++)
         ;
     if (end == first)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes what to watch: %s EXPRESSION [if CONDITION]",
+        return LW_FAIL(err, LW_EUSAGE, "%s takes an expression to watch: %s EXPRESSION [if CONDITION]",
                        call->argv[0], call->argv[0]);
     if (!lw_args_join(end, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
@@ -123,10 +123,10 @@ static enum lw_status do_catch(const struct lw_call *call, struct lw_error *err)
             catches = 1u << i;
     if (catches == 0)
         return LW_FAIL(err, LW_EUSAGE,
-                       "%s takes what to stop for: diverge, reconverge, barrier, convergence, exit, "
+                       "%s takes the event to stop for: diverge, reconverge, barrier, convergence, exit, "
                        "launch or atomic",
                        call->argv[0]);
-    status = condition_operand(call, 2, "it", condition, sizeof condition, err);
+    status = condition_operand(call, 2, "the event", condition, sizeof condition, err);
     if (status == LW_OK)
         status = dbg_catch_add(dbg, DBG_OWNER_SHELL, catches, condition, call->what == ONCE, &id,
                                err);
@@ -143,7 +143,8 @@ static enum lw_status point_operand(const struct lw_call *call, unsigned *id, st
     uint64_t number;
 
     if (call->argc < 2 || !lw_parse_u64(call->argv[1], &number) || number > UINT32_MAX)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a point first; `points` lists them",
+        return LW_FAIL(err, LW_EUSAGE, "%s takes the number of a breakpoint, watchpoint or catchpoint first: `points` "
+                                       "lists them",
                        call->argv[0]);
     *id = (unsigned)number;
     return LW_OK;
@@ -173,7 +174,7 @@ static enum lw_status do_ignore(const struct lw_call *call, struct lw_error *err
     if (status != LW_OK)
         return status;
     if (call->argc != 3 || !lw_parse_u64(call->argv[2], &count))
-        return LW_FAIL(err, LW_EUSAGE, "ignore takes a point and a count: ignore 1 10");
+        return LW_FAIL(err, LW_EUSAGE, "ignore takes the number of a breakpoint and a count, as in `ignore 1 10`");
     status = dbg_stoppoint_ignore(call->context, id, count, err);
     if (status == LW_OK)
         dbg_stoppoint_print(call->context, id, call->out);
@@ -208,7 +209,8 @@ static enum lw_status do_change(const struct lw_call *call, struct lw_error *err
         uint64_t id;
 
         if (!lw_parse_u64(call->argv[i], &id) || id > UINT32_MAX)
-            return LW_FAIL(err, LW_EUSAGE, "%s takes numbers of points, not \"%s\"", call->argv[0],
+            return LW_FAIL(err, LW_EUSAGE, "%s takes numbers of breakpoints, watchpoints or catchpoints, not \"%s\": "
+                                           "`points` lists them", call->argv[0],
                            call->argv[i]);
         status = point_apply(dbg, (unsigned)id, verb, err);
     }
@@ -261,7 +263,7 @@ void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
     put_location(dbg, &point, out);
     lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits, point.hits == 1 ? "" : "s");
     if (point.ignore != 0)
-        lw_printf(out, "  ignores %llu more", (unsigned long long)point.ignore);
+        lw_printf(out, "  ignores the next %llu", (unsigned long long)point.ignore);
     if (point.condition != NULL)
         lw_printf(out, "  if %s", point.condition);
     if (point.owner == DBG_OWNER_GDB)
@@ -275,7 +277,8 @@ static enum lw_status do_points(const struct lw_call *call, struct lw_error *err
 
     (void)err;
     if (dbg_stoppoint_count(call->context) == 0)
-        lw_put(call->out, "no points: break, watch and catch make them\n");
+        lw_put(call->out, "there are no breakpoints, watchpoints or catchpoints: `break`, `watch` and `catch` set "
+                          "them\n");
     for (unsigned i = 0; dbg_stoppoint_at(call->context, i, &point); i++)
         dbg_stoppoint_print(call->context, point.id, call->out);
     return LW_OK;
@@ -283,18 +286,18 @@ static enum lw_status do_points(const struct lw_call *call, struct lw_error *err
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"break",       "b",    "[location] [if condition]",  "Stop before a location, for lanes in which a condition holds",     "break saxpy if lane == 3", do_break, LW_COMMAND_AS(ALWAYS)},
-    {"tbreak",      "tb",   "[location] [if condition]",  "Stop once",                                                  "tbreak saxpy", do_break, LW_COMMAND_AS(ONCE)},
-    {"watch",       "wa",   "[-location] <expression> [if condition]", "Stop after an instruction that changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, LW_COMMAND_AS(DBG_ACCESS_WRITE)},
-    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Stop after an instruction that reads it",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
-    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Stop after an instruction that reads or writes it",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
-    {"catch",       "cat",  "<what> [if condition]",      "Stop after: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
-    {"tcatch",      "tca",  "<what> [if condition]",      "The same as catch, once",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
+    {"break",       "b",    "[location] [if condition]",  "Set a breakpoint: stop before a location; with if, only for lanes in which the condition is true",     "break saxpy if lane == 3", do_break, LW_COMMAND_AS(ALWAYS)},
+    {"tbreak",      "tb",   "[location] [if condition]",  "Set a breakpoint that is deleted when it is hit",                                                  "tbreak saxpy", do_break, LW_COMMAND_AS(ONCE)},
+    {"watch",       "wa",   "[-location] <expression> [if condition]", "Set a watchpoint: stop after an instruction that changes a variable, memory or a register", "watch v0 if lane == 3", do_watch, LW_COMMAND_AS(DBG_ACCESS_WRITE)},
+    {"rwatch",      "rw",   "[-location] <expression> [if condition]", "Set a watchpoint that stops after an instruction that reads",                      "rwatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_READ)},
+    {"awatch",      "aw",   "[-location] <expression> [if condition]", "Set a watchpoint that stops after an instruction that reads or writes",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
+    {"catch",       "cat",  "<event> [if condition]",      "Set a catchpoint, which stops after an event: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
+    {"tcatch",      "tca",  "<event> [if condition]",      "The same as catch, but deleted when it is hit",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
     {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint or watchpoint",                    "condition 1 lane == 3", do_condition, 0},
-    {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
-    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints, without numbers all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
-    {"disable",     "dis",  "[number] ...",               "Keep breakpoints and watchpoints but do not stop at them",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
-    {"enable",      "en",   "[number] ...",               "Stop at disabled breakpoints and watchpoints again",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
+    {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next count hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
+    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints by number; without numbers, all",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
+    {"disable",     "dis",  "[number] ...",               "Disable breakpoints and watchpoints: they are kept, but do not stop",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
+    {"enable",      "en",   "[number] ...",               "Enable breakpoints and watchpoints that were disabled",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
     {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */

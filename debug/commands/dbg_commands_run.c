@@ -23,7 +23,7 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
     enum lw_status status = dbg_one_count(call, &count, err);
 
     if (status == LW_OK && dbg_ended(dbg))
-        return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: all launches have ended");
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
         dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
         unsigned lane = dbg_lane_get(dbg, id);
@@ -69,7 +69,7 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
 static enum lw_status location_operand(const struct lw_call *call, uint64_t *pcs, unsigned *count, struct lw_error *err)
 {
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one place: %s LOCATION", call->argv[0], call->argv[0]);
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one location: %s LOCATION", call->argv[0], call->argv[0]);
     return dbg_location_parse(call->context, call->argv[1], pcs, MAX_LOCATIONS, count, err);
 }
 
@@ -101,7 +101,7 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     if (status == LW_OK)
         status = location_operand(call, pcs, &count, err);
     if (status == LW_OK && count != 1)
-        return LW_FAIL(err, LW_EUSAGE, "'%s' is %u places: name one by *ADDRESS", call->argv[1], count);
+        return LW_FAIL(err, LW_EUSAGE, "'%s' has code at %u addresses: choose one by *ADDRESS", call->argv[1], count);
     if (status == LW_OK)
         status = dbg_pc_set(dbg, thread.id, thread.lane, false, pcs[0], err);
     if (status == LW_OK)
@@ -158,8 +158,8 @@ static enum lw_status do_returned(const struct lw_call *call, struct lw_error *e
 
     if (status == LW_OK && !put_result(dbg, thread.id, thread.lane, NULL, call->out))
         status = LW_FAIL(err, LW_ESTATE,
-                         "lane %u has not just returned from a call whose result is known: "
-                         "`finish` leads there, and the source must be compiled with -g",
+                         "no returned value is known for lane %u: run to the end of a call with `finish`, in a program "
+                         "compiled with -g",
                          thread.lane);
     return status;
 }
@@ -169,23 +169,23 @@ enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"continue",    "c",    "",                           "Run everything until something stops it",                    "continue", do_continue, STEPS | LW_COMMAND_BARE},
-    {"step",        "s",    "[count]",                    "Step the focus lane to another source line, into calls",     "step", do_step, STEPS | LW_COMMAND_AS(STEP_LINE)},
-    {"next",        "n",    "[count]",                    "Step the focus lane to another source line, over calls",     "next", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT)},
+    {"continue",    "c",    "",                           "Run all warps until a breakpoint, an error or the end",                    "continue", do_continue, STEPS | LW_COMMAND_BARE},
+    {"step",        "s",    "[count]",                    "Step the focus lane to another source line; enter calls",     "step", do_step, STEPS | LW_COMMAND_AS(STEP_LINE)},
+    {"next",        "n",    "[count]",                    "Step the focus lane to another source line; do not enter calls",     "next", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT)},
     {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
-    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction, over calls",         "nexti", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
-    {"step-alone",  "step-a","[count]",                   "Step the focus lane by one instruction. No other lane runs, even if the focus lane has to wait", "step-alone 2", do_step, STEPS | LW_COMMAND_AS(STEP_ALONE)},
+    {"nexti",       "nexti","[count]",                    "Step the focus lane by one instruction; a call counts as one",         "nexti", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
+    {"step-alone",  "step-a","[count]",                   "Step the focus lane by one instruction; no other lanes run, even if the focus lane has to wait for them", "step-alone 2", do_step, STEPS | LW_COMMAND_AS(STEP_ALONE)},
     {"step-warp",   "step-w","[count]",                   "Step all splits of the focus warp by one instruction each",   "step-warp 4", do_step, STEPS | LW_COMMAND_AS(STEP_WARP)},
     {"step-block",  "step-b","[count]",                   "Step all splits of all warps of the focus block by one instruction each", "step-block 4", do_step, STEPS | LW_COMMAND_AS(STEP_BLOCK)},
     {"sw",          "sw",   "[count]",                    "Short for step-warp",                                        "sw", do_step, STEPS | LW_COMMAND_AS(STEP_WARP)},
     {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step, STEPS | LW_COMMAND_AS(STEP_BLOCK)},
     {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
     {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
-    {"until",       "u",    "[location]",                 "Run everything until the focus lane is at a location. Without a location: like next, but a loop does not go back", "until +1", do_until, LW_COMMAND_CHANGES},
-    {"advance",     "adv",  "<location>",                 "Run everything until the focus lane is at a location",          "advance +1", do_until, LW_COMMAND_CHANGES},
-    {"jump",        "jump", "<location>",                 "Move all lanes of the focus lane's split to a location in their function; nothing runs", "jump +1", do_jump, LW_COMMAND_CHANGES},
-    {"finish",      "fin",  "",                           "Step the focus lane out of the selected frame, and show the returned value", "finish", do_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
-    {"returned",    "returned", "",                       "Show again the value that the last call of the focus lane has returned", "returned", do_returned, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"until",       "u",    "[location]",                 "Run all warps until the focus lane reaches a location; without a location, like next, but past the end of a loop", "until +1", do_until, LW_COMMAND_CHANGES},
+    {"advance",     "adv",  "<location>",                 "Run all warps until the focus lane reaches a location",          "advance +1", do_until, LW_COMMAND_CHANGES},
+    {"jump",        "jump", "<location>",                 "Set the pc of the focus lane and of the lanes that run together with it; no instruction is executed", "jump +1", do_jump, LW_COMMAND_CHANGES},
+    {"finish",      "fin",  "",                           "Run until the selected frame returns, and show the returned value", "finish", do_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
+    {"returned",    "returned", "",                       "Show the value that the last call of the focus lane returned", "returned", do_returned, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

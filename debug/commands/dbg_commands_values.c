@@ -23,7 +23,7 @@ static enum lw_status format_parse(const struct lw_call *call, int *next, uint64
         *count = strtoul(text, &last, 10);
         text = last;
         if (*count == 0 || *count > 65536)
-            return LW_FAIL(err, LW_EUSAGE, "a count is from 1 to 65536");
+            return LW_FAIL(err, LW_EUSAGE, "the count must be from 1 to 65536");
     }
     for (; *text != '\0'; text++) {
         if (strchr("xduoftcazis", *text) != NULL)
@@ -32,7 +32,7 @@ static enum lw_status format_parse(const struct lw_call *call, int *next, uint64
             *size = *text;
         else
             return LW_FAIL(err, LW_EUSAGE,
-                           "\"%c\" is no format: x d u o t f c a z s i are, with sizes b h w g",
+                           "\"%c\" is not a format: the formats are x d u o t f c a z s i, the sizes b h w g",
                            *text);
     }
     ++*next;
@@ -178,14 +178,14 @@ static enum lw_status do_x(const struct lw_call *call, struct lw_error *err)
 
         if (dbg_mem_read(dbg, id, value.bits, word, sizeof word) != sizeof word ||
             dbg_function_at(dbg, value.bits) == NULL)
-            return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction of the program",
+            return LW_FAIL(err, LW_ERANGE, "0x%llx is not the address of an instruction",
                            (unsigned long long)value.bits);
         dbg_disassemble(dbg, value.bits, (unsigned)count, false, call->out);
         return LW_OK;
     }
     bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'g' ? 8 : 4;
     if (format == 'f' && bytes < 4)
-        return LW_FAIL(err, LW_EUSAGE, "floats have 4 or 8 bytes: use w or g");
+        return LW_FAIL(err, LW_EUSAGE, "format f needs 4 or 8 bytes: add size w or g");
     return examine(dbg, id, value.bits, count, format, bytes, call->out, err);
 }
 
@@ -224,7 +224,7 @@ static enum lw_status do_disassemble(const struct lw_call *call, struct lw_error
         next++;
     }
     if (next < call->argc && (!lw_parse_u64(call->argv[next], &count) || count == 0 || count > MAX_COUNT))
-        return LW_FAIL(err, LW_EUSAGE, "disassemble takes /s, a place and a count, not \"%s\"",
+        return LW_FAIL(err, LW_EUSAGE, "disassemble takes /s, a location and a count, not \"%s\"",
                        call->argv[next]);
     dbg_disassemble(dbg, pcs[0], (unsigned)count, source, call->out);
     return LW_OK;
@@ -298,12 +298,12 @@ static enum lw_status do_list(const struct lw_call *call, struct lw_error *err)
     bool before = call->argc == 2 && strcmp(call->argv[1], "-") == 0;
 
     if (call->argc > 2)
-        return LW_FAIL(err, LW_EUSAGE, "list takes one place, \"%s\" is too much", call->argv[2]);
+        return LW_FAIL(err, LW_EUSAGE, "list takes at most one location: remove \"%s\"", call->argv[2]);
     (void)!dbg_view(dbg, &thread, NULL);
     pc = thread.location.pc;
     if (before && dbg->list_file != NULL && dbg->listed_pc == pc) {
         if (dbg->list_first <= 1)
-            return LW_FAIL(err, LW_ERANGE, "there is nothing before line 1");
+            return LW_FAIL(err, LW_ERANGE, "the listing is at line 1: there are no lines before it");
         return list_lines(dbg, dbg->list_file,
                           dbg->list_first > LIST_LINES ? dbg->list_first - LIST_LINES : 1,
                           dbg->list_first, call->out, err);
@@ -317,7 +317,7 @@ static enum lw_status do_list(const struct lw_call *call, struct lw_error *err)
         return list_lines(dbg, dbg->list_file, dbg->list_next, dbg->list_next + LIST_LINES, call->out, err);
     }
     if (!dbg_source_at(dbg, pc, &file, &line))
-        return LW_FAIL(err, LW_ENOENT, "no source line is known for 0x%llx",
+        return LW_FAIL(err, LW_ENOENT, "no source line is known for address 0x%llx: compile with -g",
                        (unsigned long long)pc);
     copy = strdup(file);
     free(dbg->list_file);
@@ -329,13 +329,13 @@ static enum lw_status do_list(const struct lw_call *call, struct lw_error *err)
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"print",       "p",    "[/format] <expression>",     "Value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_READONLY},
-    {"locals",      "lo",   "",                           "Variables of the source in scope, with values",              "locals", do_locals, LW_COMMAND_READONLY},
-    {"plane",       "pl",   "[/format] <expression>",     "Value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_READONLY},
-    {"set",         "se",   "<target> = <expression>",    "Assign to a register, to the pc or to memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
-    {"x",           "x",    "[/count format size] <address>", "Memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
-    {"disassemble", "disas","[/s] [location] [count]",    "Show instructions, with /s also source lines",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
-    {"list",        "l",    "[location]",                 "Source lines, then the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
+    {"print",       "p",    "[/format] <expression>",     "Show the value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_READONLY},
+    {"locals",      "lo",   "",                           "Show the source variables in scope, with values",              "locals", do_locals, LW_COMMAND_READONLY},
+    {"plane",       "pl",   "[/format] <expression>",     "Show the value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_READONLY},
+    {"set",         "se",   "<target> = <expression>",    "Assign a value to a register, the pc, a variable or memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
+    {"x",           "x",    "[/count format size] <address>", "Show memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
+    {"disassemble", "disas","[/s] [location] [count]",    "Show instructions; with /s, source lines as well",                     "disassemble /s saxpy", do_disassemble, LW_COMMAND_READONLY},
+    {"list",        "l",    "[location]",                 "Show source lines, at the next call the following ones; with -, those before","list saxpy", do_list, LW_COMMAND_REPEATS},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_values = {rows, LW_COUNT_OF(rows), NULL};

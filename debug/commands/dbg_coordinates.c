@@ -73,7 +73,7 @@ static enum lw_status numbers(const char **at, uint64_t out[3], bool single, con
         ++*at;
     }
     if (bracket && **at != ')')
-        return LW_FAIL(err, LW_EUSAGE, "a ) is missing after %s (%llu", word, (unsigned long long)out[0]);
+        return LW_FAIL(err, LW_EUSAGE, "add a ) after \"%s (%llu\"", word, (unsigned long long)out[0]);
     *at += bracket;
     return LW_OK;
 }
@@ -97,7 +97,7 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
         while (isalpha((unsigned char)at[size]))
             size++;
         if (!axis_named(at, size, &axis))
-            return LW_FAIL(err, LW_EUSAGE, "\"%.40s\" is no coordinate: %s are, as in block 3 thread 17",
+            return LW_FAIL(err, LW_EUSAGE, "\"%.40s\" is not a coordinate: use %s, as in block 3 thread 17",
                            at, axes);
         snprintf(word, sizeof word, "%.*s", (int)size, at);
         bit = 1u << axis;
@@ -198,10 +198,10 @@ static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
 
     if (sequence != 0 && (grid == NULL || sequence < grid->sequence))
-        return LW_FAIL(err, LW_ERANGE, "kernel %llu has ended; `info kernels` lists those that have not",
+        return LW_FAIL(err, LW_ERANGE, "kernel %llu has ended: `info kernels` lists the kernels that have not",
                        (unsigned long long)sequence);
-    return LW_FAIL(err, LW_ERANGE, "kernel %llu is not there: it has ended, or was not launched yet; "
-                   "`info kernels` lists those that are", (unsigned long long)sequence);
+    return LW_FAIL(err, LW_ERANGE, "kernel %llu is not running: it has ended or was not launched yet; `info kernels` "
+                                   "lists running kernels", (unsigned long long)sequence);
 }
 
 /* Gets the number of a block in its grid or (@thread) of a thread in its block. */
@@ -239,7 +239,7 @@ static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid,
     dbg_block_index(grid, block, index);
     if (emu_grid_was_resident(grid, block))
         return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has ended", index[0], index[1], index[2]);
-    return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has not started yet: %llu of %llu blocks have",
+    return LW_FAIL(err, LW_ESTATE, "block (%u,%u,%u) has not started yet: %llu of %llu blocks have started",
                    index[0], index[1], index[2], (unsigned long long)grid->blocks_placed,
                    (unsigned long long)grid->block_count);
 }
@@ -259,7 +259,7 @@ static enum lw_status take_lane(struct dbg *dbg, const struct emu_grid *grid, ui
                        (unsigned long long)*lane, width - 1);
     linear = (uint64_t)warp * width + (lane != NULL ? *lane : 0);
     if (linear >= grid->block_threads)
-        return LW_FAIL(err, LW_ERANGE, "lane %llu of warp %u has no thread: a block has %u threads",
+        return LW_FAIL(err, LW_ERANGE, "lane %llu of warp %u has no thread: a block has only %u threads",
                        (unsigned long long)*lane, warp, grid->block_threads);
     dbg_block_index(grid, block, at);
     dbg_thread_index(grid, linear, thread);
@@ -309,9 +309,10 @@ static enum lw_status find_on_sm(struct dbg *dbg, const struct dbg_coordinates *
     if (found)
         return LW_OK;
     if (any)
-        return LW_FAIL(err, LW_ERANGE, "no warp %llu is on sm %llu", (unsigned long long)c->value[DBG_AXIS_WARP][0],
+        return LW_FAIL(err, LW_ERANGE, "there is no warp %llu on sm %llu",
+                       (unsigned long long)c->value[DBG_AXIS_WARP][0],
                        (unsigned long long)want_sm);
-    return LW_FAIL(err, LW_ERANGE, "no warp is on sm %llu", (unsigned long long)want_sm);
+    return LW_FAIL(err, LW_ERANGE, "no warps are resident on sm %llu", (unsigned long long)want_sm);
 }
 
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
@@ -327,9 +328,10 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     if (status != LW_OK)
         return status;
     if (c->all != 0)
-        return LW_FAIL(err, LW_EUSAGE, "`all` is for lists: the focus is on one thread");
+        return LW_FAIL(err, LW_EUSAGE, "the focus must be one thread, so `all` is not allowed here: `info threads` "
+                                       "lists many");
     if (given(c, DBG_AXIS_DEVICE) && c->value[DBG_AXIS_DEVICE][0] != 0)
-        return LW_FAIL(err, LW_ERANGE, "device %llu does not exist: the machine is device 0",
+        return LW_FAIL(err, LW_ERANGE, "device %llu does not exist: device 0 is the only one",
                        (unsigned long long)c->value[DBG_AXIS_DEVICE][0]);
     if (given(c, DBG_AXIS_SM) && !given(c, DBG_AXIS_BLOCK) && !given(c, DBG_AXIS_THREAD)) {
         status = find_on_sm(dbg, c, &focus, &first, err);
@@ -348,8 +350,8 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
             return status;
     } else if (grid->sequence != focus.location.grid) {
         if (!resident(dbg, grid, UINT64_MAX, &first))
-            return LW_FAIL(err, LW_ESTATE, "no block of kernel %u is resident: `info kernels` says what it "
-                           "waits for", grid->sequence);
+            return LW_FAIL(err, LW_ESTATE, "no block of kernel %u is resident: `info kernels` shows what the kernel "
+                                           "waits for", grid->sequence);
         block = first.location.block;
     }
     warp = focus.location.warp;
@@ -361,7 +363,8 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
         number %= width;
         if ((given(c, DBG_AXIS_WARP) && c->value[DBG_AXIS_WARP][0] != warp) ||
             (lane != NULL && *lane != number))
-            return LW_FAIL(err, LW_EUSAGE, "that thread is lane %llu of warp %llu of its block",
+            return LW_FAIL(err, LW_EUSAGE, "the coordinates contradict each other: the thread is lane %llu of warp "
+                                           "%llu of its block",
                            (unsigned long long)number, (unsigned long long)warp);
         lane = &number;
     } else if (given(c, DBG_AXIS_WARP)) {
@@ -378,7 +381,8 @@ enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinate
     if (status == LW_OK && given(c, DBG_AXIS_SM) && dbg_thread_get(dbg, out->id, &first)) {
         dbg_hardware_ids(dbg, &first, &number, &warp);
         if (number != c->value[DBG_AXIS_SM][0])
-            return LW_FAIL(err, LW_ERANGE, "that thread is on sm %llu, not on sm %llu",
+            return LW_FAIL(err, LW_ERANGE, "the coordinates contradict each other: the thread is on sm %llu, not on sm "
+                                           "%llu",
                            (unsigned long long)number, (unsigned long long)c->value[DBG_AXIS_SM][0]);
     }
     return status;

@@ -66,7 +66,7 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
 
     if (call->argc == 1) {
         if (dbg->display_count == 0)
-            lw_put(call->out, "nothing is displayed: display EXPRESSION adds to it\n");
+            lw_put(call->out, "no expressions are displayed: `display EXPRESSION` adds one\n");
         dbg_displays_show(dbg, call->out);
         return LW_OK;
     }
@@ -79,8 +79,8 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
         if (display.format == '\0' || call->argv[1][2] != '\0' ||
             strchr("xduotfcaz", display.format) == NULL)
             return LW_FAIL(err, LW_EUSAGE,
-                           "\"%s\" is no format: /x /d /u /o /t /f /c /a /z are, and /lanes for "
-                           "the value in every lane",
+                           "\"%s\" is not a format: use /x /d /u /o /t /f /c /a or /z, or /lanes for the value in "
+                           "every lane",
                            call->argv[1]);
     }
     if (first == call->argc)
@@ -101,7 +101,7 @@ static enum lw_status do_display(const struct lw_call *call, struct lw_error *er
         !lw_grow(&dbg->displays, &dbg->display_capacity, dbg->display_count + 1,
                  sizeof *dbg->displays)) {
         free(display.text);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another expression");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another expression to display");
     }
     dbg->displays[dbg->display_count++] = display;
     dbg->last_display++;
@@ -128,14 +128,14 @@ static enum lw_status do_undisplay(const struct lw_call *call, struct lw_error *
 
     if (call->argc == 1) {
         dbg_displays_free(dbg);
-        lw_put(call->out, "nothing is displayed any more\n");
+        lw_put(call->out, "all displays were removed\n");
     }
     for (int i = 1; i < call->argc; i++) {
         uint64_t id;
 
         if (!lw_parse_u64(call->argv[i], &id) || !remove_display(dbg, id))
-            return LW_FAIL(err, LW_ENOENT, "nothing is displayed with the number \"%s\"; "
-                           "`display` lists what is", call->argv[i]);
+            return LW_FAIL(err, LW_ENOENT, "there is no display with number \"%s\": `display` lists them",
+                           call->argv[i]);
     }
     return LW_OK;
 }
@@ -143,8 +143,8 @@ static enum lw_status do_undisplay(const struct lw_call *call, struct lw_error *
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or with /lanes for all lanes. Without an expression: show all of them", "display /lanes tid.x", do_display, 0},
-    {"undisplay",   "und",  "[number] ...",               "Stop showing the numbered expressions. Without numbers: all expressions",          "undisplay", do_undisplay, 0},
+    {"display",     "disp", "[/format | /lanes] [expression]", "Show an expression now and at every stop, for the focus lane or (/lanes) for all lanes; without operands, list the displays", "display /lanes tid.x", do_display, 0},
+    {"undisplay",   "und",  "[number] ...",               "Remove displays by number; without numbers, all",          "undisplay", do_undisplay, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_display = {rows, LW_COUNT_OF(rows), NULL};

@@ -109,9 +109,9 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     }
     lw_put(out, *between ? "\n" : "none\n");
     if (fold < config->warp_width)
-        lw_printf(out, "  a row of the block is %u lanes\n", fold);
+        lw_printf(out, "  a row of threads of the block takes %u lanes\n", fold);
     emu_stats_get(dbg->machine, &stats);
-    lw_put(out, "  so far: ");
+    lw_put(out, "  in this run so far: ");
     emu_tag_stats_print(&stats, out);
     lw_put(out, "\n");
     return LW_OK;
@@ -165,9 +165,9 @@ static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_s
     unsigned count = emu_stack_views(DBG_AT(warp), entry, SHOWN);
 
     if (count > SHOWN)
-        lw_printf(out, "  stack of %u entries, the lowest %u:\n", count, (unsigned)SHOWN);
+        lw_printf(out, "  SIMT stack of %u entries, the lowest %u:\n", count, (unsigned)SHOWN);
     else if (count > 0)
-        lw_printf(out, "  stack of %u %s, the top first:\n", count,
+        lw_printf(out, "  SIMT stack of %u %s, the top first:\n", count,
                   count == 1 ? "entry" : "entries");
     for (unsigned i = count < SHOWN ? count : SHOWN; i-- > 0;) {
         lw_printf(out, "%7u  lanes ", i);
@@ -257,7 +257,7 @@ static bool show_cta(const struct dbg_warp *warp, struct lw_sink *out)
     }
     for (unsigned i = 0; i < ISA_CTA_BARRIER_COUNT; i++)
         if (waiting[i] != 0) {
-            lw_printf(out, "CTA barrier %u  %u of %u live lanes of the block wait\n", i,
+            lw_printf(out, "CTA barrier %u  %u of %u live lanes of the block wait here\n", i,
                       waiting[i], live);
             any = true;
         }
@@ -276,7 +276,7 @@ enum lw_status dbg_show_barriers(struct dbg *dbg, dbg_thread_id id, struct lw_si
     any = show_convergence(dbg, &warp, &view, out);
     any = show_cta(&warp, out) || any;
     if (!any)
-        lw_put(out, "no barrier is in use here\n");
+        lw_put(out, "no barriers are in use in this warp and block\n");
     return LW_OK;
 }
 
@@ -303,7 +303,7 @@ static void put_texture(const struct dbg *dbg, const struct emu_allocation *hold
     if (t.height != 0 && t.edge[1] != t.edge[0])
         lw_printf(out, " and %s", edges[t.edge[1]]);
     if (!emu_allocation_at(dbg->machine, t.address, &texels, &inside) || !inside)
-        lw_printf(out, ", at 0x%llx, where nothing is", (unsigned long long)t.address);
+        lw_printf(out, ", at 0x%llx, which is not allocated", (unsigned long long)t.address);
     else if (texels.name == NULL || texels.name[0] == '\0')
         lw_printf(out, ", at 0x%llx", (unsigned long long)t.address);
     else
@@ -330,7 +330,7 @@ void dbg_show_allocations(struct dbg *dbg, struct lw_sink *out)
         lw_put(out, "\n");
     }
     if (i == 0)
-        lw_put(out, "nothing is allocated\n");
+        lw_put(out, "no global memory is allocated\n");
 }
 
 /* ---- registers ------------------------------------------------------------------------ */
@@ -429,7 +429,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
         status = show_group(dbg, &thread, argv[i], &found, out, err);
         if (status == LW_OK && !found)
             status = LW_FAIL(err, LW_ENOENT,
-                             "no register or group \"%s\": the groups are warp, predicate, "
+                             "there is no register or group \"%s\": the groups are warp, predicate, "
                              "scalar, vector and special",
                              argv[i]);
     }
@@ -449,7 +449,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
     else if (grid->stream_prev != NULL)
         lw_printf(out, "waits for launch %u in its stream", grid->stream_prev->sequence);
     else if (grid->blocks_started == 0)
-        lw_put(out, "not begun");
+        lw_put(out, "not started");
     else
         lw_printf(out, "%llu of %llu blocks ended", (unsigned long long)grid->blocks_ended,
                   (unsigned long long)grid->block_count);
@@ -463,7 +463,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         uint32_t index[3] = {0};
         if (grid->launcher != NULL)
             dbg_block_index(grid->launcher, grid->parent.block, index);
-        lw_printf(out, "; by launch %u block(%u,%u,%u) w%u lane %u", grid->parent.grid, index[0],
+        lw_printf(out, "; launched by launch %u block(%u,%u,%u) w%u lane %u", grid->parent.grid, index[0],
                   index[1], index[2], grid->parent.warp, grid->parent.lane);
         if (grid->aggregated_into != NULL)
             lw_printf(out, ", a group of launch %u", grid->aggregated_into->sequence);
@@ -478,7 +478,7 @@ void dbg_show_launches(struct dbg *dbg, struct lw_sink *out)
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
 
     if (grid == NULL)
-        lw_put(out, "every launch has ended\n");
+        lw_put(out, "all launches have ended\n");
     for (; grid != NULL; grid = grid->next)
         if (!emu_grid_complete(grid))
             show_launch(grid, out);
@@ -492,7 +492,7 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
     const struct emu_config *config = emu_machine_config(dbg->machine);
     struct dbg_thread thread;
 
-    lw_printf(out, "machine    %u lanes a warp, policy %s, reconvergence %s\n",
+    lw_printf(out, "machine    %u lanes per warp, policy %s, reconvergence %s\n",
               config->warp_width, config->policy, config->reconv);
     if (dbg->config.timed != NULL)
         lw_printf(out, "timing     %s, cycle %llu\n", dbg->config.timed,
@@ -507,7 +507,7 @@ void dbg_show_status(struct dbg *dbg, struct lw_sink *out)
                   (unsigned long long)grid->blocks_ended,
                   (unsigned long long)grid->block_count);
     else
-        lw_put(out, "launch     none: every launch has ended\n");
+        lw_put(out, "launch     none: all launches have ended\n");
     if (dbg_view(dbg, &thread, NULL) == LW_OK) {
         lw_put(out, "focus      ");
         dbg_thread_name(dbg, &thread, out);

@@ -311,7 +311,7 @@ static const struct {
     struct dbg_table pub;
     void (*rows)(struct dbg_row *row);
 } tables[] = {
-    {{"kernels", "Launches that are not complete",
+    {{"kernels", "Launches that have not completed",
       COLUMNS("launch", "kernel", "state", "grid", "block", "blocks", "started", "ended", "by")},
      rows_kernels},
     {{"blocks", "Resident blocks",
@@ -327,12 +327,12 @@ static const struct {
     {{"splits", "Splits of all resident warps",
       COLUMNS("thread", "split", "state", "lanes", "barrier", "at")},
      rows_splits},
-    {{"barriers", "Barriers in use: of blocks, and convergence barriers",
+    {{"barriers", "CTA barriers and convergence barriers in use",
       COLUMNS("thread", "barrier", "group", "lanes", "waiting")},
      rows_barriers},
     {{"allocations", "Global memory", COLUMNS("address", "bytes", "name", "state", "module")},
      rows_allocations},
-    {{"findings", "What checks have found",
+    {{"findings", "Findings of checks",
       COLUMNS("number", "kind", "times", "instruction", "at", "finding")},
      rows_findings},
 };

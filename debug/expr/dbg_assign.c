@@ -17,7 +17,8 @@ static void store_register(struct dbg_expr *e, const struct dbg_operand *o, uint
         view.split_count > 1) {
         dbg_expr_fail(
             e, LW_ESTATE,
-            "scalar registers and exec belong to the whole warp, which is split in %u now",
+            "scalar registers and exec are shared by the whole warp, which has diverged into %u splits: write them "
+            "after the lanes reconverge",
             view.split_count);
         return;
     }
@@ -51,13 +52,13 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
     dbg_expr_init(&e, dbg, id, lane, text, err);
     dbg_expr_unary(&e, &target);
     if (e.status == LW_OK && (!dbg_expr_take(&e, "=") || *e.at == '='))
-        dbg_expr_fail(&e, LW_EUSAGE, "\"%s\" is no assignment: write TARGET = EXPRESSION",
+        dbg_expr_fail(&e, LW_EUSAGE, "\"%s\" is not an assignment: write TARGET = EXPRESSION",
                       text);
     if (e.status == LW_OK && target.kind == DBG_TARGET_NONE)
         dbg_expr_fail(
             &e, LW_EUSAGE,
-            "the left side cannot be written: registers, pc, lane, exec and loads as u32[...] "
-            "can");
+            "cannot assign to the left side: it must be a variable, a register, pc, lane, exec or memory, as in "
+            "u32[ADDRESS]");
     value = dbg_expr_value(&e);
     dbg_expr_end(&e);
     if (e.status != LW_OK)
@@ -65,7 +66,7 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
     if (dbg_value_is_float(&value) && !dbg_value_is_float(&target.value) && !target.typed &&
         target.kind <= DBG_TARGET_S && target.kind >= DBG_TARGET_V) {
         dbg_expr_fail(&e, LW_EUSAGE,
-                      "the register holds plain bits: write %s = ... for a float",
+                      "a register has no type: to assign a float, write %s = ...",
                       target.pair ? "v2:3.f64" : "v2.f32");
         return e.status;
     }
@@ -83,7 +84,7 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
                           (unsigned long long)target.address,
                           target.address >> 56 == 0xF9 || (target.address >= ISA_CONST_BASE &&
                                                            target.address < ISA_GLOBAL_BASE)
-                              ? ": parameters and constants are what the launch made them"
+                              ? ": parameters and constants are read-only after the launch"
                               : "");
         break;
     }

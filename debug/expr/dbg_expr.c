@@ -32,7 +32,7 @@ bool dbg_expr_close(struct dbg_expr *e, const char *token)
 {
     if (dbg_expr_take(e, token))
         return true;
-    dbg_expr_fail(e, LW_EUSAGE, "a %s is missing in \"%s\"", token, e->text);
+    dbg_expr_fail(e, LW_EUSAGE, "expected a %s in \"%s\"", token, e->text);
     return false;
 }
 
@@ -41,7 +41,7 @@ static void operand(struct dbg_expr *e, struct dbg_operand *o);
 void dbg_expr_single(struct dbg_expr *e, const struct dbg_operand *o)
 {
     if (o->picked != 0)
-        dbg_expr_fail(e, LW_EUSAGE, "several elements of a vector can only be printed: name one of them, as in .x");
+        dbg_expr_fail(e, LW_EUSAGE, "several elements of a vector can only be printed: here choose one, as in .x");
 }
 
 struct dbg_value dbg_expr_value(struct dbg_expr *e)
@@ -98,7 +98,7 @@ void dbg_expr_load(struct dbg_expr *e, struct dbg_operand *o, enum dbg_type type
         return;
     if (!dbg_expr_read(e, address, raw, bytes))
         dbg_expr_fail(e, LW_ERANGE,
-                      "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
+                      "cannot read %u bytes at 0x%llx: the focus lane has no memory there", bytes,
                       (unsigned long long)address);
     o->value = dbg_scalar(type, bytes, lw_get64(raw));
 }
@@ -132,7 +132,7 @@ static void number(struct dbg_expr *e, struct dbg_operand *o)
         }
     }
     if (size >= sizeof text || dbg_name_char(start[size])) {
-        dbg_expr_fail(e, LW_EUSAGE, "\"%.20s\" is no number", start);
+        dbg_expr_fail(e, LW_EUSAGE, "\"%.20s\" is not a number", start);
         return;
     }
     memcpy(text, start, size);
@@ -144,8 +144,8 @@ static void number(struct dbg_expr *e, struct dbg_operand *o)
         uint64_t bits;
 
         if (!lw_parse_u64(text, &bits)) {
-            dbg_expr_fail(e, LW_EUSAGE, strcmp(text, "0x") == 0 ? "%s is no number: digits are missing"
-                                                                   : "%s does not fit 64 bits",
+            dbg_expr_fail(e, LW_EUSAGE, strcmp(text, "0x") == 0 ? "\"%s\" is not a number: digits are missing"
+                                                                   : "%s is larger than 64 bits",
                           text);
             return;
         }
@@ -164,7 +164,7 @@ static unsigned lane_index(struct dbg_expr *e)
     uint64_t lane = dbg_value_u64(&value);
 
     if (!dbg_expr_take(e, "]"))
-        dbg_expr_fail(e, LW_EUSAGE, "a ] is missing");
+        dbg_expr_fail(e, LW_EUSAGE, "expected a ] after the index");
     if (lane >= width) {
         if (!e->dry)
             dbg_expr_fail(e, LW_ERANGE, "lane %lld does not exist: a warp has lanes 0 to %u",
@@ -208,15 +208,15 @@ static void suffixes(struct dbg_expr *e, struct dbg_operand *o)
             (void)take_name(&after, name);
             if (!dbg_type_by_name(name, &type, &bytes) || bytes < 4) {
                 dbg_expr_fail(e, LW_EUSAGE,
-                              ".%s is no type: u32, s32, f32, u64, s64 and f64 are", name);
+                              ".%s is not a type: use .u32, .s32, .f32, .u64, .s64 or .f64", name);
                 return;
             }
             if (bytes != have) {
                 if (is_register && bytes == 8)
                     dbg_expr_fail(e, LW_EUSAGE,
-                                  ".%s needs 64 bits: name a pair, as in v2:3.%s", name, name);
+                                  ".%s needs 64 bits: use a register pair, as in v2:3.%s", name, name);
                 else
-                    dbg_expr_fail(e, LW_EUSAGE, ".%s needs %u bytes, and this has %u", name,
+                    dbg_expr_fail(e, LW_EUSAGE, ".%s needs %u bytes, but the value has %u", name,
                                   bytes, have);
                 return;
             }
@@ -281,7 +281,7 @@ static bool vector_elements(struct dbg_expr *e, struct dbg_operand *o)
         return false;
     for (unsigned i = 0; i < picked; i++) {
         if (pick[i] >= count) {
-            dbg_expr_fail(e, LW_ERANGE, "there is no element .%s: the vector has %llu", name,
+            dbg_expr_fail(e, LW_ERANGE, "there is no element .%s: the vector has %llu elements", name,
                           (unsigned long long)count);
             return true;
         }
@@ -386,7 +386,7 @@ static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, un
         inner = address_expression(e);
         dbg_expr_close(e, "]");
         if (e->status == LW_OK && dbg_value_is_float(&inner))
-            dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
+            dbg_expr_fail(e, LW_EUSAGE, "the address is a floating-point value: an address must be an integer");
         if (e->status == LW_OK)
             dbg_expr_load(e, o, type, bytes, dbg_value_u64(&inner));
     } else if (dbg_expr_take(e, "(")) {
@@ -396,7 +396,7 @@ static void of_type(struct dbg_expr *e, const char *name, enum dbg_type type, un
         o->value = bytes < 4 ? dbg_scalar(type, bytes, inner.bits) : inner;
     } else {
         dbg_expr_fail(e, LW_EUSAGE,
-                      "%s wants [address] for a load or (value) for a conversion", name);
+                      "expected [address] (a load) or (value) (a conversion) after %s", name);
     }
 }
 
@@ -423,11 +423,13 @@ static void primary(struct dbg_expr *e, struct dbg_operand *o)
         return;
     }
     if (!isalpha((unsigned char)*e->at) && *e->at != '_') {
-        if (*e->at == '\0')
-            dbg_expr_fail(e, LW_EUSAGE, "a value is missing at the end of \"%s\"", e->text);
+        if (e->text[strspn(e->text, " ")] == '\0')
+            dbg_expr_fail(e, LW_EUSAGE, "an expression is missing");
+        else if (*e->at == '\0')
+            dbg_expr_fail(e, LW_EUSAGE, "expected a value at the end of \"%s\"", e->text);
         else
             dbg_expr_fail(e, LW_EUSAGE,
-                          "\"%.20s\" is not understood: a register, name or number goes here",
+                          "expected a register, a name or a number at \"%.20s\"",
                           e->at);
         return;
     }
@@ -469,7 +471,7 @@ static struct dbg_value negated(struct dbg_expr *e, char op, struct dbg_value va
         return dbg_value_make(DBG_S32, !dbg_value_true(&value));
     if (op == '~') {
         if (dbg_value_is_float(&value))
-            dbg_expr_fail(e, LW_EUSAGE, "~ needs an integer");
+            dbg_expr_fail(e, LW_EUSAGE, "~ cannot be applied to a float: it needs an integer");
         return dbg_value_make(value.type, ~value.bits);
     }
     if (op == '+')
@@ -508,7 +510,7 @@ void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
     if (e->status != LW_OK)
         return;
     if (++e->depth > MAX_DEPTH) {
-        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
+        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply: print it in parts");
         return;
     }
     dbg_expr_skip(e);
@@ -524,8 +526,7 @@ void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
         dbg_expr_unary(e, o);
         dbg_expr_single(e, o);
         if (e->status == LW_OK && !dbg_typed(o))
-            dbg_expr_fail(e, LW_EUSAGE, "* follows pointers: write *(float *)ADDRESS, or "
-                                        "f32[ADDRESS]");
+            dbg_expr_fail(e, LW_EUSAGE, "* needs a pointer: write *(float *)ADDRESS, or f32[ADDRESS]");
         dbg_typed_follow(e, o);
         if (e->status == LW_OK && dbg_typed(o))
             (void)dbg_typed_finish(e, o);
@@ -534,8 +535,8 @@ void dbg_expr_unary(struct dbg_expr *e, struct dbg_operand *o)
         dbg_expr_unary(e, o);
         dbg_expr_single(e, o);
         if (e->status == LW_OK && !dbg_typed_address(o))
-            dbg_expr_fail(e, LW_EUSAGE, "it has no address: & needs a variable of the source in "
-                                        "memory, or memory");
+            dbg_expr_fail(e, LW_EUSAGE, "& needs a source variable that is in memory, or memory: this operand has no "
+                                        "address");
     } else if (!cast(e, o)) {
         primary(e, o);
     }
@@ -635,7 +636,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     }
     if (dbg_value_is_float(&a)) {
         if (strchr("+-*/", op[0]) == NULL) {
-            dbg_expr_fail(e, LW_EUSAGE, "%s needs integers", op);
+            dbg_expr_fail(e, LW_EUSAGE, "operator %s needs integers on both sides", op);
             return dbg_value_make(DBG_S32, 0);
         }
         return compute_float(op[0], type, dbg_value_double(&a), dbg_value_double(&b));
@@ -734,7 +735,7 @@ static void operand(struct dbg_expr *e, struct dbg_operand *o)
 {
     dbg_expr_plain(o, dbg_value_make(DBG_S32, 0));
     if (++e->depth > MAX_DEPTH) {
-        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply");
+        dbg_expr_fail(e, LW_EUSAGE, "the expression is nested too deeply: print it in parts");
         return;
     }
     binary(e, 0, o);
@@ -789,13 +790,12 @@ void dbg_expr_end(struct dbg_expr *e)
 
     dbg_expr_skip(e);
     if (called(e, &name, &size))
-        dbg_expr_fail(e, LW_EUSAGE, "%.*s() cannot be called: an expression runs no code of the program; print "
-                      "what the function computes, or step into it",
+        dbg_expr_fail(e, LW_EUSAGE, "%.*s() cannot be called: an expression cannot run code of the program; write out "
+                                    "what the function computes, or step into it",
                       (int)(size < 60 ? size : 60), name);
     else if (*e->at != '\0')
         dbg_expr_fail(e, LW_EUSAGE, "unexpected \"%.40s\" after the expression%s", e->at,
-                      *e->at == '[' ? "; what is before it has no elements: at an address, u32[ADDRESS] "
-                                      "or f32[ADDRESS] reads memory"
+                      *e->at == '[' ? "; the value before it has no elements: u32[ADDRESS] or f32[ADDRESS] reads memory at an address"
                                     : "");
 }
 

@@ -60,7 +60,7 @@ static void reduce(struct dbg_expr *e, enum reduction which, struct dbg_operand 
             result = accumulate(e, SUM, result, result, true);
         result = dbg_value_make(result.type, 0);
         if (!was_dry && (which == MIN || which == MAX))
-            dbg_expr_fail(e, LW_ERANGE, "%s(...): no lane runs here", reductions[which]);
+            dbg_expr_fail(e, LW_ERANGE, "%s(...): no lanes are active at the current pc", reductions[which]);
     }
     for (uint64_t rest = lanes; rest != 0 && e->status == LW_OK; rest &= rest - 1) {
         struct dbg_value value;

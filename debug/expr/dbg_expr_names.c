@@ -89,7 +89,7 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
         return;
     if (!emu_reg_read(DBG_AT(&e->warp), reg_class, o->number, o->lane, &low) ||
         (o->pair && !emu_reg_read(DBG_AT(&e->warp), reg_class, o->number + 1, o->lane, &high))) {
-        dbg_expr_fail(e, LW_ERANGE, "register %u of lane %u does not exist here", o->number,
+        dbg_expr_fail(e, LW_ERANGE, "the kernel does not have register %u (in lane %u)", o->number,
                       o->lane);
         return;
     }
@@ -107,7 +107,7 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     if (name[0] != 'b' || !isdigit((unsigned char)name[1]) || !lw_parse_u64(name + 1, &number))
         return false;
     if (number >= count) {
-        dbg_expr_fail(e, LW_ENOENT, "%s: the program uses %u barrier registers", name, count);
+        dbg_expr_fail(e, LW_ENOENT, "there is no barrier register %s: the program uses %u of them", name, count);
         return true;
     }
     o->value = dbg_value_make(DBG_U64, 0);
@@ -145,10 +145,10 @@ static bool register_name(struct dbg_expr *e, const char *name, struct dbg_opera
         count = class_count(e->dbg, classes[i].reg);
         if (number >= count) {
             if (count == 0)
-                dbg_expr_fail(e, LW_ENOENT, "%s: the program uses no %s registers", name,
+                dbg_expr_fail(e, LW_ENOENT, "there is no register %s: the program uses no %s registers", name,
                               classes[i].prefix);
             else
-                dbg_expr_fail(e, LW_ENOENT, "%s: the program uses %s0 to %s%u", name,
+                dbg_expr_fail(e, LW_ENOENT, "there is no register %s: the program uses %s0 to %s%u", name,
                               classes[i].prefix, classes[i].prefix, count - 1);
             return true;
         }
@@ -161,7 +161,7 @@ static bool register_name(struct dbg_expr *e, const char *name, struct dbg_opera
             unsigned long second = strtoul(e->at + 1, &end, 10);
 
             if (second != number + 1 || second >= count) {
-                dbg_expr_fail(e, LW_EUSAGE, "%s:%lu is no register pair: write %s:%lu", name,
+                dbg_expr_fail(e, LW_EUSAGE, "%s:%lu is not a register pair: write %s:%lu", name,
                               second, name, number + 1);
                 return true;
             }
@@ -246,7 +246,7 @@ static bool builtin_name(struct dbg_expr *e, const char *name, struct dbg_operan
             continue;
         if (built_in[i].words == 3) {
             if (*e->at != '.' || e->at[1] < 'x' || e->at[1] > 'z' || dbg_name_char(e->at[2])) {
-                dbg_expr_fail(e, LW_EUSAGE, "%s has three parts: write %s.x", name, name);
+                dbg_expr_fail(e, LW_EUSAGE, "%s is a vector of three: write %s.x, .y or .z", name, name);
                 return true;
             }
             address += 4 * (uint64_t)(e->at[1] - 'x');
@@ -342,7 +342,7 @@ static bool special_name(struct dbg_expr *e, const char *name, struct dbg_operan
     info = isa_special_info((enum isa_special)sr);
     if (!e->dry && dbg_expr_warp(e) &&
         !emu_special_read(DBG_AT(&e->warp), (enum isa_special)sr, e->lane, &value))
-        dbg_expr_fail(e, LW_ERANGE, "%s cannot be read for lane %u", full, e->lane);
+        dbg_expr_fail(e, LW_ERANGE, "special register %s cannot be read for lane %u", full, e->lane);
     o->value = dbg_value_make(info->width == 64 ? DBG_U64 : DBG_U32, value);
     return true;
 }
@@ -377,7 +377,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     if (e->dry || !dbg_expr_warp(e))
         return true;
     if (!emu_lane_where(DBG_AT(&e->warp), e->lane, &split) && o->kind == DBG_TARGET_PC)
-        dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it is not live", e->lane);
+        dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it has exited or was never launched", e->lane);
     (void)!emu_warp_view(DBG_AT(&e->warp), &view);
     const uint64_t values[LW_COUNT_OF(states)] = { /* values of the warp in the order of `states` */
         split.pc, e->lane, e->warp.warp, e->warp.block, e->warp.grid->sequence, split.lanes & view.exec, view.live,
@@ -420,9 +420,9 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     if (!dbg_expr_close(e, "]"))
         return true;
     if (dbg_value_is_float(&index))
-        dbg_expr_fail(e, LW_EUSAGE, "%s[...] takes an integer, not a float", name);
+        dbg_expr_fail(e, LW_EUSAGE, "the index of %s[...] must be an integer, not a float", name);
     else if (!e->dry && dbg_value_u64(&index) >= buffer.count)
-        dbg_expr_fail(e, LW_ERANGE, "%s has %llu elements: there is no %s[%lld]", name,
+        dbg_expr_fail(e, LW_ERANGE, "%s has only %llu elements: there is no %s[%lld]", name,
                       (unsigned long long)buffer.count, name, (long long)dbg_value_u64(&index));
     if (e->status == LW_OK)
         dbg_expr_load(e, o, type, bytes, buffer.address + dbg_value_u64(&index) * bytes);
@@ -449,7 +449,8 @@ static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operan
                 continue;
             if (param->size_bytes > 8) {
                 dbg_expr_fail(
-                    e, LW_EUNSUPP, "parameter %s has %u bytes: read it as u32[0x%llx]", name,
+                    e, LW_EUNSUPP, "parameter %s has %u bytes, too many for one value: read its parts, as in "
+                                   "u32[0x%llx]", name,
                     param->size_bytes, (unsigned long long)(ISA_CONST_BASE + param->offset));
                 return true;
             }
@@ -536,22 +537,22 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
     char full[DBG_MAX_NAME + 4];
 
     if (e->place != 0) {
-        dbg_expr_fail(e, LW_ENOENT, "nothing is called \"%s\" at that place", name);
+        dbg_expr_fail(e, LW_ENOENT, "there is no \"%s\" at that location", name);
         return;
     }
     if (!dbg_frame_shown(e->dbg, e->id, e->lane, &frame)) {
-        dbg_expr_fail(e, LW_ENOENT, "lane %u has no such frame as is chosen, and nothing else is called \"%s\"",
+        dbg_expr_fail(e, LW_ENOENT, "lane %u does not have the selected frame, and there is no other \"%s\": select a "
+                                    "frame of the lane with `frame`",
                       e->lane, name);
         return;
     }
     if (strcmp(name, "cycle") == 0) {
-        dbg_expr_fail(e, LW_ENOENT, "nothing here is called \"cycle\": a run has cycles when it is "
-                      "started with --timing");
+        dbg_expr_fail(e, LW_ENOENT, "there is no value \"cycle\" in this run: start it with --timing to count cycles");
         return;
     }
     snprintf(full, sizeof full, "%s.x", special_alias(name));
     if (isa_special_find(full, strlen(full)) >= 0) {
-        dbg_expr_fail(e, LW_ENOENT, "%s has three parts: write %s.x", name, name);
+        dbg_expr_fail(e, LW_ENOENT, "%s is a vector of three: write %s.x, .y or .z", name, name);
         return;
     }
     dbg_names_each(e->dbg, e->id, e->lane, DBG_NAMES_VARIABLES, nearer, &n);
@@ -563,17 +564,16 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name)
         if (reg.kind != DBG_REG_VECTOR && reg.kind != DBG_REG_SCALAR)
             nearer(&n, reg.name);
     if (n.distance != UINT32_MAX)
-        dbg_expr_fail(e, LW_ENOENT, "nothing here is called \"%s\"; did you mean \"%s\"?", name,
+        dbg_expr_fail(e, LW_ENOENT, "there is no \"%s\" here; did you mean \"%s\"?", name,
                       n.found);
     else if (e->dbg->ended)
         dbg_expr_fail(e, LW_ENOENT,
-                      "nothing here is called \"%s\": every launch has ended, and registers and "
-                      "variables of the source with it; buffers, functions and types are left",
+                      "there is no \"%s\": all launches have ended, so that only buffers, functions and types can be "
+                      "named",
                       name);
     else
         dbg_expr_fail(e, LW_ENOENT,
-                      "nothing here is called \"%s\": there are registers (v0, s0, p0), tid.x "
-                      "and the like, pc, lane, exec, parameters, variables of the source, "
-                      "functions and buffers",
+                      "there is no \"%s\" here: names are registers (v0, s0, p0), tid.x and the like, pc, lane, exec, "
+                      "parameters, source variables, functions and buffers",
                       name);
 }

@@ -32,7 +32,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
         const char *near = lw_suggest(name, object->files, object->file_count,
                                       sizeof *object->files);
 
-        return LW_FAIL(err, LW_ENOENT, "no source file \"%s\" in the program%s%s%s", name,
+        return LW_FAIL(err, LW_ENOENT, "the program has no source file \"%s\"%s%s%s", name,
                        near != NULL && *near != '\0' ? "; did you mean \"" : "",
                        near != NULL ? near : "", near != NULL && *near != '\0' ? "\"?" : "");
     }
@@ -44,7 +44,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
             best = row->line;
     }
     if (best == UINT64_MAX)
-        return LW_FAIL(err, LW_ENOENT, "%s has no code at line %llu or after it", name,
+        return LW_FAIL(err, LW_ENOENT, "file %s has no code at line %llu or after it", name,
                        (unsigned long long)line);
     *count = 0;
     for (unsigned f = 0; f < object->function_count; f++) {
@@ -96,9 +96,9 @@ static enum lw_status function_parse(const struct dbg *dbg, const char *name, ui
         near = lw_suggest(name, &object->functions[0].name, object->function_count,
                           sizeof *object->functions);
     if (near != NULL)
-        return LW_FAIL(err, LW_ENOENT, "no function \"%s\"; did you mean \"%s\"?", name, near);
+        return LW_FAIL(err, LW_ENOENT, "there is no function \"%s\"; did you mean \"%s\"?", name, near);
     return LW_FAIL(err, LW_ENOENT,
-                   "no function \"%s\"; a place is FILE:LINE, LINE, FUNCTION, *ADDRESS, +N or -N",
+                   "there is no function \"%s\"; a location is FILE:LINE, LINE, FUNCTION, *ADDRESS, +N or -N",
                    name);
 }
 
@@ -152,10 +152,9 @@ enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint6
         int64_t line;
 
         if (!lw_parse_i64(text, &line))
-            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is no line number", text);
+            return LW_FAIL(err, LW_EUSAGE, "\"%s\" is not a line number", text);
         if (file == NULL)
-            return LW_FAIL(err, LW_ENOENT, "the program has no line table: use FUNCTION or "
-                                           "*ADDRESS");
+            return LW_FAIL(err, LW_ENOENT, "the program has no line table: use FUNCTION or *ADDRESS, or compile with -g");
         if (!isdigit((unsigned char)*text))
             line += here;
         if (line < 1)

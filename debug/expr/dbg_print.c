@@ -114,7 +114,7 @@ static bool print_reference(struct printing *pr, const struct dbg_operand *o, un
     lw_printf(pr->out, "@0x%llx: ", (unsigned long long)o->value.bits);
     dbg_typed_follow(&e, &target);
     if (e.status != LW_OK)
-        lw_put(pr->out, "<no memory>");
+        lw_put(pr->out, "<not in memory>");
     else
         print_at(pr, &target, depth + 1);
     return true;
@@ -177,7 +177,7 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
             if (e.status == LW_OK)
                 print(&one, &element, depth + 1);
             else
-                lw_put(one.out, "<no memory>");
+                lw_put(one.out, "<not in memory>");
             pr->left = one.left;
             if (run != 0 && next.size == last.size &&
                 memcmp(next.text, last.text, next.size) == 0) {
@@ -248,13 +248,13 @@ static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth)
     pr->left--;
     if (!dbg_typed(o)) { /* value of a type of the debugger's own, already loaded */
         if (o->kind != DBG_TARGET_MEMORY)
-            lw_put(pr->out, "<no memory>");
+            lw_put(pr->out, "<not in memory>");
         else
             dbg_value_print(&o->value, pr->format == 0 && o->own.character ? 'c' : pr->format,
                             pr->out);
     } else if (dbg_typed_finish(&e, o)) {
         if (e.status != LW_OK)
-            lw_put(pr->out, "<no memory>");
+            lw_put(pr->out, "<not in memory>");
         else if (!print_reference(pr, o, depth))
             print_scalar(pr, o);
     } else if (type != ISA_NO_DIE && dbg_tag_is_structure(o->debug->dies[type].tag)) {

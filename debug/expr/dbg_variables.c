@@ -113,7 +113,9 @@ struct found {
 /** Returns the advice on how to see more variables of optimised code than @object describes. */
 static const char *see_more(const struct isa_object *object)
 {
-    return isa_object_keeps_values(object) ? "compile with -g to see all" : "compile with --values to see more, with -g to see all";
+    return isa_object_keeps_values(object) ? "compile with -g to see all variables" : "compile with --values to see "
+                                                                                      "more variables, with -g to see "
+                                                                                      "all";
 }
 
 static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
@@ -279,7 +281,8 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         return true;
     locate(e->dbg, e->id, e->lane, &at, (uint32_t)die, &found);
     if (!found.here) {
-        dbg_expr_fail(e, LW_ERANGE, "%s has no value here: the compiler has optimised it out; %s", name, see_more(at.object));
+        dbg_expr_fail(e, LW_ERANGE, "%s has no value here because the compiler has optimised it out; %s",
+                      name, see_more(at.object));
         return true;
     }
     o->in_memory = found.in_memory;
@@ -340,7 +343,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         return true;
     if (!dbg_expr_read(e, o->address, raw, bytes)) {
         dbg_expr_fail(e, LW_ERANGE,
-                      "cannot read %u bytes at 0x%llx: this lane has no memory there", bytes,
+                      "cannot read %u bytes at 0x%llx: the focus lane has no memory there", bytes,
                       (unsigned long long)o->address);
         return true;
     }
@@ -439,12 +442,12 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
         type = to->own.type;
         bytes = to->own.bytes;
         if (bytes == 0) {
-            dbg_expr_fail(e, LW_EUSAGE, "void has no values");
+            dbg_expr_fail(e, LW_EUSAGE, "an expression of type void has no value");
             return;
         }
     }
     if (pointer && dbg_value_is_float(&value)) {
-        dbg_expr_fail(e, LW_EUSAGE, "an address is an integer, not a float");
+        dbg_expr_fail(e, LW_EUSAGE, "the address is a floating-point value: an address must be an integer");
         return;
     }
     value = dbg_value_convert(&value, type);
@@ -468,7 +471,7 @@ static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
                  isa_die_type(o->debug, (uint32_t)isa_type_plain(o->debug, o->type, NULL)));
     } else if (--o->stars == 0 && o->debug == NULL) {
         if (o->own.bytes == 0)
-            dbg_expr_fail(e, LW_EUSAGE, "void has no values: convert the pointer first");
+            dbg_expr_fail(e, LW_EUSAGE, "a void pointer has no value to read: convert it first, as in *(int *)p");
         else
             dbg_expr_load(e, o, o->own.type, o->own.bytes, o->address);
     }
@@ -486,7 +489,7 @@ void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
     if (e->status != LW_OK)
         return;
     if (!dbg_typed_stride(o, &bytes)) {
-        dbg_expr_fail(e, LW_EUSAGE, "this is neither a pointer nor an array");
+        dbg_expr_fail(e, LW_EUSAGE, "[...] needs a pointer or an array before it");
     } else if (o->stars == 0 && is_array(o)) {
         o->address += (uint64_t)index * bytes;
         choose_element(o);
@@ -562,7 +565,7 @@ void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *nam
         return;
     if (o->stars != 0 || debug == NULL || type == ISA_NO_DIE || o->skip != 0 ||
         !dbg_tag_is_structure(debug->dies[type].tag))
-        dbg_expr_fail(e, LW_EUSAGE, "this is no structure, so it has no member %s", name);
+        dbg_expr_fail(e, LW_EUSAGE, "there is no member %s: the value before it is not a structure", name);
     else if (!find_member(debug, type, name, 0, &die, &offset))
         dbg_expr_fail(e, LW_ENOENT, "the structure has no member %s", name);
     else
@@ -700,10 +703,11 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             return dbg_exited(dbg, id, err);
         program = dbg_program(dbg);
         if (program != NULL && strncmp(emu_program_object(program)->producer, "nvcc", 4) == 0)
-            lw_printf(out, "no %s: nvcc writes none for optimised code; -g shows all, and the same source by clang has values "
-                           "of optimised code (--compiler clang)\n", what);
+            lw_printf(out, "no %s are known: nvcc writes none for optimised code; compile with -g, or with --compiler "
+                           "clang, which keeps values of optimised code\n", what);
         else
-            lw_printf(out, "no %s: the program's debug information has none, compile it with -g\n", what);
+            lw_printf(out, "no %s are known: the program has no debug information for them; compile it with -g\n",
+                      what);
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
@@ -711,9 +715,9 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)
-        lw_printf(out, "%s of what is optimized out\n", see_more(at.object));
+        lw_printf(out, "some variables are optimized out: %s\n", see_more(at.object));
     if (shown == 0)
-        lw_printf(out, "no %s here\n", what);
+        lw_printf(out, "there are no %s at this location\n", what);
     return LW_OK;
 }
 

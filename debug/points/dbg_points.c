@@ -80,7 +80,7 @@ enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record
     if (!lw_grow(&dbg->points, &dbg->point_capacity, dbg->point_count + 1,
                  sizeof *dbg->points)) {
         dbg_stoppoint_free(point);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
     }
     dbg->points[dbg->point_count++] = *point;
     dbg_hits_forget(dbg);
@@ -108,7 +108,7 @@ enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_
 
 static enum lw_status no_point(unsigned id, struct lw_error *err)
 {
-    return LW_FAIL(err, LW_ENOENT, "there is no point %u; `points` lists them", id);
+    return LW_FAIL(err, LW_ENOENT, "there is no breakpoint, watchpoint or catchpoint %u: `points` lists them", id);
 }
 
 enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_error *err)
@@ -226,7 +226,7 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
                 if (!is_reported && !dbg->looks_back) /* a reverse search reports the failure at its stop */
-                    dbg_message(dbg, "point %u: condition \"%s\": %s", point->pub.id,
+                    dbg_message(dbg, "the condition of breakpoint or watchpoint %u cannot be evaluated: \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 is_reported = true;
             } else {

@@ -45,7 +45,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
     switch (stop->kind) {
     case DBG_STOP_NONE:
         if (dbg->ended)
-            lw_put(out, "nothing is running: every launch has ended\n");
+            lw_put(out, "nothing is running: all launches have ended\n");
         return;
     case DBG_STOP_BREAKPOINT:
         if (stop->text[0] != '\0')
@@ -63,7 +63,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         lw_put(out, "\n");
         break;
     case DBG_STOP_INTERRUPT: lw_put(out, "interrupted: "); break;
-    case DBG_STOP_ENDED: lw_put(out, "every launch has ended\n"); return;
+    case DBG_STOP_ENDED: lw_put(out, "all launches have ended\n"); return;
     case DBG_STOP_BLOCKED: lw_printf(out, "waiting: %s\n", stop->text); break;
     case DBG_STOP_FINDING:
         lw_printf(out, "%s\n", stop->text);
@@ -80,7 +80,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         put_breakpoint(dbg, stop->breakpoint, stop->breakpoint_lanes, out);
         break;
     case DBG_STOP_HISTORY_BEGIN:
-        lw_printf(out, "history begins here%s%s\n", stop->text[0] != '\0' ? ": " : "",
+        lw_printf(out, "this is the start of history%s%s\n", stop->text[0] != '\0' ? ": " : "",
                   stop->text);
         break;
     case DBG_STOP_HISTORY_END: lw_put(out, "the replay has reached the end of history\n"); break;

@@ -73,7 +73,7 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
                 return status;
             if (emu_grid_current(dbg->machine) != NULL && dbg_thread_count(dbg) == 0)
                 return LW_FAIL(err, LW_ESTATE,
-                               "the launch has no warps left but does not end");
+                               "internal error: the launch has no live warps but does not complete");
             continue;
         }
         status = dbg_next_launch(dbg, &more, err);

@@ -224,9 +224,9 @@ static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
     if (address >= ISA_CONST_BASE)
         return LW_OK;
     if (address < ISA_SHARED_BASE)
-        return not_there(address, "no instruction reads or writes data there", err);
+        return not_there(address, "instructions do not read or write data at addresses below shared memory", err);
     if (warp == NULL)
-        return not_there(address, "no warp is resident that it could be of", err);
+        return not_there(address, "the address is of shared or local memory, and no warp is resident", err);
     scope_of_warp(dbg, w, address < ISA_LOCAL_BASE ? DBG_SCOPE_BLOCK : DBG_SCOPE_LANE, warp,
                   lane);
     return LW_OK;
@@ -254,17 +254,18 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
         scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
         if (index < ISA_PRED_COUNT || (index >= 8 && index < 8 + ISA_PRED_COUNT) || index == 16)
             return LW_OK;
-        return not_there(address, "of this window predicates and exec can", err);
+        return not_there(address, "in this debug address range only predicates and exec can be watched", err);
     case 0xF6:
         if (!dbg_block_by_slot(dbg, offset >> 32 & 0xffffff, warp))
-            return not_there(address, "no block is in that slot", err);
+            return not_there(address, "the address names a block slot that is empty", err);
         return watch_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
     case 0xF7:
     case 0xF8:
         lane = (unsigned)(offset >> 32 & 0xff);
         if (!dbg_warp_by_slot(dbg, offset >> 40 & 0xffff, warp) ||
             lane >= emu_machine_config(dbg->machine)->warp_width)
-            return not_there(address, "no warp is in that slot, or it has no such lane", err);
+            return not_there(address, "the address names a warp slot that is empty, or a lane that does not exist",
+                             err);
         if (window == 0xF7)
             return watch_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
                                  err);
@@ -288,15 +289,15 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
         dbg_thread_id id;
 
         if (!dbg_value_piece(dbg, address, &piece, &id, &lane) || piece.kind != ISA_PIECE_MEMORY)
-            return not_there(address, "what is there is computed when it is read", err);
+            return not_there(address, "this debug address range is computed when it is read", err);
         offset = (address & lw_mask(ISA_VALUE_BITS)) - piece.offset;
         if (offset + w->bytes > piece.bytes)
-            return not_there(address, "it is in several registers: watch one member", err);
+            return not_there(address, "the variable is in several registers: watch one of its members", err);
         if (piece.value >> 56 < 0xF0)
             return watch_generic(dbg, w, warp, lane, piece.value + offset, err);
         return watch_window(dbg, w, warp, lane, piece.value + offset, err);
     }
-    default: return not_there(address, "what is there is computed when it is read", err);
+    default: return not_there(address, "this debug address range is computed when it is read", err);
     }
 }
 
@@ -357,7 +358,7 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
     else
         status = dbg_exited(dbg, id, err);
     if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
-        status = not_there(address, "nothing readable is there", err);
+        status = not_there(address, "the address cannot be read", err);
     return status;
 }
 
@@ -401,10 +402,10 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     enum lw_status status;
 
     if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
-        return LW_FAIL(err, LW_ERANGE, "a watchpoint cannot cover %u bytes: 1 to %u can be watched",
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint covers 1 to %u bytes, not %u",
                        size_bytes, (unsigned)DBG_WATCH_MAX);
     if (access == 0 || access > DBG_ACCESS_BOTH)
-        return LW_FAIL(err, LW_ERANGE, "a watchpoint is for writes, reads or both");
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint must be for writes, reads or both");
     status = dbg_stoppoint_copy_condition(dbg, condition, 0, &record.condition, err);
     if (status != LW_OK)
         return status;
@@ -412,7 +413,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     record.text = text != NULL && *text != '\0' ? strdup(text) : NULL;
     if (w == NULL || !watch_capacity(dbg) || (record.text == NULL && text != NULL && *text != '\0')) {
         dbg_stoppoint_free(&record);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
     }
     w->bytes = size_bytes;
     if (!ghost_take(dbg, &record.pub, lane_ref, w) &&
@@ -479,16 +480,16 @@ static enum lw_status operand_address(struct dbg *dbg, dbg_thread_id id,
     }
     if (o->kind != DBG_TARGET_MEMORY && (o->debug == NULL || !o->in_memory))
         return LW_FAIL(err, LW_EUSAGE,
-                       "\"%s\" is a value without a place: a variable, a register, exec or memory "
-                       "as u32[ADDRESS] can be watched",
+                       "\"%s\" cannot be watched, as its value is not stored: watch a variable, a register, exec or "
+                       "memory, as in u32[ADDRESS]",
                        text);
     *address = o->address;
     *bytes = dbg_typed_bytes(o);
     if (*bytes == 0)
-        return LW_FAIL(err, LW_ERANGE, "%s has no length in the program: name a part of it, as %s[0]", text, text);
+        return LW_FAIL(err, LW_ERANGE, "the size of %s is not known: watch a part of it, as in %s[0]", text, text);
     if (*bytes > DBG_WATCH_MAX)
         return LW_FAIL(err, LW_ERANGE,
-                       "%s takes %llu bytes: a watchpoint covers at most %u, name a part of it",
+                       "%s has %llu bytes, but a watchpoint covers at most %u: watch a part of it",
                        text, (unsigned long long)*bytes, (unsigned)DBG_WATCH_MAX);
     return LW_OK;
 }
@@ -518,7 +519,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         w->operand = malloc(sizeof *w->operand);
         if (w->operand == NULL) {
             (void)!dbg_stoppoint_remove(dbg, *point, NULL);
-            return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+            return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
         }
         *w->operand = o;
     }
@@ -540,13 +541,13 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
     enum lw_status status;
 
     if (catches == 0 || catches >= 2 * DBG_CATCH_CONVERGENCE)
-        return LW_FAIL(err, LW_ERANGE, "there is no such thing to catch");
+        return LW_FAIL(err, LW_ERANGE, "there is no such event to catch");
     status = dbg_stoppoint_copy_condition(dbg, condition, 0, &record.condition, err);
     if (status != LW_OK)
         return status;
     if (!watch_capacity(dbg)) {
         dbg_stoppoint_free(&record);
-        return LW_FAIL(err, LW_ENOMEM, "no memory for another point");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for another breakpoint, watchpoint or catchpoint");
     }
     return dbg_stoppoint_insert(dbg, &record, point, err);
 }
@@ -641,7 +642,7 @@ static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, 
             continue;
         lw_put(out, "; lanes ");
         dbg_show_mask(dbg, splits[i].lanes & touch->lanes, out);
-        lw_put(out, " go to ");
+        lw_put(out, " continue at ");
         dbg_print_location(dbg, splits[i].pc, out);
     }
 }
@@ -650,7 +651,7 @@ static void catch_text(const struct dbg *dbg, const struct dbg_watch_hit *touch,
                        struct lw_sink *out)
 {
     static const char *const what[] = {"diverged", "reconverged", "reached a CTA barrier", "exited",
-                                       "began a launch", "did an atomic operation",
+                                       "started a launch", "executed an atomic operation",
                                        "reached a convergence barrier"};
     bool first = true;
 
@@ -745,7 +746,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
     } else {
         /* The instruction ended the warp: the hit is reported, and the new focus is shown. */
         dbg_watch_hit_stop(dbg, &touch, stop);
-        dbg_message(dbg, "point %u: %s", touch.point, stop->text);
+        dbg_message(dbg, "watchpoint or catchpoint %u: %s", touch.point, stop->text);
         status = dbg_finish_stop(dbg, DBG_STOP_WATCH, stop, err);
         if (status != LW_OK || stop->kind == DBG_STOP_ENDED)
             return status;
@@ -755,7 +756,7 @@ enum lw_status dbg_watch_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_
         size_t used = strlen(stop->text);
 
         snprintf(stop->text + used, sizeof stop->text - used, "%s %u",
-                 i == 0 ? "; as well point" : ",", watch->others[i]);
+                 i == 0 ? "; also hit: watchpoint or catchpoint" : ",", watch->others[i]);
     }
     remove_temporary(dbg, touch.point);
     for (unsigned i = 0; i < watch->other_count; i++)
@@ -800,10 +801,10 @@ void dbg_watch_remove_ended(struct dbg *dbg)
             continue;
         if (w->scope == DBG_SCOPE_LANE)
             snprintf(lane, sizeof lane, " %u", w->lane);
-        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s of what it watched has ended",
+        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s that owns the watched location has ended",
                     point->pub.id, point->text != NULL ? " on " : "",
                     point->text != NULL ? point->text : "",
-                    back ? "kept for the way back" : "deleted", lane_ref[w->scope], lane);
+                    back ? "kept for going back in time" : "deleted", lane_ref[w->scope], lane);
         if (!back)
             (void)!dbg_stoppoint_remove(dbg, point->pub.id, NULL);
     }

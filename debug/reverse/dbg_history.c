@@ -14,8 +14,7 @@ static void on_forgotten(void *context)
     dbg_hits_forget(dbg);
     dbg_marks_forget(dbg, dbg->engine->ops->instructions(dbg->engine));
     dbg_finding_changed(dbg, dbg->engine->ops->instructions(dbg->engine));
-    dbg_message(dbg, "the past was changed: history after instruction %" PRIu64 " is dropped, "
-                "and the run continues from here", dbg->engine->ops->instructions(dbg->engine));
+    dbg_message(dbg, "a value was changed in the past: history after instruction %" PRIu64 " was deleted, and execution continues from here", dbg->engine->ops->instructions(dbg->engine));
 }
 
 enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
@@ -24,7 +23,7 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  void *context, struct lw_error *err)
 {
     if (dbg->history != NULL)
-        return LW_FAIL(err, LW_ESTATE, "history is kept already");
+        return LW_FAIL(err, LW_ESTATE, "history is recorded already");
     dbg->save_host = save_host;
     dbg->load_host = load_host;
     dbg->host_context = context;
@@ -93,13 +92,12 @@ enum lw_status dbg_history_ready(struct dbg *dbg, struct dbg_stop *stop, struct 
     memset(stop, 0, sizeof *stop);
     if (!dbg_history_info(dbg, &info))
         return dbg->engine->ops->cycles != NULL
-                   ? LW_FAIL(err, LW_ESTATE, "no history is kept while cycles are counted: start with "
-                             "--log FILE, and go back in that run by --replay FILE without --timing")
-                   : LW_FAIL(err, LW_ESTATE, "no history is kept, so there is no way back: start "
-                             "with --history MIB");
+                   ? LW_FAIL(err, LW_ESTATE, "no history is recorded in a run with --timing: add --log FILE, then "
+                                             "start the shell with --replay FILE and without --timing to go back")
+                   : LW_FAIL(err, LW_ESTATE, "cannot go back: no history is recorded; start with --history MIB");
     if (!info.kept)
-        return LW_FAIL(err, LW_ESTATE, "history is kept no more: %s; start with a larger --history "
-                       "MIB", info.why);
+        return LW_FAIL(err, LW_ESTATE, "history is no longer recorded: %s; start with a larger --history MIB",
+                       info.why);
     dbg->engine->interrupted = 0;
     return LW_OK;
 }

@@ -25,8 +25,8 @@ void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint
 
     *looked += count;
     if (*looked / each != reported)
-        dbg_message(dbg, "looking back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
-                    "; Ctrl-C ends it", *looked, at);
+        dbg_message(dbg, "searching back: %" PRIu64 " instructions so far, back to instruction %" PRIu64
+                    "; Ctrl-C stops the search", *looked, at);
 }
 
 struct watcher {
@@ -167,7 +167,7 @@ enum lw_status dbg_lane_trace_back(struct dbg_lane_trace *trace, struct dbg_trac
             !trace->search.interrupted && trace->search.high - trace->search.low >= LONG_WAIT)
             status = dbg_reverse_skip_wait(trace, err);
         if (status == LW_OK && trace->short_of_memory)
-            status = LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+            status = LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
         if (trace->search.interrupted)
             *found = false;
         if (status != LW_OK || !*found)

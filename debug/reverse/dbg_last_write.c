@@ -106,8 +106,8 @@ static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_reco
     else
         lw_printf(&text.sink, "%u bytes at 0x%" PRIx64, w->bytes, point->pub.address);
     lw_printf(&text.sink, " was changed by %s, not by an instruction, at instruction %" PRIu64 ": ",
-              w->memory && w->scope == DBG_SCOPE_ALL ? "an edit, a step of the launch file or malloc"
-                                                     : "an edit",
+              w->memory && w->scope == DBG_SCOPE_ALL ? "a command of the debugger, a step of the launch file or malloc"
+                                                     : "a command of the debugger",
               h->to);
     dbg_watched_print(dbg, w, h->then, &text.sink);
     lw_put(&text.sink, " -> ");
@@ -181,7 +181,7 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
     saved_position->pin_count = dbg->pin_count;
     saved_position->pins = malloc((dbg->pin_count + 1) * sizeof *saved_position->pins);
     if (saved_position->pins == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
     if (dbg->pin_count != 0)
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
@@ -404,7 +404,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
             else if (w.edited)
                 lw_printf(out, "%2u.  %s\n", hop, w.edit);
             else
-                lw_printf(out, "%snothing has written %s before, as far as history goes back\n",
+                lw_printf(out, "%sno instruction has written %s since the start of history\n",
                           hop > 1 ? "     " : "", hop > 1 ? "it" : text);
             break;
         }
@@ -418,7 +418,9 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         if (!more)
             break;
         if (hop == MOST_HOPS) { /* no watchpoint is added without a search, which would delete it */
-            lw_printf(out, "     these are %d steps; `goto %" PRIu64 "`, then `origin` of what that one is from, shows earlier ones\n",
+            lw_printf(out, "     only %d steps are shown; for earlier ones, use `goto %" PRIu64 "` and then `origin` "
+                                                                                                "of the source of the "
+                                                                                                "last step\n",
                       MOST_HOPS, w.at);
             break;
         }
@@ -444,7 +446,7 @@ void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char 
 
     lw_printf(out, "%sby ", indent);
     dbg_thread_name(dbg, &w->thread, out);
-    lw_printf(out, " at instruction %" PRIu64 "; `goto %" PRIu64 "` goes before it\n", w->at, w->at);
+    lw_printf(out, " at instruction %" PRIu64 "; `goto %" PRIu64 "` goes back to just before it\n", w->at, w->at);
     if (dbg_source_at(dbg, w->thread.location.pc, &file, &line))
         line_text = dbg_source_line(dbg, file, line);
     lw_put(out, indent);

@@ -26,9 +26,9 @@ enum lw_status dbg_mark_set(struct dbg *dbg, const char *name, struct dbg_mark *
         snprintf(mark.name, sizeof mark.name, "m%u", ++dbg->last_mark);
     else if (strlen(name) >= sizeof mark.name || lw_parse_u64(name, &number) ||
              strcmp(name, "start") == 0 || strcmp(name, "end") == 0)
-        return LW_FAIL(err, LW_EUSAGE, "\"%.40s\" cannot name a mark: %s", name,
-                       strlen(name) >= sizeof mark.name ? "it is too long"
-                                                        : "`goto` knows it already");
+        return LW_FAIL(err, LW_EUSAGE, "\"%.40s\" cannot be the name of a mark: %s", name,
+                       strlen(name) >= sizeof mark.name ? "the name is too long"
+                                                        : "`goto` uses this word for something else");
     else
         snprintf(mark.name, sizeof mark.name, "%s", name);
     old = dbg_mark_find(dbg, mark.name);

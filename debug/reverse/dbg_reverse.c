@@ -26,7 +26,7 @@ static enum lw_status begin(struct dbg *dbg, dbg_thread_id id, struct start *sta
     start->at = info.in_past ? info.now : UINT64_MAX;
     start->lane_ref = dbg_history_lane(dbg, id);
     if (start->lane_ref.id == 0)
-        return LW_FAIL(err, LW_ESTATE, "nothing has run yet");
+        return LW_FAIL(err, LW_ESTATE, "no instruction has been executed yet");
     return LW_OK;
 }
 
@@ -59,7 +59,7 @@ static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
     if (info.why != NULL && info.why[0] != '\0')
         snprintf(text, sizeof text, "%s", info.why);
     else
-        snprintf(text, sizeof text, "lane %u of this warp has run nothing before",
+        snprintf(text, sizeof text, "lane %u of this warp has executed no earlier instruction",
                  start->lane_ref.lane);
     stop->kind = DBG_STOP_HISTORY_BEGIN;
     snprintf(stop->text, sizeof stop->text, "%s", text);
@@ -351,7 +351,7 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
     enum lw_status status;
 
     if (dbg_thread_get(dbg, id, &thread) && !dbg_row_at(dbg, thread.location.pc, &row, &start)) {
-        dbg_message(dbg, "no line is known here: one instruction was stepped back");
+        dbg_message(dbg, "no source line is known here: stepped back by one instruction");
         return dbg_reverse_step(dbg, id, stop, err);
     }
     status = walk_begin(&l.walk, dbg, id, stop, err);
@@ -398,7 +398,7 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
 
         dbg_function_short_name(dbg, frame.function, name, sizeof name);
         return LW_FAIL(err, LW_ESTATE,
-                       "%s is the kernel: nothing called it; `goto start` goes to the beginning",
+                       "%s is the kernel and has no caller: `goto start` goes to the start of history",
                        name);
     }
     status = walk_begin(&w, dbg, id, stop, err);

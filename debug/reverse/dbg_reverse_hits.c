@@ -124,8 +124,8 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
             return LW_FAIL(err, LW_ESTATE,
-                           "the search does not get past instruction %" PRIu64 ": delete the "
-                           "breakpoint there and search again", last);
+                           "the search back is stuck at instruction %" PRIu64 ": delete the breakpoint there and "
+                                                                              "search again", last);
         last = dbg_history_now(dbg);
         memset(&ev, 0, sizeof ev);
         if (es.kind != EMU_STOP_BREAK) {
@@ -232,7 +232,7 @@ static enum lw_status hits_between(struct dbg *dbg, uint64_t low, uint64_t high,
     status = look_between(dbg, low, high, hits, watches ? &toucher.observer : NULL, look,
                           interrupted, err);
     if (status == LW_OK && hits->short_of_memory)
-        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
     dbg->hits_valid = status == LW_OK && !*interrupted;
     return status;
 }
@@ -265,8 +265,8 @@ static enum lw_status ask(struct dbg *dbg, size_t from, size_t to, bool *interru
         if (lanes != 0)
             hit->lanes = hit->touch.lanes = lanes;
         if (++hits->queried % PROGRESS_CONDITIONS == 0)
-            dbg_message(dbg, "looking back: %" PRIu64 " conditions tested so far, back to instruction %" PRIu64
-                        "; Ctrl-C ends it", hits->queried, hits->hit[from].at);
+            dbg_message(dbg, "searching back: %" PRIu64 " conditions tested so far, back to instruction %" PRIu64
+                        "; Ctrl-C stops the search", hits->queried, hits->hit[from].at);
     }
     return status;
 }
@@ -346,7 +346,7 @@ enum lw_status dbg_hit_before(struct dbg *dbg, uint64_t before, uint64_t from, s
     if (hits == NULL)
         hits = dbg->hits = calloc(1, sizeof *hits);
     if (hits == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "no memory to look back");
+        return LW_FAIL(err, LW_ENOMEM, "no memory for the search back in history");
     if (!dbg->hits_valid || before < hits->low || before > hits->high) {
         memset(hits->passed, 0, sizeof hits->passed);
         hits->count = 0;

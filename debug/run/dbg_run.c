@@ -105,7 +105,7 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
 {
     memset(stop, 0, sizeof *stop);
     if (dbg->ended)
-        return LW_FAIL(err, LW_ESTATE, "nothing is running: every launch has ended");
+        return LW_FAIL(err, LW_ESTATE, "nothing is running: all launches have ended");
     dbg->engine->interrupted = 0;
     dbg_reported_lanes_forget(dbg);
     dbg_watch_begin(dbg);

@@ -32,11 +32,11 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
     static const char *const reasons[] = {
         [EMU_SPLIT_READY] = "waits for its time slice",
         [EMU_SPLIT_WARPSYNC] = "waits at warpsync for other lanes of its warp",
-        [EMU_SPLIT_SLEEPING] = "sleeps until other warps have run",
+        [EMU_SPLIT_SLEEPING] = "sleeps (nanosleep) until other warps have run",
         [EMU_SPLIT_SUSPENDED] = "waits for the other lanes of its divided split",
         [EMU_SPLIT_YIELDED] = "yielded to other splits of its warp",
         [EMU_SPLIT_LAUNCH] = "waits for kernels that its block launched",
-        [EMU_SPLIT_STACKED] = "waits below on the SIMT stack",
+        [EMU_SPLIT_STACKED] = "waits in a lower entry of the SIMT stack",
     };
     struct emu_block_view block;
     uint64_t group, there = 0;
@@ -91,7 +91,8 @@ static void add_no_progress(struct dbg_stop *stop)
     size_t used = strlen(stop->text);
 
     snprintf(stop->text + used, sizeof stop->text - used,
-             ": what ran repeats itself for ever unless others change memory; `continue` runs them as well");
+             ": the warps of this block repeat the same states and make no progress; `continue` also runs other "
+             "blocks, which may change that");
 }
 
 /** Observer that stops the others as soon as the lane is released: the lane must not run on in their time
@@ -168,7 +169,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     if (s->others == 0)
         return;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "replayed: others executed %llu instruction%s, as recorded",
+    lw_printf(&text.sink, "replayed as recorded: other lanes and warps executed %llu instruction%s",
               (unsigned long long)s->others, s->others == 1 ? "" : "s");
     if (emu_block_view(s->warp.core, s->warp.slot, &block) && block.block == s->warp.block) {
         if (warp_retired(s, s->warp.warp) - s->was[s->warp.warp] > s->own)
@@ -181,7 +182,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
         if (moved > NAMED)
             lw_printf(&text.sink, "; %u more warps ran", moved - NAMED);
     }
-    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed: others ran, as recorded");
+    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed as recorded: other lanes and warps ran");
     lw_buffer_fini(&text);
 }
 
@@ -379,7 +380,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
     if (s->in_past)
         s->others = others + s->dbg->engine->ops->instructions(s->dbg->engine) - before;
     if (!s->reported && s->dbg->engine->ops->instructions(s->dbg->engine) != before) {
-        dbg_message(s->dbg, "%s: others ran", reason);
+        dbg_message(s->dbg, "%s: meanwhile other lanes and warps ran", reason);
         s->reported = true;
     }
     return status;
@@ -404,7 +405,7 @@ static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *o
             return LW_OK;
         }
         if (s->locked) {
-            stop_waits(s, &split, ", which may not run", stop);
+            stop_waits(s, &split, "; they do not run during step-alone", stop);
             return LW_OK;
         }
         if (s->dbg->engine->interrupted) {
@@ -416,7 +417,7 @@ static enum lw_status wait_for_others(struct dbg_stepper *s, enum dbg_outcome *o
             return status;
         if (s->dbg->engine->ops->instructions(s->dbg->engine) == before &&
             stepper_where(s, &split) && split.state != EMU_SPLIT_READY) {
-            stop_waits(s, &split, ", and nothing else in the block can run", stop);
+            stop_waits(s, &split, ", and no other warp of the block can run", stop);
             return LW_OK;
         }
     }
@@ -612,7 +613,7 @@ enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome,
     }
     if (spins(s)) {
         dbg_stop_on(s->dbg, stop, DBG_STOP_BLOCKED, s->id, s->lane);
-        snprintf(stop->text, sizeof stop->text, "lane %u spins", s->lane);
+        snprintf(stop->text, sizeof stop->text, "lane %u spins in a loop", s->lane);
         add_no_progress(stop);
     }
     return LW_OK;
@@ -674,8 +675,8 @@ static enum lw_status step_together(struct dbg *dbg, dbg_thread_id id, bool all,
     if (status != LW_OK || stop->kind != DBG_STOP_NONE)
         return status;
     if (dbg->engine->ops->instructions(dbg->engine) == before && stepper_where(&s, &split)) {
-        stop_waits(&s, &split, all ? ", and nothing else in the block can run"
-                                   : ", and nothing else in the warp can run", stop);
+        stop_waits(&s, &split, all ? ", and no other warp of the block can run"
+                                   : ", and no other lanes of the warp can run", stop);
         return LW_OK;
     }
     return dbg_finish_stop(dbg, DBG_STOP_STEP, stop, err);

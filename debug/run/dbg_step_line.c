@@ -219,7 +219,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     if (!dbg_row_at(dbg, thread.location.pc, &goal.from, &start)) {
-        dbg_message(dbg, "no line is known here: one instruction was stepped");
+        dbg_message(dbg, "no source line is known here: stepped by one instruction");
         return step_range(dbg, id, 0, 0, locked, stop, err);
     }
     status = dbg_stepper_init(&s, dbg, id, locked, err);
@@ -284,7 +284,7 @@ static enum lw_status finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop 
 
         dbg_function_short_name(dbg, function, name, sizeof name);
         return LW_FAIL(err, LW_ESTATE,
-                       "%s is the kernel: nothing called it; `continue` runs to its end", name);
+                       "%s is the kernel and has no caller: `continue` runs to its end", name);
     }
     status = dbg_stepper_init(&s, dbg, id, false, err);
     return status != LW_OK ? status : step_to(&s, &goal, true, stop, err);

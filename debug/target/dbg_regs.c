@@ -167,7 +167,8 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
         return LW_FAIL(err, LW_ERANGE, "there is no register number %u", index);
     reg = &dbg->regs[index];
     if (capacity < reg->bytes)
-        return LW_FAIL(err, LW_ERANGE, "%s needs %u bytes of room", reg->name, reg->bytes);
+        return LW_FAIL(err, LW_ERANGE, "the buffer is too small for register %s, which needs %u bytes",
+                       reg->name, reg->bytes);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     memset(bytes, 0, reg->bytes);
@@ -234,8 +235,7 @@ enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool
     dbg->pc_changed = true;
     dbg_reported_lanes_moved(dbg, id, after.lanes);
     if (after.lanes != before.lanes)
-        dbg_message(dbg, "lane %u goes there alone: it is a split of its own now; `jump` moves all lanes that "
-                    "run together", lane);
+        dbg_message(dbg, "only the pc of lane %u was changed: the lane is now a split of its own; `jump` moves all lanes that run together", lane);
     return LW_OK;
 }
 
@@ -256,17 +256,18 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
         return LW_FAIL(err, LW_ERANGE, "there is no register number %u", index);
     reg = &dbg->regs[index];
     if (size != reg->bytes)
-        return LW_FAIL(err, LW_ERANGE, "%s has %u bytes, and %zu were given", reg->name,
+        return LW_FAIL(err, LW_ERANGE, "register %s has %u bytes, but %zu were given", reg->name,
                        reg->bytes, size);
     if (!reg->writable)
-        return LW_FAIL(err, LW_EUSAGE, "%s cannot be written", reg->name);
+        return LW_FAIL(err, LW_EUSAGE, "register %s is read-only", reg->name);
     if (!dbg_thread_get(dbg, id, &thread) || !dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     memcpy(&value, data, size < 8 ? size : 8);
     if (view.split_count > 1 && (reg->kind == DBG_REG_SCALAR || reg->kind == DBG_REG_SPRED ||
                                  reg->kind == DBG_REG_EXEC))
         return LW_FAIL(err, LW_ESTATE,
-                       "%s belongs to the whole warp, which is split in %u now", reg->name,
+                       "%s is shared by the whole warp, which has diverged into %u splits: write it after the lanes "
+                       "reconverge", reg->name,
                        view.split_count);
     err->status = LW_OK;
     switch (reg->kind) {
@@ -287,6 +288,6 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
         return LW_OK;
     return err->status != LW_OK
                ? err->status
-               : LW_FAIL(err, LW_ERANGE, "%s cannot be written: this kernel does not have it",
+               : LW_FAIL(err, LW_ERANGE, "register %s cannot be written: this kernel does not have it",
                          reg->name);
 }

@@ -127,5 +127,5 @@ void emu_get_text(struct emu_reader *reader, char *text, size_t room)
 
 enum lw_status emu_state_bad(struct lw_error *err, const char *what)
 {
-    return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: %s", what);
+    return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: wrong data in %s", what);
 }

@@ -87,17 +87,17 @@ enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_conf
         if (reader->bad)
             break;
         if (!value_of(config, key, mine, sizeof mine))
-            return LW_FAIL(err, LW_EINPUT, "%s was written with the option %s, which this version "
-                           "does not know", name, key);
+            return LW_FAIL(err, LW_EINPUT, "file %s was written with the option %s, which this version does not have",
+                           name, key);
         if (strcmp(mine, theirs) != 0)
-            return LW_FAIL(err, LW_EINPUT, "%s was written with %s: %s, this machine has %s: give "
-                           "the same options", name, key, theirs, mine);
+            return LW_FAIL(err, LW_EINPUT, "file %s was written with %s: %s, but this run has %s: use the same options",
+                           name, key, theirs, mine);
     }
     if (reader->bad)
-        return LW_FAIL(err, LW_EFORMAT, "%s: the list of options is damaged", name);
+        return LW_FAIL(err, LW_EFORMAT, "file %s is damaged: its list of options cannot be read", name);
     if (count != known)
-        return LW_FAIL(err, LW_EINPUT, "%s was written by another version: it has %llu options, "
-                       "this one has %llu", name, (unsigned long long)count,
+        return LW_FAIL(err, LW_EINPUT, "file %s was written by another version of this program: it has %llu options, "
+                                       "this version %llu", name, (unsigned long long)count,
                        (unsigned long long)known);
     return LW_OK;
 }

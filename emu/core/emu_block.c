@@ -269,7 +269,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             block = &core->block[at];
     }
     if (block == NULL)
-        return LW_FAIL(err, LW_ESTATE, "all %u block slots of the core are in use", core->slots);
+        return LW_FAIL(err, LW_ESTATE, "cannot start another block: all %u block slots of the core are in use",
+                       core->slots);
     const struct emu_warp_template *t = warp_template_of(core, grid, code);
     const struct block_plan *plan = &t->plan;
     bool formed = false;

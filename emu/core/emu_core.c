@@ -646,16 +646,17 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
     struct emu_step_scratch *scratch = core->scratch;
 
     if (block == NULL || warp >= block->warp_count)
-        return LW_FAIL(err, LW_ERANGE, "no warp %u in slot %u", warp, slot);
+        return LW_FAIL(err, LW_ERANGE, "there is no warp %u in block slot %u", warp, slot);
     struct emu_warp *w = &block->warp[warp];
     if (emu_split_by_id(w, split) < 0)
         return LW_FAIL(err, LW_ERANGE, "warp %u has no split %u", warp, split);
     if (lanes == 0 || lanes & ~w->split[split].lanes)
-        return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not of split %u",
+        return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not all in split %u",
                        (unsigned long long)lanes, split);
     if (w->reconv->lockstep && lanes != w->split[split].lanes)
-        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs a split whole: lanes 0x%llx of split "
-                       "%u, which has 0x%llx", w->reconv->name, (unsigned long long)lanes, split,
+        return LW_FAIL(err, LW_EUNSUPP, "the %s engine cannot step a part of a split: lanes 0x%llx were requested of "
+                                        "split %u, which has lanes 0x%llx",
+                                        w->reconv->name, (unsigned long long)lanes, split,
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
@@ -678,8 +679,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
             waits |= w->split[id].lanes;
         if ((lanes & ~waits) == 0)
-            return LW_FAIL(err, LW_EAGAIN, "split %u waits for the rest of its lanes", split);
-        return LW_FAIL(err, LW_ESTATE, "split %u is not ready", split);
+            return LW_FAIL(err, LW_EAGAIN, "split %u cannot run: it waits for its other lanes", split);
+        return LW_FAIL(err, LW_ESTATE, "split %u cannot run: it waits or sleeps", split);
     }
     fill_event(w, insn, di, ev);
     ev->split = (unsigned)w->running;

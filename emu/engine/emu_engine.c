@@ -292,7 +292,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             return NULL;
         }
         if (f->count == 0) { /* a saved state that no run can have written */
-            *status = LW_FAIL(err, LW_ESTATE, "no block of the launches that are open can run");
+            *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are open, but none of their blocks can run");
             return NULL;
         }
         if (f->turn_left == 0) {
@@ -582,8 +582,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
 
 enum lw_status emu_fixed_on_threads(struct lw_error *err)
 {
-    return LW_FAIL(err, LW_ESTATE, "the grid runs on several threads: it cannot be stepped; "
-                   "start it on one");
+    return LW_FAIL(err, LW_ESTATE, "a grid that runs on several host threads cannot be stepped: start it on one host "
+                                   "thread");
 }
 
 enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit)

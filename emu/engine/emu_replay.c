@@ -26,7 +26,7 @@ static enum lw_status diverged(const struct emu_functional *f, struct lw_error *
 {
     const struct emu_log *log = f->base.machine->log;
 
-    return LW_FAIL(err, LW_EINPUT, "%s does not fit this run at instruction %llu: %s",
+    return LW_FAIL(err, LW_EINPUT, "%s does not match this run at instruction %llu: %s",
                    log->name[0] != '\0' ? log->name : "the schedule log",
                    (unsigned long long)f->core->retired, why);
 }
@@ -65,7 +65,7 @@ static enum lw_status slice_ended(const struct emu_functional *f, const struct e
                                   struct emu_stop *stop, struct lw_error *err)
 {
     if (end == EMU_SLICE_FAULT)
-        return diverged(f, err, "an instruction faults, but the log continues");
+        return diverged(f, err, "an instruction faults here, but the log continues");
     if (emu_consume_halt_request(f->base.machine))
         stop->kind = EMU_STOP_OBSERVER;
     if (end == EMU_SLICE_BREAK)
@@ -85,10 +85,10 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_warp *w = f->placed ? NULL : emu_fixed_commit(f, stop, &status, err);
 
     if (f->placed)
-        return diverged(f, err, "the fixed order cannot run what another engine placed");
+        return diverged(f, err, "the log has blocks placed by another engine, which the fixed order cannot run");
     if (w == NULL) {
         stop->kind = EMU_STOP_NONE;
-        return status != LW_OK ? status : diverged(f, err, "nothing can run, but the log continues");
+        return status != LW_OK ? status : diverged(f, err, "no warp can run here, but the log continues");
     }
     struct emu_observer *seers = emu_fixed_watching(f, w, want->observers);
     if (e->kind == EMU_LOG_PASS || want->one || seers != NULL || emu_split_divided(w)) {
@@ -100,12 +100,12 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
         if (status != LW_OK)
             return status;
         if (stop->kind == EMU_STOP_FAULT)
-            return diverged(f, err, "an instruction faults, but the log continues");
+            return diverged(f, err, "an instruction faults here, but the log continues");
         if (stop->kind == EMU_STOP_STEPPED && !wanted(want, ev))
             stop->kind = EMU_STOP_NONE;
         bool retired = f->core->retired != mark.retired;
         if (e->kind == EMU_LOG_PASS && retired)
-            return diverged(f, err, "an instruction is retired where lanes should start to wait");
+            return diverged(f, err, "an instruction executes, but in the log lanes start to wait here");
         if (e->kind == EMU_LOG_PASS || retired)
             emu_log_advance(log, 1);
         return LW_OK;
@@ -136,7 +136,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     if (status != LW_OK)
         return status;
     if (e->place.warp >= block->warp_count)
-        return diverged(f, err, "the block has no such warp");
+        return diverged(f, err, "the log has a warp that the block does not have");
     *out = &block->warp[e->place.warp];
     return LW_OK;
 }
@@ -152,7 +152,7 @@ static enum lw_status step(struct emu_functional *f, const struct want *want, st
     enum lw_status status;
 
     if (emu_split_by_id(w, split) < 0)
-        return diverged(f, err, "the warp has no such split");
+        return diverged(f, err, "the log has a split that the warp does not have");
     emu_fixed_thread_ref(w, (int)split, &place);
     status = emu_warp_step(f->core, w->block->slot, w->index, split,
                            lanes != 0 ? lanes : w->split[split].lanes, ev, &why);
@@ -217,10 +217,10 @@ static enum lw_status run_passes(struct emu_functional *f, const struct want *wa
 
     for (uint64_t i = 0; i < count && status == LW_OK; i++) {
         if (w->live == 0 || !emu_split_select(w))
-            return diverged(f, err, "nothing of the warp can run, but the log continues");
+            return diverged(f, err, "no split of the warp can run here, but the log continues");
         status = step(f, want, w, (unsigned)w->running, 0, stop, err);
         if (status == LW_OK && (f->core->retired != mark.retired || stop->kind == EMU_STOP_FAULT))
-            return diverged(f, err, "an instruction runs where lanes should start to wait");
+            return diverged(f, err, "an instruction executes, but in the log lanes start to wait here");
     }
     return status;
 }
@@ -239,7 +239,7 @@ static enum lw_status run_slice(struct emu_functional *f, const struct want *wan
         return status;
     if (left != 0) {
         if (w->live == 0 || !emu_split_select(w))
-            return diverged(f, err, "nothing of the warp can run, but the log continues");
+            return diverged(f, err, "no split of the warp can run here, but the log continues");
         if (watched(f, want, w)) {
             if (breaks(want, w, (unsigned)w->running, stop))
                 return LW_OK;
@@ -247,14 +247,14 @@ static enum lw_status run_slice(struct emu_functional *f, const struct want *wan
             if (status != LW_OK)
                 return status;
             if (stop->kind == EMU_STOP_FAULT)
-                return diverged(f, err, "an instruction faults, but the log continues");
+                return diverged(f, err, "an instruction faults here, but the log continues");
         } else {
             enum emu_slice_end end = emu_warp_run_slice(&w, most_of(f, want, e), &count);
             status = slice_ended(f, w, end, stop, err);
             if (status != LW_OK)
                 return status;
             if (end != EMU_SLICE_BREAK && count == 0)
-                return diverged(f, err, "nothing of the warp can run, but the log continues");
+                return diverged(f, err, "no split of the warp can run here, but the log continues");
         }
     }
     count = f->core->retired - mark.retired;
@@ -283,12 +283,12 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
     while (grid != NULL && grid->sequence != e->place.grid)
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
-        return diverged(f, err, "a block is started that does not exist");
+        return diverged(f, err, "the log starts a block that does not exist");
     if (!f->placed) { /* blocks that the fixed order has made resident, or that were only inspected, are dropped */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)
-                return diverged(f, err, "a block is started by hand within the fixed order");
+                return diverged(f, err, "the log starts a block of its own choice within the fixed order");
         }
         for (unsigned i = 0; i < f->count; i++)
             if (f->resident[i].slot >= 0) {
@@ -304,7 +304,7 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
         at = 0;
     }
     if (emu_fixed_find(f, e->place.grid, e->place.block) != NULL)
-        return diverged(f, err, "a block is started twice");
+        return diverged(f, err, "the log starts a block twice");
     if (!emu_resident_capacity(f, f->count + 1u))
         return LW_FAIL(err, LW_ENOMEM, "no memory for the list of resident blocks");
     status = emu_core_block_start(f->core, grid, e->place.block, &slot, err);
@@ -326,7 +326,7 @@ static enum lw_status free_block(struct emu_functional *f, const struct emu_log_
         f->placed ? emu_fixed_find(f, e->place.grid, e->place.block) : NULL;
 
     if (r == NULL)
-        return diverged(f, err, "a block is freed that is not resident");
+        return diverged(f, err, "the log frees a block that is not resident");
     emu_core_block_free(f->core, (unsigned)r->slot);
     emu_resident_remove(f, (unsigned)(r - f->resident));
     return LW_OK;
@@ -337,7 +337,7 @@ static enum lw_status edit(struct emu_functional *f, const struct emu_log_entry 
 {
     unsigned slot = UINT_MAX, lane = e->place.split;
     struct emu_warp *w;
-    struct lw_error why = {.text = "memory that the log writes is not there"};
+    struct lw_error why = {.text = "the log writes memory that is not allocated"};
     enum lw_status status;
     bool done;
 
@@ -373,7 +373,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
         return LW_OK; /* programs stay loaded */
     case EMU_LOG_LAUNCH:
         if (!emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch))
-            return diverged(f, err, "a kernel is launched that does not exist");
+            return diverged(f, err, "the log launches a kernel that does not exist");
         return emu_grid_launch(machine, &launch, NULL, err);
     case EMU_LOG_ALLOC:
         snprintf(name, sizeof name, "%.*s", (int)(e->size < 255 ? e->size : 255),
@@ -383,7 +383,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
         return emu_free(machine, e->address, err);
     default:
         if (e->bytes == NULL)
-            return diverged(f, err, "what the host wrote was not kept");
+            return diverged(f, err, "the log does not have the data that the host wrote");
         return emu_global_write(machine, e->address, e->bytes, e->size, err);
     }
 }
@@ -423,7 +423,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
         break;
     case EMU_LOG_NONDET:
         if (f->answers.count == LW_COUNT_OF(f->answers.what))
-            return diverged(f, err, "a step has too many answers");
+            return diverged(f, err, "the log has too many non-deterministic inputs for one step");
         f->answers.what[f->answers.count] = e->which;
         f->answers.value[f->answers.count++] = e->value;
         f->core->answers = &f->answers;
@@ -483,7 +483,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                 if (done)
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
-                    return diverged(f, err, "the host continues in it, but a kernel still runs");
+                    return diverged(f, err, "in the log the host continues, but here a kernel still runs");
                 stop->kind = EMU_STOP_IDLE; /* the host repeats the step itself */
                 break;
             }
@@ -520,10 +520,10 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
             break;
     }
     if (bad)
-        status = diverged(f, err, "it is damaged");
+        status = diverged(f, err, "the log is damaged");
     if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_history(log) && f->placed &&
         f->count != 0)
-        status = diverged(f, err, "it ends within a kernel that another engine ran");
+        status = diverged(f, err, "the log ends within a kernel that another engine ran");
     return status;
 }
 
@@ -627,6 +627,6 @@ enum lw_status emu_engine_replay_create(struct emu_machine *machine, struct emu_
                                         struct lw_error *err)
 {
     if (machine->log == NULL)
-        return LW_FAIL(err, LW_ESTATE, "the machine has no schedule log to be replayed");
+        return LW_FAIL(err, LW_ESTATE, "cannot replay: the machine has no schedule log");
     return emu_fixed_create(machine, true, out, err);
 }

@@ -29,7 +29,7 @@ static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *pl
     if (why != NULL)
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s", why);
     else if (id < 0)
-        snprintf(stop->hang.detail, sizeof stop->hang.detail, "the split has ended");
+        snprintf(stop->hang.detail, sizeof stop->hang.detail, "the lanes of this split have exited");
     else
         snprintf(stop->hang.detail, sizeof stop->hang.detail, "%s",
                  emu_split_state_name((enum emu_split_state)w->split[id].state));

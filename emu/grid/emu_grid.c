@@ -30,46 +30,50 @@ static enum lw_status shape_of(const struct emu_machine *machine,
 
     for (unsigned i = 0; i < 3; i++) {
         if (launch->grid[i] == 0 || launch->block[i] == 0)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid or block size of 0", name);
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: the grid or block size is 0: each dimension must be at least 1",
+                           name);
         if (launch->block[i] > EMU_MAX_BLOCK_THREADS)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: block size %u; %u threads a block at most",
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: the block size %u is too large: a block has at most %u threads",
                            name, launch->block[i], EMU_MAX_BLOCK_THREADS);
         if (launch->grid[i] > EMU_MAX_GRID_SIZE)
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: %u blocks in the grid's %c; at most %u (2^31 - 1)", name,
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: the grid has %u blocks in dimension %c: at most %u (2^31 - 1) "
+                                           "are allowed", name,
                            launch->grid[i], "xyz"[i], EMU_MAX_GRID_SIZE);
         if (blocks > EMU_MAX_GRID_BLOCKS / launch->grid[i])
-            return LW_FAIL(err, LW_ERANGE, "kernel %s: a grid of %u x %u x %u blocks; at most 2^40 in all", name,
+            return LW_FAIL(err, LW_ERANGE, "kernel %s: the grid has %u x %u x %u blocks: at most 2^40 in total are "
+                                           "allowed", name,
                            launch->grid[0], launch->grid[1], launch->grid[2]);
         blocks *= launch->grid[i];
         threads *= launch->block[i];
         if (kernel->required_block[i] != 0 && launch->block[i] != kernel->required_block[i])
             return LW_FAIL(err, LW_ERANGE,
-                           "kernel %s: block [%u, %u, %u], but it was compiled for [%u, %u, %u]",
+                           "kernel %s: the block size is [%u, %u, %u], but the kernel was compiled for [%u, %u, %u]",
                            name, launch->block[0], launch->block[1], launch->block[2],
                            kernel->required_block[0], kernel->required_block[1],
                            kernel->required_block[2]);
     }
     if (threads > EMU_MAX_BLOCK_THREADS)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; at most %u",
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: the block has %llu threads: at most %u are allowed",
                        name, (unsigned long long)threads, EMU_MAX_BLOCK_THREADS);
     if (kernel->max_threads != 0 && threads > kernel->max_threads)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu threads a block; it was compiled for at "
-                       "most %u", name, (unsigned long long)threads, kernel->max_threads);
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: the block has %llu threads, but the kernel was compiled for at most "
+                                       "%u", name, (unsigned long long)threads, kernel->max_threads);
     if (kernel->needs_warp != 0 && width < kernel->needs_warp)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s relies on warps of %u lanes; the machine has %u: "
-                       "run it with a warp width of %u or 64", name, kernel->needs_warp,
+        return LW_FAIL(err, LW_ERANGE, "kernel %s needs warps of %u lanes, but the machine has warps of %u: run it "
+                                       "with a warp width of %u or 64", name, kernel->needs_warp,
                        width, kernel->needs_warp);
     uint64_t shared = ((uint64_t)kernel->shared_bytes + 15) / 16 * 16;
     shared = launch->dynamic_shared_bytes ? shared + launch->dynamic_shared_bytes
                                           : kernel->shared_bytes;
     if (shared > 1u << 24)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %llu bytes of shared memory; 16 MiB at most",
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: the launch needs %llu bytes of shared memory: at most 16 MiB are "
+                                       "allowed",
                        name, (unsigned long long)shared);
     if ((uint64_t)kernel->local_bytes > 1u << 24)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of local memory a thread; 16 MiB at "
-                       "most", name, kernel->local_bytes);
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: a thread needs %u bytes of local memory: at most 16 MiB are allowed",
+                       name, kernel->local_bytes);
     if (kernel->param_bytes > ISA_CONST_BANK_BYTES)
-        return LW_FAIL(err, LW_ERANGE, "kernel %s: %u bytes of parameters; 65536 at most",
+        return LW_FAIL(err, LW_ERANGE, "kernel %s: the kernel has %u bytes of parameters: at most 65536 are allowed",
                        name, kernel->param_bytes);
     *shape = (struct shape){blocks, threads, shared};
     return LW_OK;
@@ -101,7 +105,7 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
     if (grid->placed == NULL && block != grid->blocks_placed) {
         grid->placed = calloc((size_t)(grid->block_count / 64 + 1), sizeof *grid->placed);
         if (grid->placed == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "no memory to know which blocks of launch %u were placed", grid->sequence);
+            return LW_FAIL(err, LW_ENOMEM, "no memory for the list of started blocks of launch %u", grid->sequence);
         for (uint64_t b = 0; b < grid->blocks_placed; b++)
             grid->placed[b / 64] |= UINT64_C(1) << b % 64;
     }
@@ -610,7 +614,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
                       first != NULL ? first->sequence : 0);
             return;
         }
-        lw_put(out, said == 0 ? "launched by " : "; that by ");
+        lw_put(out, said == 0 ? "launched by " : ", which was launched by ");
         if (by != NULL) {
             const uint32_t *g = by->launch.grid;
             lw_printf(out, "kernel %s (launch %u), block (%u,%u,%u), ",

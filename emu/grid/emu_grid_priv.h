@@ -43,7 +43,7 @@ void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);
 /** Marks @grid as started when one of its instructions has retired. Returns true at the first call. */
 bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid);
-/** Prints "launched by kernel p, block (1,0,0), warp 0, lane 3; that by ..." up to the host's launch; nothing
+/** Prints "launched by kernel p, block (1,0,0), warp 0, lane 3, which was launched by ..." up to the launch by the host; nothing
  *  for a host launch. No newline. */
 void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
                           struct lw_sink *out);

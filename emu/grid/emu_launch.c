@@ -30,8 +30,8 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
         if ((row ? emu_row(w, di->b)[l] : emu_uniform32(w, di)) > ISA_CONST_BANK_BYTES)
             bad |= UINT64_C(1) << l;
     if (bad != 0) {
-        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, bad, "lane %u asks for a parameter buffer of %u "
-                  "bytes; %u at most", lw_lowest(bad),
+        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, bad, "lane %u requests a parameter buffer of %u bytes: at most %u "
+                                                       "are allowed", lw_lowest(bad),
                   row ? emu_row(w, di->b)[lw_lowest(bad)] : emu_uniform32(w, di),
                   ISA_CONST_BANK_BYTES);
         return false;
@@ -75,12 +75,13 @@ static __attribute__((noinline)) bool make_buffers_of(struct emu_warp *w, const 
             large |= UINT64_C(1) << l;
     }
     if (strange != 0)
-        emu_raise(w, di, EMU_FAULT_LAUNCH, strange, "lane %u wants a parameter buffer for what is at 0x%llx, which is "
-                  "no kernel's entry", lw_lowest(strange),
+        emu_raise(w, di, EMU_FAULT_LAUNCH, strange, "lane %u requests a parameter buffer for address 0x%llx, which is "
+                                                    "not the entry of a kernel", lw_lowest(strange),
                   (unsigned long long)emu_lane_pair(w, di->a, lw_lowest(strange)));
     else if (large != 0)
-        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, large, "lane %u asks for a parameter buffer with %u more bytes; %u at "
-                  "most", lw_lowest(large), row ? emu_row(w, di->b)[lw_lowest(large)] : emu_uniform32(w, di),
+        emu_raise(w, di, EMU_FAULT_LAUNCH_BUFFER, large, "lane %u requests a parameter buffer with %u additional "
+                                                         "bytes: at most %u are allowed",
+                                                         lw_lowest(large), row ? emu_row(w, di->b)[lw_lowest(large)] : emu_uniform32(w, di),
                   ISA_CONST_BANK_BYTES);
     if ((strange | large) != 0)
         return false;
@@ -144,7 +145,7 @@ static __attribute__((noinline)) bool make_streams(struct emu_warp *w, const str
     struct emu_block *block = w->block;
 
     if (block->streams + lw_popcount(on) > lw_mask(STREAM_BITS)) {
-        emu_raise(w, di, EMU_FAULT_LAUNCH, on, "a block can make %llu streams",
+        emu_raise(w, di, EMU_FAULT_LAUNCH, on, "a block can create at most %llu streams",
                   (unsigned long long)lw_mask(STREAM_BITS));
         return false;
     }
@@ -211,11 +212,11 @@ static bool read_descriptor(const struct emu_warp *w, unsigned lane, uint64_t ad
     const struct emu_program *program;
     const struct isa_function *f = kernel_at(machine, entry, &program);
     if (f == NULL)
-        return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches what is at 0x%llx, which is no "
-                      "kernel's entry", lane, (unsigned long long)entry);
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches address 0x%llx, which is not the entry of a kernel",
+                      lane, (unsigned long long)entry);
     if (lw_get32(bytes + 36) != 0)
-        return refuse(no, EMU_FAULT_LAUNCH, "the last word of lane %u's descriptor is 0x%x and must "
-                      "be 0", lane, lw_get32(bytes + 36));
+        return refuse(no, EMU_FAULT_LAUNCH, "the last word of lane %u's launch descriptor is 0x%x, but must be 0",
+                      lane, lw_get32(bytes + 36));
     l->launch.program = program;
     l->launch.kernel = f;
     l->launch.work_dim = 1;
@@ -245,22 +246,23 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     if (l->buffer == 0 && wanted == 0)
         return true;
     if (l->buffer == 0)
-        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches %s without a parameter buffer, "
-                      "but it has %u bytes of parameters", lane,
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches %s without a parameter buffer, but the kernel has "
+                                                   "%u bytes of parameters", lane,
                       isa_symbol_text(l->launch.kernel->name, room), wanted);
     if (!emu_allocation_at(w->core->machine, l->buffer, &a, &inside) ||
         !(a.flags & EMU_ALLOC_PARAMETERS) ||
         (a.address != l->buffer && !(inside && (a.flags & EMU_ALLOC_FREED || l->buffer - a.address == HEADER_BYTES))))
-        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u names 0x%llx, where launch.buffer put "
-                      "no parameter buffer", lane, (unsigned long long)l->buffer);
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "lane %u launches with 0x%llx, which is not a parameter buffer that "
+                                                   "launch.buffer returned", lane, (unsigned long long)l->buffer);
     if (a.flags & (EMU_ALLOC_FREED | EMU_ALLOC_LAUNCHED))
-        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u, at 0x%llx, has "
-                      "been used by a launch", lane, (unsigned long long)l->buffer);
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u at 0x%llx was used by an earlier "
+                                                   "launch: each launch needs a new one",
+                                                   lane, (unsigned long long)l->buffer);
     headed = a.address != l->buffer;
     a.size_bytes -= headed ? HEADER_BYTES : 0;
     if (headed ? a.size_bytes < wanted : a.size_bytes != wanted)
-        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u has %llu bytes, "
-                      "and the parameters of %s have %u", lane, (unsigned long long)a.size_bytes,
+        return refuse(no, EMU_FAULT_LAUNCH_BUFFER, "the parameter buffer of lane %u has %llu bytes, but the parameters "
+                                                   "of %s need %u", lane, (unsigned long long)a.size_bytes,
                       isa_symbol_text(l->launch.kernel->name, room), wanted);
     l->launch.params = memory->host + (l->buffer - ISA_GLOBAL_BASE);
     l->owned = headed ? a.address : 0;
@@ -289,19 +291,20 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
         return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches into the stream of tail launches (cudaStreamTailLaunch), "
                       "which is not supported", lane);
     if (!is_stream(w->block, l->stream))
-        return refuse(no, EMU_FAULT_LAUNCH, "lane %u names the stream 0x%llx, which its block has "
-                      "not made", lane, (unsigned long long)l->stream);
+        return refuse(no, EMU_FAULT_LAUNCH, "lane %u launches into the stream 0x%llx, which its block has not created",
+                      lane, (unsigned long long)l->stream);
     if (is_own_stream(l->stream) && w->block->streams + ahead >= lw_mask(STREAM_BITS))
-        return refuse(no, EMU_FAULT_LAUNCH, "a block can make %llu streams", (unsigned long long)lw_mask(STREAM_BITS));
+        return refuse(no, EMU_FAULT_LAUNCH, "a block can create at most %llu streams",
+                      (unsigned long long)lw_mask(STREAM_BITS));
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
-        return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, and that is the "
-                      "limit", grid->depth);
+        return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, which is the limit (option "
+                                                  "launch_depth)", grid->depth);
     /* a grid is recorded as started at the end of its first slice, or after a step: this one runs, so it has
      * started */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
-        return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not begun, and lane %u comes "
-                      "with another; %u may wait (pending_launches)", pending + ahead, lane,
+        return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not started when lane %u launches another: at "
+                                                    "most %u may wait (option pending_launches)", pending + ahead, lane,
                       machine->config.pending_launches);
     return true;
 }
@@ -318,8 +321,8 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t
         bool ok = check_lane(w, di, (unsigned)k, ahead++, group, &all[k], &no);
         for (LW_EACH_BIT(o, on & lw_mask((unsigned)k)))
             if (ok && all[k].buffer != 0 && all[o].buffer == all[k].buffer)
-                ok = refuse(&no, EMU_FAULT_LAUNCH_BUFFER, "lanes %u and %u name one parameter "
-                            "buffer, at 0x%llx", (unsigned)o, (unsigned)k,
+                ok = refuse(&no, EMU_FAULT_LAUNCH_BUFFER, "lanes %u and %u launch with the same parameter buffer at "
+                                                          "0x%llx: each launch needs its own", (unsigned)o, (unsigned)k,
                             (unsigned long long)all[k].buffer);
         if (ok || (bad != 0 && no.fault != first.fault))
             continue;

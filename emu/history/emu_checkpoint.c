@@ -55,13 +55,14 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     uint8_t hash[HASH_BYTES];
 
     if (f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without it",
                        engine->ops->name);
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     if (f->placed)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "a replay of a timing model's log has no checkpoints: save one in a run without --timing");
+                       "cannot save a checkpoint while replaying the log of a timing model: save it in a run without "
+                       "--timing");
     emu_put(&file, magic, sizeof magic);
     emu_put_number(&file, VERSION);
     emu_put_number(&file, emu_state_layout());
@@ -95,7 +96,7 @@ struct loader {
 
 static enum lw_status damaged(const struct loader *l, struct lw_error *err, const char *what)
 {
-    return LW_FAIL(err, LW_EFORMAT, "%s is damaged: %s", l->name, what);
+    return LW_FAIL(err, LW_EFORMAT, "file %s is damaged: %s", l->name, what);
 }
 
 static enum lw_status check_head(struct loader *l, struct lw_error *err)
@@ -103,20 +104,19 @@ static enum lw_status check_head(struct loader *l, struct lw_error *err)
     struct emu_reader *in = &l->in;
 
     if (in->size < sizeof magic + 1 || memcmp(in->data, magic, sizeof magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, "%s is no checkpoint", l->name);
+        return LW_FAIL(err, LW_EFORMAT, "file %s is not a checkpoint", l->name);
     in->at = sizeof magic;
     uint64_t version = emu_get_number(in);
     if (version != VERSION)
-        return LW_FAIL(err, LW_EUNSUPP, "%s has version %llu of checkpoints; this program reads "
-                       "version %d", l->name, (unsigned long long)version, VERSION);
+        return LW_FAIL(err, LW_EUNSUPP, "file %s is a checkpoint of version %llu, but this program reads version %d",
+                       l->name, (unsigned long long)version, VERSION);
     if (in->size < in->at + HASH_BYTES)
-        return LW_FAIL(err, LW_EFORMAT, "%s ends early", l->name);
+        return LW_FAIL(err, LW_EFORMAT, "%s is incomplete: the file ends too early", l->name);
     in->size -= HASH_BYTES;
     if (lw_get64(in->data + in->size) != emu_hash_of(in->data, in->size))
-        return damaged(l, err, "its bytes do not give the hash at its end");
+        return damaged(l, err, "the hash at its end does not match the data");
     if (emu_get_number(in) != emu_state_layout())
-        return LW_FAIL(err, LW_EUNSUPP, "%s was written by another version of this program, which "
-                       "kept other things", l->name);
+        return LW_FAIL(err, LW_EUNSUPP, "file %s was written by another version of this program with a different layout", l->name);
     return emu_config_match(in, &l->machine->config, l->name, err);
 }
 
@@ -128,13 +128,13 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     for (uint64_t i = 0; i < count; i++) {
         uint64_t base = emu_get_number(&l->in), fingerprint = emu_get_number(&l->in);
         if (l->in.bad)
-            return damaged(l, err, "its programs");
+            return damaged(l, err, "its list of programs cannot be read");
         if (p == NULL || p->base != base || emu_program_fingerprint(p->object) != fingerprint)
-            return LW_FAIL(err, LW_EINPUT, "%s was written with another program", l->name);
+            return LW_FAIL(err, LW_EINPUT, "file %s was written with another program: load the same program", l->name);
         p = p->next;
     }
     if (p != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s was written with fewer programs", l->name);
+        return LW_FAIL(err, LW_EINPUT, "file %s was written with fewer programs: load the same programs", l->name);
     return LW_OK;
 }
 
@@ -156,13 +156,13 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
     while ((step = emu_get_number(&l->in)) != 0) {
         const uint8_t *bytes = emu_get(&l->in, EMU_PAGE_BYTES);
         if (bytes == NULL || step > end - page)
-            return damaged(l, err, "its pages of memory");
+            return damaged(l, err, "its memory pages cannot be read");
         page += step;
         if (!page_fits(memory, page - 1, bytes))
-            return damaged(l, err, "memory past the end of an allocation");
+            return damaged(l, err, "it has memory past the end of an allocation");
         emu_page_put(memory, page - 1, bytes);
     }
-    return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its pages of memory") : LW_OK;
+    return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its memory pages cannot be read") : LW_OK;
 }
 
 /** Clears global memory, including what the host wrote before. */
@@ -184,11 +184,11 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
     enum lw_status status;
 
     if (l.f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' has no checkpoints: run without it",
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without it",
                        engine->ops->name);
     if (l.machine->grid_count != 0 || l.machine->log != NULL)
-        return LW_FAIL(err, LW_ESTATE, "a checkpoint wants a machine that has run nothing, "
-                       "without schedule log or history");
+        return LW_FAIL(err, LW_ESTATE, "a checkpoint can be loaded only before anything has run, and without schedule "
+                                       "log or history");
     status = check_head(&l, err);
     if (status == LW_OK)
         status = check_programs(&l, err);
@@ -200,11 +200,11 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
     size_t state_bytes = (size_t)emu_get_number(&l.in);
     struct emu_reader state = {.data = emu_get(&l.in, state_bytes), .size = state_bytes};
     if (l.in.bad)
-        return damaged(&l, err, "its parts");
+        return damaged(&l, err, "its sections cannot be read");
     clear_memory(&l.machine->memory);
     status = emu_state_load(l.f, &state, false, err);
     if (status == LW_OK && state.at != state.size)
-        status = emu_state_bad(err, "its size");
+        status = emu_state_bad(err, "its size is wrong");
     if (status != LW_OK)
         return lw_error_prefix(err, "%s", name);
     if (l.f->placed)

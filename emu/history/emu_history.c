@@ -120,7 +120,7 @@ static bool drop_first(struct emu_history *h)
     if (!merge_snapshot(h, 0))
         return false;
     snprintf(h->why, sizeof h->why,
-             "what was earlier did not fit into the %llu MiB that history may take",
+             "the earlier part was dropped, as history may use only %llu MiB",
              (unsigned long long)(h->options.budget_bytes >> 20));
     /* the last of the earlier marks has the host's state at this position */
     for (size_t i = 0; i < h->mark_count; i++) {
@@ -186,14 +186,14 @@ static void reserve_snapshot(struct emu_history *h, bool keep_first)
             return;
         }
         if (h->count < 2) {
-            snprintf(why, sizeof why, "the memory of the kernels takes %llu MiB, and history may "
-                     "take %llu", (unsigned long long)(bytes_of(h) >> 20),
+            snprintf(why, sizeof why, "one snapshot of the kernels' memory takes %llu MiB, but history may use only "
+                                      "%llu", (unsigned long long)(bytes_of(h) >> 20),
                      (unsigned long long)(h->options.budget_bytes >> 20));
             end_history(h, why);
             return;
         }
         if (!(i != 0 ? merge_snapshot(h, i) : drop_first(h))) {
-            end_history(h, "there was no memory for it");
+            end_history(h, "the host has no memory for history");
             return;
         }
     }
@@ -215,7 +215,7 @@ static void take(struct emu_history *h, bool keep_first)
         !emu_pages_take(&s.pages, memory, first ? EMU_DIRTY_TOUCHED : EMU_DIRTY_CHANGED,
                         !first)) {
         free_snapshot(&s);
-        end_history(h, "there was no memory for it");
+        end_history(h, "the host has no memory for history");
         return;
     }
     h->snap[h->count++] = s;
@@ -345,7 +345,7 @@ static void add_mark(struct emu_history *h)
         return;
     if (!lw_grow(&h->mark, &h->mark_capacity, h->mark_count + 1, sizeof *h->mark) ||
         !h->options.save_host(h->options.context, &m.data, &m.size)) {
-        end_history(h, "there was no memory for it");
+        end_history(h, "the host has no memory for history");
         return;
     }
     h->mark[h->mark_count++] = m;
@@ -361,7 +361,7 @@ static void begin(struct emu_recorder *recorder)
     if (h->log->host_steps != h->host_steps)
         add_mark(h);
     if (h->log->bytes.failed)
-        end_history(h, "there was no memory for it");
+        end_history(h, "the host has no memory for history");
 }
 
 /* ---- going there ---------------------------------------------------------------------------- */
@@ -443,7 +443,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     enum lw_status status = LW_OK;
 
     if (h->ended)
-        return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
+        return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     if (emu_threads_are_running(h->f))
         return emu_fixed_on_threads(err);
     if (!emu_log_is_replaying(h->log)) {
@@ -454,15 +454,15 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
             take(h, true); /* takes a snapshot for the way back */
         if (h->ended)
-            return LW_FAIL(err, LW_ESTATE, "history is not kept: %s", h->why);
+            return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     }
     if (instructions < h->snap[0].instructions)
-        return LW_FAIL(err, LW_ERANGE, "instruction %llu is out of reach: history begins at "
-                       "%llu%s%s", (unsigned long long)instructions,
+        return LW_FAIL(err, LW_ERANGE, "cannot go to instruction %llu: history starts at %llu%s%s",
+                       (unsigned long long)instructions,
                        (unsigned long long)h->snap[0].instructions, h->why[0] ? "; " : "", h->why);
     if (instructions > h->latest && instructions != UINT64_MAX)
-        return LW_FAIL(err, LW_ERANGE, "instruction %llu has not been reached: history ends at "
-                       "%llu", (unsigned long long)instructions, (unsigned long long)h->latest);
+        return LW_FAIL(err, LW_ERANGE, "cannot go to instruction %llu: history ends at %llu",
+                       (unsigned long long)instructions, (unsigned long long)h->latest);
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
@@ -474,7 +474,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         status = instructions < now ? replay_by_halves(h, instructions, err)
                                     : emu_replay_to(h->f, instructions, NULL, err);
     if (status != LW_OK)
-        end_history(h, "a replay failed");
+        end_history(h, "a replay of the history failed");
     return status;
 }
 
@@ -489,7 +489,7 @@ enum lw_status emu_history_walk(struct emu_history *h, uint64_t from, uint64_t t
     observer->next = NULL;
     status = emu_replay_to(h->f, to, observer, err);
     if (status != LW_OK)
-        end_history(h, "a replay failed");
+        end_history(h, "a replay of the history failed");
     return status;
 }
 
@@ -524,9 +524,9 @@ enum lw_status emu_history_create(struct emu_engine *engine,
     enum lw_status status = LW_OK;
 
     if (f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' keeps no history", engine->ops->name);
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support history", engine->ops->name);
     if (f->history != NULL)
-        return LW_FAIL(err, LW_ESTATE, "the engine keeps a history already");
+        return LW_FAIL(err, LW_ESTATE, "the engine records a history already");
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
     h = calloc(1, sizeof *h);

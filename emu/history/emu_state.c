@@ -253,13 +253,13 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
                 b->children += !p->group;
         }
         if (p->slots_in_use == 0 && emu_grid_complete(p))
-            return emu_state_bad(err, "a launch that is over");
+            return emu_state_bad(err, "launches: one has completed but is listed");
     }
     for (unsigned s = 0; s < f->core->slots_used; s++) {
         const struct emu_block *b = &f->core->block[s];
         for (unsigned i = 0; b->in_use && b->children == 0 && i < b->warp_count; i++)
             if (b->warp[i].split_in[EMU_SPLIT_LAUNCH] != 0)
-                return emu_state_bad(err, "lanes wait for launches that are complete");
+                return emu_state_bad(err, "launches: lanes wait for launches that have completed");
     }
     return LW_OK;
 }

@@ -352,7 +352,7 @@ enum lw_status emu_block_load(struct emu_block *block, struct emu_reader *in, bo
             block->cta[id].arrived_live += lw_popcount(block->cta[id].lanes[i] & w->live);
         for (LW_EACH_BIT(s, w->split_in[EMU_SPLIT_CTA]))
             if (!(block->cta_open >> w->split[s].barrier & 1))
-                return emu_state_bad(err, "a split waits at a CTA barrier that is not open");
+                return emu_state_bad(err, "splits: one waits at a CTA barrier that is not in use");
     }
     block->ended = block->threads_live == 0;
     return LW_OK;

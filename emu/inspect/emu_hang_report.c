@@ -351,9 +351,9 @@ static void say_polled(struct words *out, const struct emu_warp *w, const struct
         same = same && value_in(p, (unsigned)l) == value_in(p, lw_lowest(lanes));
     }
     if (places == 1)
-        say(out, " until a change of ");
+        say(out, " until this value changes: ");
     else
-        say(out, " until changes of %u places from ", places);
+        say(out, " until one of %u values changes, from ", places);
     say_memory(out, w, p->address[first]);
     if (!same)
         say(out, ", now 0x%llx,", (unsigned long long)value_in(p, first));
@@ -420,7 +420,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
         struct words out = {.text = text, .size = sizeof text};
         say_where(&out, w, never);
         say(&out, never & (never - 1) ? " are" : " is");
-        say(&out, " ready, and policy %s prefers others (fairness window 0)", w->policy->name);
+        say(&out, " ready, but the split policy %s always prefers other lanes (the fairness limit is 0)",
+            w->policy->name);
         put_line(r, w, text);
         rest &= ~never;
     }
@@ -430,7 +431,7 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
     say_where(&out, w, rest);
     say(&out, rest & (rest - 1) ? " run" : " runs");
     if (seen)
-        say(&out, " in a loop that waits for nothing in memory");
+        say(&out, " in a loop that does not read a changing value from memory");
     put_line(r, w, text);
 }
 
@@ -461,9 +462,8 @@ static void explain_stack(struct report *r, const struct emu_warp *w)
             continue;
         s = &w->split[e[i].split];
         say_where(&out, w, s->lanes);
-        say(&out, s->lanes & (s->lanes - 1) ? " wait below " : " waits below ");
+        say(&out, s->lanes & (s->lanes - 1) ? " wait in the SIMT stack below " : " waits in the SIMT stack below ");
         say_lanes(&out, above);
-        say(&out, " on the SIMT stack");
         if (e[i + 1].rpc != EMU_NO_RPC) {
             say(&out, ", until they reach ");
             say_pc(&out, w, e[i + 1].rpc);
@@ -484,8 +484,8 @@ static void explain_convergence(struct report *r, const struct emu_warp *w)
             uint64_t members = members_of(w, (unsigned)reg, number), here = members & todo;
             todo &= ~members;
             say_where(&out, w, here);
-            say(&out, " wait%s in group %llu of b%u for ", here & (here - 1) ? "" : "s",
-                (unsigned long long)number, (unsigned)reg);
+            say(&out, " wait%s at convergence barrier b%u (group %llu) for ", here & (here - 1) ? "" : "s",
+                (unsigned)reg, (unsigned long long)number);
             say_where(&out, w, members & ~here);
             put_line(r, w, text);
             blame(r, EMU_HANG_CONVERGENCE, w, here);
@@ -509,7 +509,7 @@ static void explain_warpsync(struct report *r, const struct emu_warp *w)
         other = m & w->live & ~same;
         say_where(&out, w, other);
         if (other & waiting)
-            say(&out, " (with another mask)");
+            say(&out, " (at least one of these with another mask)");
         put_line(r, w, text);
         blame(r, EMU_HANG_DEADLOCK, w, same);
     }
@@ -584,7 +584,7 @@ static void explain_cta(struct report *r, const struct emu_block *block)
         (void)say_by_warp(&r->out, block, c, false);
         say(&r->out, "; missing:");
         if (!say_by_warp(&r->out, block, c, true))
-            say(&r->out, " no other lane is alive");
+            say(&r->out, " all other lanes have exited");
     }
 }
 
@@ -610,12 +610,12 @@ static void explain_launches(struct report *r, const struct emu_warp *w)
         if (g->stream_prev != NULL)
             say(&out, "after launch %u in its stream)", g->stream_prev->sequence);
         else if (g->blocks_started == 0)
-            say(&out, "not begun)");
+            say(&out, "not started)");
         else if (g->blocks_ended < g->block_count)
             say(&out, "%llu of %llu blocks ended)", (unsigned long long)g->blocks_ended,
                 (unsigned long long)g->block_count);
         else
-            say(&out, "waiting for its own launches)");
+            say(&out, "waiting for launches of its own)");
     }
     if (w->block->children > named)
         say(&out, " and %u more", w->block->children - named);
@@ -685,8 +685,7 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
         [EMU_HANG_DEADLOCK] = "deadlock: nothing can run",
         [EMU_HANG_CONVERGENCE] = "convergence deadlock: lanes wait at a convergence barrier for "
                                  "lanes that cannot reach it",
-        [EMU_HANG_CTA_BARRIER] = "partial CTA barrier: lanes wait there for lanes that cannot "
-                                 "reach it",
+        [EMU_HANG_CTA_BARRIER] = "partial CTA barrier: lanes wait at a CTA barrier for lanes that cannot reach it",
         [EMU_HANG_LIVELOCK] = "live-lock",
         [EMU_HANG_SIMT] = "SIMT deadlock: the lanes on top of the SIMT stack wait for lanes "
                           "below them",
@@ -695,7 +694,7 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
 
     say(out, "%s", what[r->culprit.kind]);
     if (livelock)
-        say(out, ": no store changes a byte and no lane exits any more, each warp that runs repeats itself");
+        say(out, ": no store changes memory, no lane exits, and each running warp repeats the same states");
 }
 
 void emu_block_explain(const struct emu_block *block, const struct emu_hang_cause *cause,
@@ -726,12 +725,12 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
             explain_spinning(&r, &b->warp[i]);
     flush(&r);
     if (r.dropped > 0)
-        say(&tail, "\nand %u more lines like these", r.dropped);
+        say(&tail, "\n... and %u more lines like these", r.dropped);
     if (livelock && grid != NULL && !cause->alone && grid->blocks_started < grid->block_count)
-        say(&tail, "\n%llu blocks of the grid have not begun: they come when others end",
+        say(&tail, "\n%llu blocks of the grid have not started: they start when other blocks end",
             (unsigned long long)(grid->block_count - grid->blocks_started));
     if (livelock && block->core->machine->pending != 0 && !cause->alone)
-        say(&tail, "\n%u launches by the device have not begun",
+        say(&tail, "\n%u device-side launches have not started",
             block->core->machine->pending);
     if (r.culprit.kind == EMU_HANG_LIVELOCK && r.values)
         r.culprit.kind = EMU_HANG_VALUE;

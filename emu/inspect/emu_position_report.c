@@ -150,7 +150,7 @@ void emu_machine_where(const struct emu_machine *machine, const char *why, struc
         put_line(&list->line[i], machine->device_open != 0, machine->device_open != 0 ||
                  (current != NULL && current->block_count > 1), &text.sink);
     if (list != NULL && list->dropped != 0)
-        lw_printf(&text.sink, "\nand %u more lines like these", list->dropped);
+        lw_printf(&text.sink, "\n... and %u more lines like these", list->dropped);
     snprintf(out->detail, sizeof out->detail, "%s", text.text != NULL ? text.text : why);
     if (text.size >= sizeof out->detail)
         memcpy(out->detail + sizeof out->detail - 4, "...", 4);

@@ -124,7 +124,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     uint64_t old;
 
     if (!emu_reg_read(core, slot, warp, reg_class, number, lane, &old)) {
-        (void)LW_FAIL(err, LW_ERANGE, "there is no such register");
+        (void)LW_FAIL(err, LW_ERANGE, "there is no register of this number");
         return false;
     }
     w->block->formed_by = 0; /* the next block in this slot must not reuse registers that its program never writes */
@@ -139,7 +139,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     case ISA_REG_S:
         if (w->split_count > 1) {
             (void)LW_FAIL(err, LW_ESTATE,
-                          "scalar registers and exec cannot be changed while the warp is split");
+                          "scalar registers and exec cannot be changed while the warp has diverged");
             return false;
         }
         w->s[number] = (uint32_t)value;
@@ -159,7 +159,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
     case ISA_REG_B:
         break;
     }
-    (void)LW_FAIL(err, LW_ERANGE, "that register cannot be written");
+    (void)LW_FAIL(err, LW_ERANGE, "this register is read-only");
     return false;
 }
 
@@ -200,11 +200,12 @@ static enum lw_status fork_lane(struct emu_warp *w, unsigned *id, unsigned lane,
     unsigned rest;
 
     if (w->reconv->lockstep)
-        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs the lanes of a split together: lane %u cannot "
-                       "go elsewhere alone; `jump` moves all of them", w->reconv->name, lane);
+        return LW_FAIL(err, LW_EUNSUPP, "the %s engine runs the lanes of a split together, so the pc of lane %u alone "
+                                        "cannot be changed: `jump` moves all lanes of the split",
+                                        w->reconv->name, lane);
     if ((emu_exec_mask(w) & w->live) != w->live)
-        return LW_FAIL(err, LW_ESTATE, "exec does not cover all live lanes: lane %u cannot go elsewhere "
-                       "alone; `jump` moves all of them", lane);
+        return LW_FAIL(err, LW_ESTATE, "exec does not cover all live lanes, so the pc of lane %u alone cannot be "
+                                       "changed: `jump` moves all lanes of the split", lane);
     if ((int)*id == w->running) {
         uint32_t at = emu_split_pc(w, *id);
         split_end_slice(w)->pc = at;
@@ -220,10 +221,10 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
     struct emu_warp *w = emu_warp_at(core, slot, warp);
 
     if (w == NULL || lane >= w->width || !(w->live >> lane & 1))
-        return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
+        return LW_FAIL(err, LW_ERANGE, "lane %u is not live", lane);
     uint64_t offset = pc - w->code->program->base;
     if (offset % ISA_WORD_BYTES != 0 || offset / ISA_WORD_BYTES >= w->code->program->count)
-        return LW_FAIL(err, LW_ERANGE, "0x%llx is no instruction of the program",
+        return LW_FAIL(err, LW_ERANGE, "0x%llx is not the address of an instruction",
                        (unsigned long long)pc);
     const struct isa_function *to =
         isa_object_function_at(w->code->program->object, (uint32_t)(offset / ISA_WORD_BYTES));
@@ -235,9 +236,9 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         const struct isa_function *from = isa_object_function_at(
             w->code->program->object, emu_split_pc(w, id));
         if (from != to)
-            return LW_FAIL(err, LW_ERANGE, "a jump stays in its function");
+            return LW_FAIL(err, LW_ERANGE, "cannot jump to another function: the target must be in the current one");
         if (s->state != EMU_SPLIT_READY)
-            return LW_FAIL(err, LW_ESTATE, "the lane waits: %s",
+            return LW_FAIL(err, LW_ESTATE, "the pc of a waiting lane cannot be changed; the lane's state is: %s",
                            emu_split_state_name((enum emu_split_state)s->state));
         alone = alone && s->lanes != UINT64_C(1) << lane && emu_split_pc(w, id) != offset / ISA_WORD_BYTES;
         if (alone) {
@@ -260,7 +261,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             w->core->machine->active_hooks->on_pc_edited(w->core->machine->active_hooks);
         return LW_OK;
     }
-    return LW_FAIL(err, LW_ERANGE, "no live lane %u", lane);
+    return LW_FAIL(err, LW_ERANGE, "lane %u is not live", lane);
 }
 
 uint64_t emu_core_progress(const struct emu_core *core, unsigned slot)

@@ -52,7 +52,7 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (di->flags & EMU_D_LAST) {
         emu_raise(w, di, EMU_FAULT_BAD_PC, w->m,
-                  "no lane is active, and the function ends after this instruction");
+                  "execution runs past the end of the function: no lane is active at its last instruction");
         return;
     }
     emu_count_run(w, di);
@@ -71,7 +71,7 @@ static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
 {
     if (w->reconv->room(w, sides))
         return true;
-    emu_raise(w, di, EMU_FAULT_SIMT_STACK, w->m, "it has %u entries, of at most %u",
+    emu_raise(w, di, EMU_FAULT_SIMT_STACK, w->m, "the SIMT stack has %u entries, and at most %u are allowed",
               w->simt.count, EMU_SIMT_LIMIT);
     return false;
 }
@@ -83,7 +83,7 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
 {
     if ((emu_exec_mask(w) & w->live) != w->live) {
         emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m & ~on,
-                  "the guard parts the split while exec does not cover all live lanes");
+                  "lanes diverge at the guard although exec does not cover all live lanes");
         return false;
     }
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
@@ -104,7 +104,7 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     if ((emu_exec_mask(w) & w->live) == w->live)
         return w->reconv->room == NULL || has_capacity(w, di, w->m_count);
     emu_raise(w, di, EMU_FAULT_EXEC_SPLIT, w->m,
-              "its lanes diverge while exec does not cover all live lanes");
+              "lanes diverge at this branch although exec does not cover all live lanes");
     return false;
 }
 
@@ -221,8 +221,8 @@ static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     unsigned l = lw_lowest(bad);
     uint64_t at = (uint64_t)high[l] << 32 | low[l];
     emu_raise(w, di, entry_only ? EMU_FAULT_BAD_CALL : EMU_FAULT_BAD_PC, bad,
-              "lane %u goes to 0x%llx, which is no %s", l, (unsigned long long)at,
-              entry_only ? "function's entry" : "instruction of this program");
+              "lane %u jumps to 0x%llx, which is not %s", l, (unsigned long long)at,
+              entry_only ? "the entry of a function" : "an instruction of this program");
     w->fault.address = at;
     return false;
 }
@@ -322,7 +322,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
     }
     if (on != w->m && di->flags & EMU_D_LAST) {
         emu_raise(w, di, EMU_FAULT_BAD_PC, w->m & ~on,
-                  "these lanes are not active, and the function ends after this exit");
+                  "execution runs past the end of the function: these lanes do not take the exit at its end");
         return;
     }
     if (w->ctag != NULL && on != w->live)
@@ -463,7 +463,7 @@ EMU_ASIDE const struct emu_dinsn *warpsync(struct emu_warp *w, const struct emu_
     }
     if (!members_with_self(w, di, on, di->ukind == EMU_U_ROW ? emu_row(w, di->b) : NULL,
                            di->ukind == EMU_U_ROW ? 0 : emu_uniform32(w, di),
-                           "lane %u waits with mask 0x%llx, which lacks its own bit", member))
+                           "lane %u waits with mask 0x%llx, which does not contain the lane", member))
         return NULL;
     emu_count_run(w, di);
     (void)emu_split_warpsync(w, on, member, di->index + 1, &lacking);
@@ -501,13 +501,13 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
         if ((di->ukind == EMU_U_ROW && emu_row(w, di->b)[l] != id) ||
             (di->flags & EMU_D_COUNTED && emu_row(w, di->c)[l] != count)) {
             emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, UINT64_C(1) << l,
-                      "lane %u names another barrier or count than lane %u", (unsigned)l,
+                      "lane %u waits with another barrier or count than lane %u", (unsigned)l,
                       lw_lowest(on));
             return NULL;
         }
     }
     if (id >= ISA_CTA_BARRIER_COUNT) {
-        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u (0..15)", id);
+        emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u: the barriers are 0 to 15", id);
         return NULL;
     }
     /* The split functions count from w->retired; a refused arrival undoes the count. */
@@ -616,8 +616,9 @@ static void emu_c_launch_sync(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, w->block->children != 0, &on))
         return;
     if (on != 0 && depth >= most) {
-        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "this launch is nested %u deep, and only "
-                  "those less than %u deep may wait for their own (launch_depth)", depth, most);
+        emu_raise(w, di, EMU_FAULT_LAUNCH_DEPTH, on, "a launch nested %u deep waits for its own launches: only "
+                                                     "launches nested less than %u deep may (option launch_depth)",
+                                                     depth, most);
         return;
     }
     emu_count_run(w, di);
@@ -651,8 +652,8 @@ static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
         machine->print != NULL) {
         machine->scalar_warned = true;
         lw_printf(machine->print,
-                  "warning: lanes 0x%llx of live lanes 0x%llx write a scalar register, block %llu "
-                  "warp %u, pc 0x%llx (said once)\n",
+                  "warning: only lanes 0x%llx of live lanes 0x%llx write a scalar register, block %llu warp %u, pc "
+                  "0x%llx (reported once)\n",
                   (unsigned long long)w->m, (unsigned long long)w->live,
                   (unsigned long long)w->block->linear, w->index,
                   (unsigned long long)(w->code->program->base + (uint64_t)di->index * 16));
@@ -660,7 +661,7 @@ static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
     if (machine->config.scalar_rule != EMU_SCALAR_FAULT)
         return true;
     emu_raise(w, di, EMU_FAULT_SCALAR_WRITE, w->m,
-              "lanes 0x%llx of live lanes 0x%llx write a scalar register",
+              "only lanes 0x%llx of live lanes 0x%llx write a scalar register",
               (unsigned long long)w->m, (unsigned long long)w->live);
     return false;
 }
@@ -671,7 +672,7 @@ static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
     if (w->m == w->live)
         return true;
     emu_raise(w, di, EMU_FAULT_EXEC_WRITE, w->m,
-              "lanes 0x%llx of live lanes 0x%llx write exec; the warp has %u splits",
+              "only lanes 0x%llx of live lanes 0x%llx write exec; the warp has diverged into %u splits",
               (unsigned long long)w->m, (unsigned long long)w->live, w->split_count);
     return false;
 }
@@ -701,7 +702,8 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
     }
     /* no register: all lanes of the virtual warp are members */
     const uint32_t *masks = di->delta != EMU_NO_MEMBERS ? emu_row(w, (uint32_t)di->delta) : NULL;
-    if (!members_with_self(w, di, on, masks, ~UINT32_C(0), "lane %u names members 0x%llx without its own bit", member))
+    if (!members_with_self(w, di, on, masks, ~UINT32_C(0), "lane %u has the member mask 0x%llx, which does not contain "
+                                                           "the lane", member))
         return NULL;
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);

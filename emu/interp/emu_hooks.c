@@ -13,7 +13,7 @@ enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hoo
 {
     for (unsigned i = 0; active_hooks != NULL && i < machine->core_count; i++)
         if (machine->cores[i]->code_count != 0)
-            return LW_FAIL(err, LW_ESTATE, "the machine has run something already");
+            return LW_FAIL(err, LW_ESTATE, "hooks must be added before the machine has run anything");
     machine->active_hooks = machine->again ? NULL : active_hooks;
     machine->attached_hooks = active_hooks;
     machine->hooks_epoch++;

@@ -323,11 +323,11 @@ void emu_nondet_record(const struct emu_core *core, unsigned what, uint64_t valu
 
 static const char *host_name(unsigned kind)
 {
-    static const char *const names[] = {"a program is loaded", "a kernel is launched",
-                                        "memory is allocated", "memory is freed",
-                                        "the host writes memory"};
+    static const char *const names[] = {"loads a program", "launches a kernel",
+                                        "allocates memory", "frees memory",
+                                        "writes memory"};
 
-    return emu_log_is_host(kind) ? names[kind - EMU_LOG_PROGRAM] : "kernels run";
+    return emu_log_is_host(kind) ? names[kind - EMU_LOG_PROGRAM] : "runs kernels";
 }
 
 static const char *kernel_name(const struct emu_machine *machine, const struct emu_log_entry *e)
@@ -347,46 +347,46 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
 
     text[0] = '\0';
     if (have->kind != want->kind) {
-        snprintf(text, size, "%s in the log, %s here", host_name(want->kind),
+        snprintf(text, size, "in the log the host %s, but in this run it %s", host_name(want->kind),
                  host_name(have->kind));
         return;
     }
     switch (have->kind) {
     case EMU_LOG_PROGRAM:
         if (have->value != want->value)
-            snprintf(text, size, "it was recorded with another program");
+            snprintf(text, size, "the log was recorded with another program");
         return;
     case EMU_LOG_LAUNCH:
         if (have->size == want->size && memcmp(have->bytes, want->bytes, (size_t)have->size) == 0)
             return;
         if (strcmp(kernel_name(machine, have), kernel_name(machine, want)) != 0)
-            snprintf(text, size, "kernel %s is launched in the log, %s here",
+            snprintf(text, size, "the log launches kernel %s, but this run launches %s",
                      kernel_name(machine, want), kernel_name(machine, have));
         else
-            snprintf(text, size, "the launch of %s has another size or other arguments",
+            snprintf(text, size, "this run launches %s with another size or other arguments",
                      kernel_name(machine, have));
         return;
     case EMU_LOG_ALLOC:
         same = have->address == want->address && have->value == want->value &&
                have->which == want->which;
         if (!same)
-            snprintf(text, size, "%llu bytes are allocated in the log, %llu bytes (%.*s) here",
+            snprintf(text, size, "the log allocates %llu bytes, but this run allocates %llu (%.*s)",
                      (unsigned long long)want->value, (unsigned long long)have->value,
                      have->size < 60 ? (int)have->size : 60, (const char *)have->bytes);
         return;
     case EMU_LOG_FREE:
         if (have->address != want->address)
-            snprintf(text, size, "another allocation is freed");
+            snprintf(text, size, "this run frees another allocation");
         return;
     default:
         if (have->address == want->address && have->size == want->size &&
             have->value == want->value)
             return;
         emu_machine_allocation_name(machine, have->address, name, sizeof name);
-        snprintf(text, size, "%s are written to %s", have->address == want->address &&
+        snprintf(text, size, "the host writes %s to %s", have->address == want->address &&
                                                              have->size == want->size
-                                                         ? "other contents"
-                                                         : "other bytes",
+                                                         ? "other data"
+                                                         : "another range",
                  name[0] != '\0' ? name : "memory");
     }
 }
@@ -430,7 +430,7 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
     (void)emu_log_peek(log, &log->cursor, &want, &behind, &bad);
     difference(machine, e, &want, why, sizeof why);
     if (why[0] != '\0')
-        return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: %s", log->name, why);
+        return LW_FAIL(err, LW_EINPUT, "%s does not match this run: %s", log->name, why);
     /* history may go back before it: then the log must repeat it */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
         return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");
@@ -515,7 +515,7 @@ enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
     struct emu_log *log;
 
     if (machine->log != NULL)
-        return LW_FAIL(err, LW_ESTATE, "the machine has a schedule log already");
+        return LW_FAIL(err, LW_ESTATE, "the machine records or replays a schedule log already");
     log = calloc(1, sizeof *log);
     if (log == NULL)
         return LW_FAIL(err, LW_ENOMEM, "no memory for the schedule log");

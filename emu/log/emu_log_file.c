@@ -71,13 +71,13 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
         }
         bool part = emu_log_is_counted(e.kind) && e.count == 0 && e.kind != EMU_LOG_SLICE;
         if (part || e.kind == EMU_LOG_STOP || (e.kind == EMU_LOG_WRITE && e.bytes != NULL))
-            return LW_FAIL(err, LW_EFORMAT, "%s: the entry at byte %zu is damaged", log->name,
+            return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the entry at byte %zu cannot be read", log->name,
                            at.at);
         at = behind;
     }
     if (bad)
-        return LW_FAIL(err, LW_EFORMAT, "%s: the entry at byte %zu is damaged", log->name, at.at);
-    return LW_FAIL(err, LW_EFORMAT, "%s: the log has no end", log->name);
+        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the entry at byte %zu cannot be read", log->name, at.at);
+    return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the log has no end mark", log->name);
 }
 
 enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
@@ -88,17 +88,17 @@ enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const
     enum lw_status status;
 
     if (size < sizeof magic + 1 || memcmp(data, magic, sizeof magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, "%s is no schedule log", name);
+        return LW_FAIL(err, LW_EFORMAT, "%s is not a schedule log", name);
     reader.at = sizeof magic;
     uint64_t version = emu_get_number(&reader);
     if (version != VERSION)
-        return LW_FAIL(err, LW_EUNSUPP, "%s has version %llu of the schedule log; this program "
-                       "reads version %d", name, (unsigned long long)version, VERSION);
+        return LW_FAIL(err, LW_EUNSUPP, "%s is a schedule log of version %llu, but this program reads version %d",
+                       name, (unsigned long long)version, VERSION);
     if (size < reader.at + HASH_BYTES)
-        return LW_FAIL(err, LW_EFORMAT, "%s ends early", name);
+        return LW_FAIL(err, LW_EFORMAT, "%s is incomplete: the file ends too early", name);
     reader.size -= HASH_BYTES;
     if (lw_get64(reader.data + reader.size) != emu_hash_of(data, reader.size))
-        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: its bytes do not give the hash at its end",
+        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the hash at its end does not match the data",
                        name);
     status = emu_config_match(&reader, emu_machine_config(machine), name, err);
     if (status != LW_OK)
@@ -106,7 +106,7 @@ enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const
     uint64_t bytes = emu_get_number(&reader);
     const uint8_t *entries = reader.bad ? NULL : emu_get(&reader, (size_t)bytes);
     if (entries == NULL || reader.at != reader.size)
-        return LW_FAIL(err, LW_EFORMAT, "%s: the size of its entries is wrong", name);
+        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the size of its entries is wrong", name);
     status = emu_log_create(machine, &log, err);
     if (status != LW_OK)
         return status;
@@ -133,12 +133,12 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
     if (!log->complete)
         return LW_OK; /* recorded by this run, or left for another execution */
     if (emu_log_in_history(log))
-        return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: the run ends at instruction "
-                       "%llu, and the log continues to %llu", log->name,
+        return LW_FAIL(err, LW_EINPUT, "%s does not match this run: the run ends at instruction %llu, but the log at "
+                                       "%llu", log->name,
                        (unsigned long long)retired, (unsigned long long)log->retired);
     if (retired != log->retired)
-        return LW_FAIL(err, LW_EINPUT, "%s does not fit this run: it ends at instruction %llu, "
-                       "and the log at %llu", log->name, (unsigned long long)retired,
+        return LW_FAIL(err, LW_EINPUT, "%s does not match this run: the run ends at instruction %llu, but the log at "
+                                       "%llu", log->name, (unsigned long long)retired,
                        (unsigned long long)log->retired);
     return LW_OK;
 }

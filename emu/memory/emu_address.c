@@ -229,26 +229,26 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
         name_allocation(record, name, sizeof name);
         snprintf(text, text_size, "byte %llu of %s, which %s",
                  (unsigned long long)(address - record->address), name,
-                 kind == EMU_FAULT_FREED ? "was freed" : "kernels may not write");
+                 kind == EMU_FAULT_FREED ? "was freed" : "is read-only for kernels");
         return;
     }
     emu_memory_neighbours(memory, address, &below, &above);
     if (below == NULL && above == NULL) {
-        snprintf(text, text_size, "there is no live allocation");
+        snprintf(text, text_size, "no memory is allocated");
         return;
     }
     uint64_t after = 0;
     if (below != NULL && address - below->address < below->size_bytes) {
         uint64_t outside = bytes - (below->size_bytes - (address - below->address));
         name_allocation(below, name, sizeof name);
-        snprintf(text, text_size, "the last %llu byte%s lie%s past the end of %s",
+        snprintf(text, text_size, "the last %llu byte%s of the access lie%s past the end of %s",
                  (unsigned long long)outside, plural(outside), outside == 1 ? "s" : "", name);
         return;
     }
     if (below != NULL)
         after = address - (below->address + below->size_bytes);
     if ((below == NULL || after > NEAR) && (above == NULL || above->address - address > NEAR)) {
-        snprintf(text, text_size, "no allocation is near it");
+        snprintf(text, text_size, "there is no allocation near this address");
         return;
     }
     if (below == NULL || (above != NULL && above->address - address < after)) {
@@ -304,11 +304,11 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
         space = space == ISA_SPACE_CONST ? ISA_SPACE_CONST : real;
     }
     if (kind == EMU_FAULT_MISALIGNED) {
-        snprintf(text, text_size, "the address must be a multiple of %u", bytes);
+        snprintf(text, text_size, "the address must be a multiple of %u, the access size", bytes);
         return;
     }
     if (kind == EMU_FAULT_NULL_PAGE) {
-        snprintf(text, text_size, "nothing lives in the first %d bytes: a null pointer",
+        snprintf(text, text_size, "the address is in the first %d bytes of memory: probably a null pointer",
                  EMU_PAGE_BYTES);
         return;
     }
@@ -316,18 +316,20 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
     case ISA_SPACE_SHARED:
         snprintf(text, text_size, "the block has %u byte%s of shared memory%s", w->block->shared_bytes,
                  plural(w->block->shared_bytes),
-                 w->block->shared_bytes == 0 ? ": a launch asks for dynamic shared memory (--shared BYTES, shared: BYTES)" : "");
+                 w->block->shared_bytes == 0 ? ": request dynamic shared memory at the launch (--shared BYTES, or "
+                                               "shared: BYTES)" : "");
         return;
     case ISA_SPACE_LOCAL:
         if (offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES)
             snprintf(text, text_size,
-                     "%llu bytes below local memory, of which each lane has %u: the stack is full "
-                     "(recursion gets what stack: in the launch file's program says, or compile --stack)",
+                     "stack overflow: the address is %llu bytes below the local memory of the lane, which has %u "
+                     "bytes; for recursion, set a larger stack (stack: in the launch file's program, or compile "
+                     "--stack)",
                      (unsigned long long)(ISA_APERTURE_BYTES - offset), w->local_bytes);
         else if (is_below(offset))
             snprintf(text, text_size,
-                     "the base is some bytes below local memory, of which each lane has %u: the stack "
-                     "is full (recursion gets what stack: in the launch file's program says, or compile --stack)",
+                     "stack overflow: the base address is below the local memory of the lane, which has %u bytes; for "
+                     "recursion, set a larger stack (stack: in the launch file's program, or compile --stack)",
                      w->local_bytes);
         else
             snprintf(text, text_size, "each lane has %u byte%s of local memory", w->local_bytes,
@@ -336,16 +338,16 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
     case ISA_SPACE_CONST:
         (void)emu_const_bank(w, bank, &limit);
         if (kind == EMU_FAULT_READ_ONLY)
-            snprintf(text, text_size, "constant banks may not be written");
+            snprintf(text, text_size, "constant banks are read-only");
         else if (address - ISA_CONST_BASE >= ISA_CONST_STRIDE * ISA_CONST_BANK_COUNT)
-            snprintf(text, text_size, "the offset is negative");
+            snprintf(text, text_size, "the offset into the constant bank is negative");
         else
-            snprintf(text, text_size, "offset %llu: constant bank %u has %u byte%s",
+            snprintf(text, text_size, "the access at offset %llu runs past the end: constant bank %u has %u byte%s",
                      (unsigned long long)offset, bank, limit, plural(limit));
         return;
     default:
         if (emu_machine_program_at(w->core->machine, address) != NULL)
-            snprintf(text, text_size, "code is there, which kernels may not %s",
+            snprintf(text, text_size, "the address is in the program's code, which kernels cannot %s",
                      write ? "write" : "read");
         else
             describe_global(&w->core->machine->memory, kind, address, bytes, text, text_size);

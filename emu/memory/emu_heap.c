@@ -37,10 +37,10 @@ static const char *refusal(const struct emu_machine *machine, uint64_t address)
 
     if (!emu_allocation_at(machine, address, &a, &inside) || !inside ||
         !(a.flags & EMU_ALLOC_HEAP))
-        return "malloc gave no object there";
+        return "malloc did not return this address";
     if (a.flags & EMU_ALLOC_FREED)
-        return "the object was freed before";
-    return a.address != address ? "the object begins elsewhere" : NULL;
+        return "this memory was freed before";
+    return a.address != address ? "the address is not the start of the memory that malloc returned" : NULL;
 }
 
 void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
@@ -57,7 +57,7 @@ void emu_c_free(struct emu_warp *w, const struct emu_dinsn *di)
 
         for (LW_EACH_BIT(k, on & lw_mask((unsigned)l)))
             if (address != 0 && no == NULL && operand(w, di, (unsigned)k) == address)
-                no = "a lower lane frees it, too";
+                no = "another lane frees the same address in this instruction";
         if (no != NULL && bad == 0)
             why = no;
         bad |= (uint64_t)(no != NULL) << l;

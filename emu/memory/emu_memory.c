@@ -31,7 +31,7 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
     memset(memory, 0, sizeof *memory);
     if (bytes < 2 * EMU_PAGE_BYTES || bytes > UINT64_C(1) << 46)
         return LW_FAIL(err, LW_ERANGE,
-                       "global memory of %llu bytes: it must be between 8 KiB and 64 TiB",
+                       "the size of global memory is %llu bytes: it must be from 8 KiB to 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
     /* Host and device use the same addresses where the host permits it: emu_global_share. */
@@ -44,8 +44,8 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
         memory->dirty == NULL) {
         emu_memory_fini(memory);
         return LW_FAIL(err, LW_ENOMEM,
-                       "cannot reserve %llu MiB of address space for global memory: "
-                       "raise the limit (ulimit -v) or ask for less (memory)",
+                       "cannot reserve %llu MiB of address space for global memory: raise the limit (ulimit -v) or set "
+                       "a smaller size (option memory)",
                        (unsigned long long)(bytes >> 20));
     }
     return LW_OK;
@@ -251,7 +251,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     if (size_bytes > memory->bytes ||
         !place(memory, pages_taken(size_bytes) * EMU_PAGE_BYTES, &offset))
         return LW_FAIL(err, LW_ENOMEM,
-                       "global memory has no room for %llu bytes%s%s: it holds %llu MiB",
+                       "out of global memory: cannot allocate %llu bytes%s%s; its size is %llu MiB",
                        (unsigned long long)size_bytes, name[0] ? " of " : "", name,
                        (unsigned long long)(memory->bytes >> 20));
     fresh.address = ISA_GLOBAL_BASE + offset;
@@ -342,7 +342,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
         return LW_FAIL(err, LW_ENOENT, "no allocation starts at 0x%llx",
                        (unsigned long long)address);
     if (record->flags & EMU_ALLOC_FREED)
-        return LW_FAIL(err, LW_ENOENT, "the allocation at 0x%llx was freed before",
+        return LW_FAIL(err, LW_ENOENT, "the allocation at 0x%llx was freed already",
                        (unsigned long long)address);
     record->flags |= EMU_ALLOC_FREED;
     set_valid(memory, record);
@@ -435,7 +435,7 @@ static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
     const struct emu_alloc_record *record = emu_memory_find(memory, address);
 
     if (record == NULL) {
-        (void)LW_FAIL(err, LW_ERANGE, "no allocation holds address 0x%llx",
+        (void)LW_FAIL(err, LW_ERANGE, "address 0x%llx is not inside an allocation",
                       (unsigned long long)address);
     } else if (record->flags & EMU_ALLOC_FREED) {
         (void)LW_FAIL(err, LW_ERANGE, "address 0x%llx is in %s%s%s, which was freed",
@@ -443,8 +443,7 @@ static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                       record->name, record->name[0] ? "'" : "");
     } else if (size_bytes > record->size_bytes - (address - record->address)) {
         (void)LW_FAIL(err, LW_ERANGE,
-                      "%llu bytes at 0x%llx go beyond the end of the allocation of %llu bytes "
-                      "at 0x%llx",
+                      "an access of %llu bytes at 0x%llx runs past the end of the allocation of %llu bytes at 0x%llx",
                       (unsigned long long)size_bytes, (unsigned long long)address,
                       (unsigned long long)record->size_bytes,
                       (unsigned long long)record->address);

@@ -27,19 +27,19 @@ static const uint32_t mark = 0x5854574c; /* "LWTX" */
 static const char *format_error(const struct emu_texture *t)
 {
     if (t->bits != 8 && t->bits != 16 && t->bits != 32)
-        return "a component has 8, 16 or 32 bits";
+        return "a component must have 8, 16 or 32 bits";
     if (t->components != 1 && t->components != 2 && t->components != 4)
-        return "a texel has 1, 2 or 4 components";
+        return "a texel must have 1, 2 or 4 components";
     if (t->kind > EMU_TEXEL_FLOAT)
-        return "components are unsigned, signed or float";
+        return "components must be unsigned, signed or float";
     if (t->kind == EMU_TEXEL_FLOAT && t->bits == 8)
-        return "floats have 16 or 32 bits";
+        return "float components must have 16 or 32 bits";
     if (t->normalized_values && (t->kind == EMU_TEXEL_FLOAT || t->bits == 32))
-        return "only integers of 8 and 16 bits are read as floats up to 1";
+        return "only integers of 8 or 16 bits can be read as floats from 0 to 1";
     if (t->width == 0)
-        return "it has no texels";
+        return "the texture has no texels";
     if (t->edge[0] > EMU_TEXTURE_BORDER || t->edge[1] > EMU_TEXTURE_BORDER)
-        return "edges wrap, clamp, mirror or have a border";
+        return "an addressing mode must be wrap, clamp, mirror or border";
     return NULL;
 }
 
@@ -76,7 +76,7 @@ static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
         .normalized_coords = bytes[AT_FLAGS] & FLAG_NORMALIZED_COORDS,
     };
     if (lw_get32(bytes + AT_MARK) != mark)
-        return "no memory is bound to it: name it under textures: in the launch file";
+        return "no memory is bound to the texture: add it under textures: in the launch file";
     return format_error(t);
 }
 
@@ -87,9 +87,9 @@ enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
     const char *why = texture != NULL ? format_error(texture) : NULL;
 
     if (why != NULL)
-        return LW_FAIL(err, LW_EINPUT, "a texture that cannot be: %s", why);
+        return LW_FAIL(err, LW_EINPUT, "the description of the texture is not valid: %s", why);
     if (handle % 8 != 0)
-        return LW_FAIL(err, LW_ERANGE, "texture 0x%llx: a handle is a multiple of 8",
+        return LW_FAIL(err, LW_ERANGE, "texture handle 0x%llx is not valid: it must be a multiple of 8",
                        (unsigned long long)handle);
     if (texture != NULL)
         write_descriptor(texture, bytes);
@@ -171,19 +171,19 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
     if (handle % 8 != 0 || !emu_global_ok(memory, memory->load_valid, handle, EMU_TEXTURE_BYTES)) {
         record = emu_memory_find(memory, handle);
         bool freed = record != NULL && record->flags & EMU_ALLOC_FREED;
-        snprintf(why, why_size, "there is no texture at 0x%llx%s: a handle is a texture's name or "
-                 "an argument {texture: NAME}",
+        snprintf(why, why_size, "there is no texture at 0x%llx%s: use a texture's name or an argument {texture: NAME} "
+                                "as the handle",
                  (unsigned long long)handle, freed ? ", which was freed" : "");
         return false;
     }
     wrong = read_descriptor(memory->host + (handle - ISA_GLOBAL_BASE), t);
     if (wrong == NULL && flat != (t->height == 0))
-        wrong = flat ? "it has two dimensions, the fetch is 1d"
-                     : "it has one dimension, the fetch is 2d";
+        wrong = flat ? "the texture has two dimensions, but the fetch is 1d"
+                     : "the texture has one dimension, but the fetch is 2d";
     is_float = wrong == NULL && (t->kind == EMU_TEXEL_FLOAT || t->normalized_values);
     if (wrong == NULL && is_float != (EMU_MOD(insn, TTYPE) == ISA_TTYPE_F32))
-        wrong = is_float ? "its texels are floats, the fetch reads integers"
-                         : "its texels are integers, the fetch reads floats";
+        wrong = is_float ? "its texels are floats, but the fetch reads integers"
+                         : "its texels are integers, but the fetch reads floats";
     if (wrong == NULL)
         return true;
     record = emu_memory_find(memory, handle);
@@ -229,8 +229,8 @@ static void locate(const struct emu_warp *w, const struct isa_insn *insn,
                 f->bytes = bytes;
             good = f->bytes == bytes;
             if (!good)
-                snprintf(why, sizeof why, "its lanes name textures whose texels have %u and %u "
-                         "bytes", f->bytes, bytes);
+                snprintf(why, sizeof why, "lanes of one fetch use textures whose texels have %u and %u bytes: the "
+                                          "sizes must be equal", f->bytes, bytes);
         }
         if (!good) {
             if (f->bad == 0 || first < lw_lowest(f->bad))
@@ -443,17 +443,17 @@ const char *emu_texture_refused(const struct isa_insn *insn)
     unsigned geometry = EMU_MOD(insn, TGEOM);
 
     if (geometry != ISA_TGEOM_1D && geometry != ISA_TGEOM_2D)
-        return "only 1d and 2d textures are there, no 3d, cube, array or multisample ones";
+        return "only 1d and 2d textures are supported, not 3d, cube, array or multisample textures";
     if (EMU_MOD(insn, TLOD) != ISA_TLOD_NONE)
-        return "textures have one level: no .level, .grad or .bias";
+        return "mipmaps are not supported: remove .level, .grad or .bias";
     if (EMU_MOD(insn, TDC) != ISA_TDC_OFF)
         return "comparison with a depth is not supported";
     if (EMU_MOD(insn, TSAMP) != ISA_TSAMP_OFF)
-        return "samplers apart from textures are not supported";
+        return "separate samplers are not supported: use the unified mode";
     if (isa_x_texel(insn->x, 0) != 0 || isa_x_texel(insn->x, 1) != 0 ||
         isa_x_texel(insn->x, 2) != 0)
         return "texel offsets are not supported";
     if (isa_insn_p(insn) != ISA_PT)
-        return "there is no predicate of residency";
+        return "the predicate of residency is not supported";
     return NULL;
 }

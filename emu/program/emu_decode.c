@@ -79,7 +79,7 @@ static enum lw_status decode_x(struct emu_decoder *dec, const struct isa_insn *i
         return LW_OK;
     case ISA_X_CONST:
         if (isa_x_bank(insn->x) > 1)
-            return LW_FAIL(err, LW_EUNSUPP, "constant bank %u as an operand; banks 0 and 1 exist",
+            return LW_FAIL(err, LW_EUNSUPP, "constant bank %u cannot be an operand: use bank 0 or 1",
                            isa_x_bank(insn->x));
         di->ukind = isa_x_bank(insn->x) == 0 ? EMU_U_BANK0 : EMU_U_BANK1;
         di->b = isa_x_offset(insn->x);
@@ -234,7 +234,7 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     int64_t target = (int64_t)di->index + 1 + (int32_t)insn->x;
 
     if (target < 0 || target >= dec->program->count)
-        return LW_FAIL(err, LW_EFORMAT, "%s goes outside the code", info->mnemonic);
+        return LW_FAIL(err, LW_EFORMAT, "the target of %s is outside the code", info->mnemonic);
     di->delta = (int32_t)(target - di->index);
     return LW_OK;
 }
@@ -297,12 +297,12 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     di->q = 8;
     di->d = row_of(layout, insn->d, true);
     if (!scalar_guard_ok(insn, info))
-        return LW_FAIL(err, LW_EFORMAT, "%s takes a scalar guard (sp0..sp6)", info->mnemonic);
+        return LW_FAIL(err, LW_EFORMAT, "the guard of %s must be a scalar predicate (sp0..sp6)", info->mnemonic);
     /* only lane-wise instructions have preludes that splat scalars */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
-        return LW_FAIL(err, LW_EUNSUPP, "%s of a scalar register: it is the same in all lanes, use "
-                       "s_mov_b32", info->mnemonic);
+        return LW_FAIL(err, LW_EUNSUPP, "%s cannot have a scalar source, which is the same in all lanes: use s_mov_b32",
+                       info->mnemonic);
     if (isa_op_has(info, ISA_TOK_PD))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
     if (isa_op_has(info, ISA_TOK_QD))
@@ -437,7 +437,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     dec->level->handlers(insn, di, &di->h, &why);
     if (di->h.full == NULL)
         return LW_FAIL(err, LW_EUNSUPP, "%s: %s", info->mnemonic,
-                       why != NULL ? why : "not available on this machine");
+                       why != NULL ? why : "not supported by this processor");
     if (di->flags & EMU_D_MODIFIED) {
         dec->code->prelude[di->aux].base = di->h;
         di->h = dec->level->prelude;

@@ -21,7 +21,7 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
     *handle = 0;
 #endif
     if (status != CS_ERR_OK)
-        return LW_FAIL(err, LW_EUNSUPP, "the code of this processor cannot be shown: %s",
+        return LW_FAIL(err, LW_EUNSUPP, "cannot show the host code: %s",
                        cs_strerror(status));
     cs_option(*handle, CS_OPT_DETAIL, CS_OPT_ON);
     return LW_OK;
@@ -162,15 +162,16 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
         if (status == LW_OK) {
             const struct emu_dinsn *di = &code.insn[0];
             struct emu_handlers h = di->h;
-            lw_printf(out, "%s, warps of %u lanes in rows of %u\n", level->name, own.warp_width,
+            lw_printf(out, "%s, warps of %u lanes, registers stored as vectors of %u lanes\n",
+                      level->name, own.warp_width,
                       layout.stride / 4);
             if (di->flags & EMU_D_MODIFIED) {
-                print_handler(handle, "prelude, which prepares the sources", h.full, out);
+                print_handler(handle, "prelude (prepares the source operands)", h.full, out);
                 h = code.prelude[di->aux].base;
             }
-            print_handler(handle, "all lanes", h.full, out);
+            print_handler(handle, "handler for all lanes", h.full, out);
             if (h.part != h.full)
-                print_handler(handle, "some lanes", h.part, out);
+                print_handler(handle, "handler for some lanes", h.part, out);
         }
     }
     if (handle != 0)

@@ -41,7 +41,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     char text[300];
 
     if (f->first > p->count || f->count > p->count - f->first || f->count == 0)
-        return LW_FAIL(err, LW_EFORMAT, "function %s: its instructions lie outside the text",
+        return LW_FAIL(err, LW_EFORMAT, "function %s: its instructions are outside the text section",
                        f->name);
     for (uint32_t i = f->first; i < f->first + f->count; i++) {
         const struct isa_insn *insn = &p->insn[i];
@@ -50,7 +50,7 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
             continue;
         if (!(isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL)) {
             if (target < f->first || target >= (int64_t)f->first + f->count)
-                return LW_FAIL(err, LW_EFORMAT, "%s: the target is outside function %s",
+                return LW_FAIL(err, LW_EFORMAT, "%s: the branch target is outside function %s",
                                emu_program_location(p->object, i, text, sizeof text), f->name);
         } else {
             const struct isa_function *to =
@@ -58,13 +58,13 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
                     ? isa_object_function_at(p->object, (uint32_t)target)
                     : NULL;
             if (to == NULL || to->first != target)
-                return LW_FAIL(err, LW_EFORMAT, "%s: call to something that is no function",
+                return LW_FAIL(err, LW_EFORMAT, "%s: the target of the call is not a function",
                                emu_program_location(p->object, i, text, sizeof text));
         }
     }
     if (!isa_insn_ends(&p->insn[f->first + f->count - 1]))
         return LW_FAIL(err, LW_EFORMAT,
-                       "%s: function %s runs past its end; finish it with exit, ret or bra",
+                       "%s: execution runs past the end of function %s: end it with exit, ret or bra",
                        emu_program_location(p->object, f->first + f->count - 1, text, sizeof text), f->name);
     return LW_OK;
 }
@@ -169,7 +169,7 @@ static enum lw_status relocate(struct emu_machine *machine, struct emu_program *
         const struct isa_reloc *r = &o->relocs[i];
         uint64_t value;
         if (r->to >= (r->to_function ? o->function_count : o->variable_count))
-            return LW_FAIL(err, LW_EFORMAT, "relocation %u names nothing", i);
+            return LW_FAIL(err, LW_EFORMAT, "relocation %u refers to a variable or function that does not exist", i);
         if (r->to_function)
             value = p->base + (uint64_t)o->functions[r->to].first * ISA_WORD_BYTES;
         else if (o->variables[r->to].space == ISA_SPACE_SHARED)
@@ -179,11 +179,11 @@ static enum lw_status relocate(struct emu_machine *machine, struct emu_program *
         value += (uint64_t)r->addend;
         if (r->insn != UINT32_MAX) {
             if (r->insn >= p->count)
-                return LW_FAIL(err, LW_EFORMAT, "relocation %u is outside the text", i);
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u is outside the text section", i);
             p->insn[r->insn].x = (uint32_t)(r->high ? value >> 32 : value);
         } else {
             if (r->in >= o->variable_count || p->variable_address[r->in] == 0)
-                return LW_FAIL(err, LW_EFORMAT, "relocation %u is in no variable", i);
+                return LW_FAIL(err, LW_EFORMAT, "relocation %u is not inside a variable", i);
             enum lw_status status = emu_global_write(
                 machine, p->variable_address[r->in] + r->offset, &value, sizeof value, err);
             if (status != LW_OK)
@@ -226,7 +226,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
         goto cleanup;
     }
     if (object->const_bank_bytes > ISA_CONST_BANK_BYTES) {
-        status = LW_FAIL(err, LW_EFORMAT, "constant bank 1 of %u bytes; 65536 fit",
+        status = LW_FAIL(err, LW_EFORMAT, "constant bank 1 has %u bytes: at most 65536 are allowed",
                          object->const_bank_bytes);
         goto cleanup;
     }
@@ -235,7 +235,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     for (uint32_t i = 0; i < p->count; i++) {
         p->rpc[i] = EMU_NO_RPC;
         if (!isa_insn_decode(object->text[i], &p->insn[i])) {
-            status = LW_FAIL(err, LW_EFORMAT, "%s: word %u is no instruction",
+            status = LW_FAIL(err, LW_EFORMAT, "%s: word %u is not an instruction",
                              emu_program_location(object, i, text, sizeof text), i);
             goto cleanup;
         }

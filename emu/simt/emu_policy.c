@@ -53,13 +53,13 @@ static bool before_stack(const struct emu_warp *w, const struct emu_split *a,
 
 /* clang-format off */
 static const struct emu_policy policies[] = {
-    {"rr_quantum", "rotate by lowest lane after a quantum of instructions",   64, false, before_rr},
-    {"rr",         "rotate by lowest lane after each instruction",             1, false, before_rr},
-    {"minpc",      "lowest pc first, until it blocks",                         0, false, before_minpc},
-    {"minpc_step", "lowest pc first, chosen again after each instruction",     1, false, before_minpc},
-    {"maxpc",      "highest pc first, until it blocks",                        0, false, before_maxpc},
-    {"most_lanes", "largest split first, until it blocks",                     0, false, before_most},
-    {"stack_like", "the split that was pushed last, as a SIMT stack would",    0, true,  before_stack},
+    {"rr_quantum", "round-robin by lowest lane, after a quantum of instructions",   64, false, before_rr},
+    {"rr",         "round-robin by lowest lane, after each instruction",             1, false, before_rr},
+    {"minpc",      "the split with the lowest pc, until it blocks",                         0, false, before_minpc},
+    {"minpc_step", "the split with the lowest pc, chosen after each instruction",     1, false, before_minpc},
+    {"maxpc",      "the split with the highest pc, until it blocks",                        0, false, before_maxpc},
+    {"most_lanes", "the split with the most lanes, until it blocks",                     0, false, before_most},
+    {"stack_like", "the split that was created last, as with a SIMT stack",    0, true,  before_stack},
 };
 /* clang-format on */
 

@@ -170,11 +170,11 @@ static enum lw_status read_result(const struct flow *f, struct lw_error *err)
         }
         (void)emu_program_location(p->object, f->first + i, text, sizeof text);
         if (from == NOTHING)
-            return LW_FAIL(err, LW_EFORMAT, "%s: %s names b%u, but no bssy b%u reaches it: put one "
-                           "before it, or leave b%u out", text,
+            return LW_FAIL(err, LW_EFORMAT, "%s: %s uses convergence barrier b%u, but no bssy b%u reaches it: add a "
+                                            "bssy before it, or remove b%u", text,
                            isa_op_info((enum isa_op)insn->op)->mnemonic, b, b, b);
-        return LW_FAIL(err, LW_EFORMAT, "%s: %s names b%u, and several bssy b%u with different "
-                       "targets reach it: where its lanes meet is not clear", text,
+        return LW_FAIL(err, LW_EFORMAT, "%s: %s uses convergence barrier b%u, but several bssy b%u with different "
+                                        "targets reach it: use one barrier for each target", text,
                        isa_op_info((enum isa_op)insn->op)->mnemonic, b, b);
     }
     return LW_OK;

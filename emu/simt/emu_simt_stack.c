@@ -277,7 +277,8 @@ static void stack_parted(struct emu_warp *w, unsigned waits, unsigned rest)
 
 const struct emu_reconv emu_reconv_stack = {
     .name = "stack",
-    .summary = "SIMT stack: one side of a branch after the other, joined at its reconvergence pc",
+    .summary = "SIMT stack: runs one side of a branch after the other; lanes reconverge at the branch's reconvergence "
+               "pc",
     .lockstep = true,
     .ignores_barriers = true,
     .begin = stack_begin,

@@ -374,7 +374,7 @@ static void cbar_branch(struct emu_warp *w, const uint32_t *target, uint32_t nex
 
 const struct emu_reconv emu_reconv_cbar = {
     .name = "cbar",
-    .summary = "convergence barriers: lanes with pcs of their own, met at bsync",
+    .summary = "convergence barriers: lanes have their own pcs and reconverge at bsync",
     .branch = cbar_branch,
     .branch2 = cbar_branch2,
     .exit = cbar_exit,

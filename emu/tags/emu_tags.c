@@ -485,9 +485,9 @@ void emu_tag_stats_print(const struct emu_stats *stats, struct lw_sink *out)
         lw_put(out, "; ");
     }
     if (t->rows_made != 0)
-        lw_printf(out, "%llu row%s made, ", (unsigned long long)t->rows_made,
+        lw_printf(out, "%llu tagged register%s written out as vectors, ", (unsigned long long)t->rows_made,
                   t->rows_made == 1 ? "" : "s");
-    lw_printf(out, "%llu expansion%s; %llu of %llu lane operations done (%.1f %%)",
+    lw_printf(out, "%llu expansion%s to vectors; %llu of %llu lane operations executed (%.1f %%)",
               (unsigned long long)t->expansions, t->expansions == 1 ? "" : "s",
               (unsigned long long)done, (unsigned long long)all,
               all != 0 ? 100 * (double)done / (double)all : 100.0);

@@ -106,7 +106,7 @@ static enum lw_status listen_tcp(const char *address, int *fd, unsigned *port_ou
 
     if (!split_address(address, host, sizeof host, &port))
         return LW_FAIL(err, LW_EUSAGE,
-                       "gdb stub: \"%s\" is no address: use PORT or HOST:PORT with a port of "
+                       "gdb stub: \"%s\" is not an address: use PORT or HOST:PORT with a port of "
                        "0 to 65535, or unix:PATH",
                        address);
     rc = getaddrinfo(host, port, &hints, &info);
@@ -154,8 +154,8 @@ static enum lw_status listen_unix(const char *path, int *out, struct lw_error *e
 
     if (*path == '\0' || strlen(path) >= sizeof name.sun_path || strchr(path, ':') != NULL)
         return LW_FAIL(err, LW_EUSAGE,
-                       "gdb stub: unix:%s: a path of 1 to %zu characters without \":\" is "
-                       "needed (gdb takes others for a host)",
+                       "gdb stub: unix:%s: the path must have 1 to %zu characters without \":\" (otherwise gdb reads "
+                       "it as a host name)",
                        path, sizeof name.sun_path - 1);
     memcpy(name.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

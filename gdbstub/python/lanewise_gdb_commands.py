@@ -49,7 +49,7 @@ class LanewiseInfo(gdb.Command):
 
 
 class LanewiseInfoGrids(gdb.Command):
-    """Launches, who launched them and from where; under timing also the queues that they wait in.
+    """List launches, who launched them and from where; with --timing also the queues in which they wait.
 Usage: info grids"""
 
     def __init__(self):
@@ -67,7 +67,7 @@ class LanewisePrintLanes(gdb.Command):
     """Print the value of an expression in every lane of the selected warp.
 Usage: print-lanes[/FMT] EXPR
 
-EXPR is what `print` takes: variables of the source, registers, memory; $v3 is the lane's part of
+EXPR is an expression as for `print`: source variables, registers, memory; $v3 is the lane's part of
 that vector register, $v3.f32 the same as a float. A lane that does not
 run with the focus lane is dim, or in parentheses where the terminal shows no styles; one that
 has exited is `-`, one in which EXPR has no value `?`."""
@@ -82,9 +82,9 @@ has exited is `-`, one in which EXPR has no value `?`."""
         if arg.startswith("/"):
             form, _, arg = arg[1:].partition(" ")
         if arg.strip() == "":
-            raise LanewiseError("print-lanes: an expression is missing, as in: print-lanes $v3")
+            raise LanewiseError("print-lanes takes an expression, as in: print-lanes $v3")
         if form not in ("", "x", "d", "u", "o", "t", "z", "a", "c", "f", "s"):
-            raise LanewiseError("print-lanes: /%s is no format; one letter of xduotzacfs" % form)
+            raise LanewiseError("print-lanes: /%s is not a format; use one letter of xduotzacfs" % form)
         gdb.write("\n".join(lanewise_table(LanewiseWarp(), arg, form, lanewise_styled())) + "\n")
 
 
@@ -160,7 +160,7 @@ class LanewiseLaneOf(gdb.Function):
     @lanewise_guarded
     def invoke(self, *operands):
         if not 1 <= len(operands) <= 3:
-            raise LanewiseError("$lane_of takes a thread's index in its block: $lane_of(X[, Y[, Z]])")
+            raise LanewiseError("$lane_of takes the index of a thread in its block: $lane_of(X[, Y[, Z]])")
         warp = LanewiseWarp()
         size = [warp.number("ntid_" + axis) for axis in "xyz"]
         at = ([int(index) for index in operands] + [0, 0])[:3]
@@ -185,7 +185,7 @@ class LanewiseLaneValue(gdb.Function):
         kind = register.type.strip_typedefs()
         if kind.code == gdb.TYPE_CODE_UNION:
             if view not in [field.name for field in kind.fields()]:
-                raise LanewiseError('$lanev: "%s" is no view; use "u32", "i32" or "f32"' % view)
+                raise LanewiseError('$lanev: "%s" is not a type; use "u32", "i32" or "f32"' % view)
             register = register[view]
             kind = register.type.strip_typedefs()
         if kind.code != gdb.TYPE_CODE_ARRAY:

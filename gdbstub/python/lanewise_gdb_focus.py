@@ -6,33 +6,33 @@ class LanewiseHelp(gdb.Command):
     """Warps and lanes of a GPU kernel that runs in Lanewise.
 
 lanewise block 3 thread 17
-                      focus on a thread: kernel, block, thread, warp, lane, sm; numbers or (x,y,z)
+                      focus on a thread by kernel, block, thread, warp, lane, sm; values are numbers or (x,y,z)
 focus block (3,0,0) thread (5,1,0)
-                      the same; with the name of a window it is gdb's own
+                      the same; with the name of a TUI window, the command focus of gdb
 cuda block 3 thread 17, cuda kernel block thread
-                      the same in cuda-gdb's words; without numbers: where the focus is
+                      the same in the syntax of cuda-gdb; without numbers: show the focus
 info cuda LIST [block 3 ...]
-                      devices, sms, warps, lanes, kernels, blocks or threads, narrowed down
-lane [N]              the focus lane, or another one: the same as set $lane = N
-lane where EXPR       focus on the first lane where EXPR is true: of this warp, else of the grid
+                      list devices, sms, warps, lanes, kernels, blocks or threads; coordinates filter the list
+lane [N]              show the focus lane, or focus on lane N, as set $lane = N
+lane where EXPR       focus on the first lane in which EXPR is true: in this warp, otherwise in the grid
 lw EXPR, lanewise print EXPR
-                      EXPR as the shell evaluates it: v.xy, any(i > 3), get_global_id(0), OUT[3]
-lanewise COMMAND      one of the shell's commands that only show, as of the selected warp
-print-lanes EXPR      the value of EXPR in every lane of this warp
-info warps [all]      warps that are resident
-info lanes            lanes of this warp: split, state and place
-info splits           where the lanes of this warp are, by place
-info barriers         barriers in use by this warp and its block
+                      print EXPR as the shell does: v.xy, any(i > 3), get_global_id(0), OUT[3]
+lanewise COMMAND      run a command of the shell that only shows something, for the selected warp
+print-lanes EXPR      print the value of EXPR in every lane of this warp
+info warps [all]      list resident warps
+info lanes            list the lanes of this warp: split, state and location
+info splits           list the splits of this warp: lanes at the same location
+info barriers         list barriers in use by this warp and its block
 info lane-registers [REGISTER|GROUP]...
-                      registers of the focus lane, without gdb's own
-info launches         launches that are open, and who launched them
-info grids            the same; under timing also the queues that they wait in
+                      show registers of the focus lane, without the registers that gdb adds
+info launches         list launches that have not completed, and who launched them
+info grids            the same; with --timing also the queues in which they wait
 launcher              focus on the lane that launched this kernel
-info allocations      global memory by address, size and name
-lanes-window [EXPR]   what the window of lanes shows below the lanes
-layout lanewise       source, lanes and commands as a TUI; layout lanewise-asm with code
-layout regs           source, registers of the focus lane and commands
-$lane_of(X[,Y[,Z]])   lane of this warp whose threadIdx that is, else -1
+info allocations      list global memory by address, size and name
+lanes-window [EXPR]   select what the TUI window of lanes shows below the lanes
+layout lanewise       TUI with source, lanes and commands; layout lanewise-asm with instructions
+layout regs           TUI with source, registers of the focus lane and commands
+$lane_of(X[,Y[,Z]])   lane of this warp with this threadIdx, otherwise -1
 $lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
 
 x/i and disassemble show the machine's own instructions.
@@ -58,8 +58,7 @@ All but these works without Python: see docs/reference/gdb.md of Lanewise."""
             except LanewiseError as error:
                 if not str(error).startswith("qGpuAsk only takes"):
                     raise
-                raise LanewiseError("%s is no coordinate and no command that only shows: `help lanewise` and "
-                                    "`monitor help` list them" % word)
+                raise LanewiseError("\"%s\" is neither a coordinate nor a command that only shows something: `help lanewise` and `monitor help` list them" % word)
 
     def complete(self, text, word):
         if " " not in text.strip():
@@ -91,7 +90,7 @@ def lanewise_select(number, lane):
                 thread.switch()
                 break
         else:
-            raise LanewiseError("warp %d is not in gdb's list of threads: `monitor threads all` lists all" % number)
+            raise LanewiseError("warp %d is not in the list of threads of gdb: use `monitor threads all` first" % number)
     lanewise_set_lane(lane)
 
 
@@ -123,7 +122,7 @@ class LanewiseCuda(gdb.Command):
     """Focus on a thread by coordinates, in the words of cuda-gdb.
 Usage: cuda [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
 
-What is not named stays. Without a number a word shows where the focus is: cuda kernel block thread."""
+Coordinates that are not given stay as they are. Without numbers, the command shows the focus: cuda kernel block thread."""
 
     def __init__(self):
         super().__init__("cuda", gdb.COMMAND_DATA)
@@ -141,7 +140,7 @@ class LanewiseFocusCommand(gdb.Command):
 Usage: focus [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
        focus WINDOW|next|prev
 
-What is not named stays. The second form is gdb's own, which is `tui focus` as well."""
+Coordinates that are not given stay as they are. The second form is the command of gdb, which is also called `tui focus`."""
 
     def __init__(self):
         super().__init__("focus", gdb.COMMAND_DATA)
@@ -179,7 +178,7 @@ class LanewiseLaunchingLane(gdb.Command):
 
 
 class LanewiseUp(gdb.Command):
-    """Select and print stack frame that called this one; above a kernel that a kernel launched, go to the launching lane.
+    """Select and print the stack frame that called this one; from the frame of a kernel that a kernel launched, go to the launching lane.
 An argument says how many frames up to go."""
 
     def __init__(self):
@@ -212,10 +211,10 @@ An argument says how many frames up to go."""
 
 
 class LanewiseInfoCuda(gdb.Command):
-    """Lists as cuda-gdb has them: devices, sms, warps, lanes, kernels, blocks, threads.
+    """Show lists as in cuda-gdb: devices, sms, warps, lanes, kernels, blocks, threads.
 Usage: info cuda LIST [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [sm N] [warp N] [lane N]
 
-Coordinates narrow a list down; `current` is the focus's, `all` lifts what holds without them."""
+Coordinates filter a list; `current` means the coordinate of the focus, and `all` removes a filter that applies by default."""
 
     def __init__(self):
         super().__init__("info cuda", gdb.COMMAND_STATUS)
@@ -234,7 +233,7 @@ class LanewisePrint(gdb.Command):
     """Print an expression as Lanewise's shell evaluates it, in the focus lane.
 Usage: lw[/FMT] EXPR
 
-It has what gdb's expressions lack: parts of OpenCL's vectors (v.xy, v.lo), get_global_id(0), any(i > 3), sum(x),
+It supports what expressions of gdb do not: parts of OpenCL vectors (v.xy, v.lo), get_global_id(0), any(i > 3), sum(x),
 at(5, x), buffers of the launch file (OUT[3]). `lanewise print` is the same."""
 
     def __init__(self):
@@ -248,17 +247,17 @@ at(5, x), buffers of the launch file (OUT[3]). `lanewise print` is the same."""
 def lanewise_lane_where(expression, from_tty):
     expression = expression.strip()
     if expression == "":
-        raise LanewiseError("lane where: an expression is missing, as in: lane where i == 3")
+        raise LanewiseError("lane where takes an expression, as in: lane where i == 3")
     warp = LanewiseWarp()
     try:
         number, lane, text = LanewiseLink.focus("lane where " + expression)
     except LanewiseError as error:
-        if "is true" in str(error):
+        if "is not true in any lane" in str(error):
             raise
         # not an expression of the shell: gdb evaluates it, in the lanes of this warp
         found = LanewiseLane.first(warp, expression)
         if found is None:
-            raise LanewiseError("%s is true in no lane of this warp" % expression)
+            raise LanewiseError("%s is not true in any lane of this warp" % expression)
         number, lane, text = lanewise_thread().ptid[1], found, ""
     lanewise_select(number, lane)
     for line in text.splitlines():
@@ -274,7 +273,7 @@ class LanewiseLane(gdb.Command):
 Usage: lane [N]
        lane where EXPR
 
-Without an operand: says which one it is. With a number: the same as `set $lane = N`, then shows the
+Without an operand, show which lane it is. With a number, set it as `set $lane = N`, then shows the
 frame. `where`: the first live lane in which EXPR is true, of this warp, else of the resident warps of the
 grid; where it is true nowhere the frame stays."""
 

@@ -93,15 +93,15 @@ class LanewiseLink:
     @classmethod
     def ask(cls, packet, may_be_empty=False):
         if cls.connection() is None:
-            raise LanewiseError("there is no connection; say: target remote :PORT")
+            raise LanewiseError("gdb is not connected to Lanewise: use `target remote :PORT`")
         connection = cls.ours()
         if connection is None:
-            raise LanewiseError("the program at the other end is not Lanewise")
+            raise LanewiseError("gdb is connected to another program than Lanewise")
         reply = connection.send_packet(packet) or \
-            (b"" if may_be_empty else b"E.the stub does not know " + packet.encode())
+            (b"" if may_be_empty else b"E.this version of Lanewise does not support the request " + packet.encode())
         if reply.startswith(b"E"):
             raise LanewiseError(reply[2:].decode("utf-8", "replace")
-                                if reply.startswith(b"E.") else "the stub refused " + packet)
+                                if reply.startswith(b"E.") else "Lanewise refused the request " + packet)
         return bytes.fromhex(reply.decode("ascii")).decode("utf-8", "replace")
 
     @classmethod
@@ -109,7 +109,7 @@ class LanewiseLink:
         """The output of one of the shell's commands, as of the selected thread."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
-            raise LanewiseError("no warp is selected; `info threads` lists them")
+            raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
         number = thread.ptid[1] if thread is not None else 0
         return cls.ask("qGpuAsk:%x;%s" % (number, command.encode("utf-8").hex()))
 
@@ -118,7 +118,7 @@ class LanewiseLink:
         """Where a command would move the focus: (thread's number, lane, what it says)."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
-            raise LanewiseError("no warp is selected; `info threads` lists them")
+            raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
         number = thread.ptid[1] if thread is not None else 0
         place, _, text = cls.ask("qGpuFocus:%x;%s" % (number, command.encode("utf-8").hex())).partition("\n")
         there, lane = place.split()
@@ -149,7 +149,7 @@ class LanewiseWarp:
         if LanewiseLink.ours() is None:
             LanewiseLink.ask("qGpuAsk:0;")  # says why
         if lanewise_thread() is None:
-            raise LanewiseError("no warp is selected; `info threads` lists them")
+            raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
         self.frame = gdb.newest_frame()
         self.lane = self.number("lane")
         self.active = self.number("active")
@@ -188,7 +188,7 @@ class LanewiseWarp:
                     if above != 0:  # as far from the kernel's as the one that is chosen
                         frames = lanewise_frames(gdb.newest_frame())
                         if len(frames) < above:
-                            raise gdb.error("this lane has no such frame")
+                            raise gdb.error("this lane does not have this frame")
                         frames[-above].select()
                     value = gdb.parse_and_eval(expression)
                     if value.is_lazy:

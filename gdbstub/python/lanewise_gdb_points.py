@@ -28,11 +28,9 @@ class LanewiseConditions:
                 not cls.compiles(point.location, condition):
             cls.noted[point.number] = condition
             if LanewiseBreakIf.takes(point):
-                gdb.write("note: breakpoint %d: `continue` tests \"%s\" in each lane, other commands in the lane in focus "
-                          "only\n" % (point.number, condition))
+                gdb.write("note: breakpoint %d: the condition \"%s\" is tested in each lane only by `continue`; other commands test it in the lane in focus only\n" % (point.number, condition))
             else:
-                gdb.write("note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only: `monitor break %s if "
-                          "...` tests it in each lane, also with floats\n" %
+                gdb.write("note: breakpoint %d: gdb tests the condition \"%s\" in the lane in focus only: `monitor break %s if ...` tests a condition in each lane, also with floats\n" %
                           (point.number, condition, cls.place(point.location)))
         cls.look_related()
 
@@ -48,15 +46,13 @@ class LanewiseConditions:
                 if point["type"] == "dprintf":
                     others = [other for other in others if other["type"] != "dprintf"]
                     if others and gdb.parameter("dprintf-style") == "agent":
-                        cls.note(point, "note: dprintf %d prints nothing in agent style while breakpoint %d is at the same "
-                                 "place\n" % (point["number"], others[0]["number"]))
+                        cls.note(point, "note: dprintf %d prints nothing in the style agent while breakpoint %d is at the same location\n" % (point["number"], others[0]["number"]))
                 elif point["condition"] and cls.compiles(point["where"][place], point["condition"]) and \
                         not LanewiseBreakIf.code(place, points):
                     for other in others:
                         if not cls.compiles(point["where"][place], other["condition"]) if other["condition"] else \
                                 other["type"] == "dprintf" or not other["enabled"]:
-                            cls.note(point, "note: breakpoint %d: gdb itself tests \"%s\", in the lane in focus only, "
-                                     "until %d at the same place is deleted\n" %
+                            cls.note(point, "note: breakpoint %d: gdb tests the condition \"%s\" in the lane in focus only, until you delete breakpoint %d at the same location\n" %
                                      (point["number"], point["condition"], other["number"]))
                             break
 
@@ -197,5 +193,4 @@ class LanewiseDprintf:
         if cls.noted or gdb.parameter("dprintf-style") == "agent":
             return
         cls.noted = True
-        gdb.write("note: gdb prints it for the lane in focus only: with `set dprintf-style agent` it is printed for "
-                  "each lane (no floats)\n")
+        gdb.write("note: this dprintf prints only for the lane in focus; after `set dprintf-style agent` it prints for each lane (but no floats)\n")

@@ -36,17 +36,17 @@ def lanewise_handlers():
 
 def lanewise_start():
     if not hasattr(gdb, "RemoteTargetConnection"):
-        gdb.write("lanewise_gdb.py needs gdb 12 or later; gdb works without it\n", gdb.STDERR)
+        gdb.write("lanewise_gdb.py needs gdb 12 or later and was not loaded; debugging works without it\n", gdb.STDERR)
         return
     LanewiseHelp()
-    for name, what in [("warps", "Warps that are resident"),
-                       ("lanes", "Lanes of the selected warp: split, state and place"),
-                       ("splits", "Splits of the selected warp: lanes that are together"),
-                       ("barriers", "Barriers in use by the selected warp and its block"),
-                       ("launches", "Launches that are open, and what they wait for"),
-                       ("allocations", "Global memory: addresses, sizes and names")]:
+    for name, what in [("warps", "List the resident warps"),
+                       ("lanes", "List the lanes of the selected warp: split, state and location"),
+                       ("splits", "List the splits of the selected warp: lanes at the same location"),
+                       ("barriers", "List barriers in use by the selected warp and its block"),
+                       ("launches", "List launches that have not completed, and what they wait for"),
+                       ("allocations", "List allocations of global memory: addresses, sizes and names")]:
         LanewiseInfo(name, what)
-    LanewiseInfo("lane-registers", "Registers of the focus lane: all, or by name or group "
+    LanewiseInfo("lane-registers", "Show registers of the focus lane: all, or by name or group "
                  "(vector, scalar, predicate, warp, special)", "registers")
     LanewiseInfoGrids()
     LanewiseCuda()

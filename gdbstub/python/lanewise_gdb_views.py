@@ -248,7 +248,7 @@ class LanewiseRegisters(LanewiseWindow):
     def lines(self):
         styled = bool(gdb.parameter("style enabled"))
         if LanewiseLink.ours() is None or lanewise_thread() is None:
-            return ["no warp: these are registers of Lanewise's; `tui reg general` shows gdb's own"]
+            return ["no warp is selected: this window shows registers of Lanewise; `tui reg general` shows those of gdb"]
         warp = LanewiseWarp()
         values = {}
         for line in LanewiseLink.show("registers").splitlines():
@@ -299,10 +299,10 @@ def lanewise_layout_regs(*unused):
 
 
 class LanewiseWindowCommand(gdb.Command):
-    """Choose what the window of lanes shows below the lanes.
+    """Select what the TUI window of lanes shows below the lanes.
 Usage: lanes-window [EXPR]
 
-EXPR is shown for every lane, as print-lanes does; without one only the lanes are shown. The
+EXPR is shown for every lane, as by print-lanes; without EXPR only the lanes are shown. The
 window is part of `layout lanewise`."""
 
     def __init__(self):

@@ -33,7 +33,7 @@ class LanewiseWatch:
         cls.busy = True
         try:
             if cls.needs_frame(point.expression) and not lanewise_is_mi():
-                cls.replace(point, "gdb would drop where another lane comes into focus")
+                cls.replace(point, "gdb would delete when the focus moves to another lane")
             elif cls.needs_frame(point.expression):
                 cls.keep(point)
             else:
@@ -100,10 +100,10 @@ class LanewiseWatch:
                 continue
             others = [number for number, places in cls.pinned.items() if places.get(place, owner) != owner]
             if others and lanewise_is_mi():  # an editor keeps the number, and gdb watches an address once
-                gdb.write("note: watchpoint %d has one address with %d: both are this lane's now\n" %
+                gdb.write("note: watchpoints %d and %d have the same address: both now watch the variable of this lane\n" %
                           (point.number, others[0]))
             elif others and text == expression:
-                cls.replace(point, "has one address with %d, of another lane" % others[0])
+                cls.replace(point, "has the same address as watchpoint %d of another lane" % others[0])
                 return
             whose[place] = cls.whose(*place)
         cls.pinned[point.number] = whose
@@ -113,7 +113,7 @@ class LanewiseWatch:
     @classmethod
     def keep(cls, point):
         """An editor knows the watchpoint by its number: it stays while its lane is in focus."""
-        what, whose = cls.place_of(point, "is of one lane")
+        what, whose = cls.place_of(point, "watches a variable of one lane")
         cls.pin(point)
         if whose:
             cls.framed[point.number] = (lanewise_thread().ptid, cls.lane(), what, LanewiseScope.place())
@@ -135,10 +135,9 @@ class LanewiseWatch:
             for number, (ptid, of, what, scope) in list(cls.framed.items()):
                 if ptid == thread.ptid and of != lane and number in points:
                     cls.put(points[number], what, scope)
-                    gdb.write("in place of %d, which gdb would drop as lane %d is in focus now: the memory of lane %d "
-                              "where it was set\n" % (number, lane, of))
+                    gdb.write("this watchpoint replaces watchpoint %d, which gdb would delete because lane %d is in focus now; it watches the memory of lane %d that was watched before\n" % (number, lane, of))
         except (gdb.error, LanewiseError) as error:
-            gdb.write("note: gdb drops watchpoints of other lanes when it resumes (%s)\n" % lanewise_sentence(error))
+            gdb.write("note: gdb deletes watchpoints of other lanes when it resumes (%s)\n" % lanewise_sentence(error))
         finally:
             cls.busy = False
 
@@ -147,7 +146,7 @@ class LanewiseWatch:
         what, whose = cls.place_of(point, why)
         number, expression = point.number, cls.without_option(point.expression)
         cls.put(point, what, LanewiseScope.place() if whose else None)
-        gdb.write("in place of %d, which %s: the memory%s where %s is now\n" % (number, why, whose, expression))
+        gdb.write("this watchpoint replaces watchpoint %d, which %s; it watches the memory%s where %s is now\n" % (number, why, whose, expression))
 
     @classmethod
     def place_of(cls, point, why):
@@ -155,7 +154,7 @@ class LanewiseWatch:
         expression = cls.without_option(point.expression)
         value = cls.value(expression)
         if value.address is None or value.type.sizeof > cls.MOST_BYTES:
-            raise LanewiseError("which %s, and %s is no place of at most %d bytes" %
+            raise LanewiseError("which %s, and %s is not a location in memory of at most %d bytes" %
                                 (why, expression, cls.MOST_BYTES))
         address = int(value.address)
         what, whose = "-location " + expression, ""

@@ -132,7 +132,7 @@ static bool conversion(struct rsp *rsp, dbg_thread_id id, struct text *t, const 
         break;
     case 'a': case 'e': case 'f': case 'g': case 'E': case 'F': case 'G':
         /* gdb would convert 1.5 to 1: its agent expressions have only integers */
-        snprintf(out, sizeof out, "<no float: set dprintf-style gdb>");
+        snprintf(out, sizeof out, "<floats are not printed: set dprintf-style gdb>");
         break;
     case 's':
         snprintf(spec + n, sizeof spec - n, "s");

@@ -20,7 +20,7 @@ static void note_others(struct rsp *rsp, const struct dbg_stop *stop)
     if (others == 0)
         return;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "lanes 0x%08llx hit another breakpoint here\n",
+    lw_printf(&text.sink, "note: lanes 0x%08llx hit another breakpoint at this stop\n",
               (unsigned long long)others);
     rsp_send_console(rsp, text.text, text.size);
     lw_buffer_fini(&text);
@@ -41,7 +41,8 @@ static void note_first_lane(struct rsp *rsp, const struct dbg_stop *stop)
         !dbg_frame_at(rsp->dbg, stop->thread, lane, 0, &frame))
         return;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "lane %u came here first and is in focus; lane %u is at ", stop->lane, lane);
+    lw_printf(&text.sink, "note: the focus is now on lane %u, which reached the location first; lane %u is at ",
+              stop->lane, lane);
     dbg_print_location(rsp->dbg, frame.pc, &text.sink);
     lw_put(&text.sink, "\n");
     rsp_send_console(rsp, text.text, text.size);
@@ -59,7 +60,7 @@ static void note_number(struct rsp *rsp, dbg_thread_id id)
         return;
     lw_buffer_init(&text);
     rsp_warp_print(rsp, id, &text.sink);
-    lw_printf(&text.sink, " was thread %u; it had ended, and is thread %u now\n", before, now);
+    lw_printf(&text.sink, " was thread %u before it ended; after going back gdb calls it thread %u\n", before, now);
     rsp_send_console(rsp, text.text, text.size);
     lw_buffer_fini(&text);
 }
@@ -79,8 +80,8 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     if (count < CROWD)
         return;
     rsp->crowd_noted = true;
-    snprintf(text, sizeof text, "note: %u warps have begun, and gdb says a line of each; `set print thread-events off` "
-             "turns that off\n", count);
+    snprintf(text, sizeof text, "note: gdb printed a line for each of %u new warps; `set print thread-events off` "
+                                "turns these lines off\n", count);
     rsp_send_console(rsp, text, strlen(text));
 }
 

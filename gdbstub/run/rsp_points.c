@@ -142,7 +142,7 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     for (const struct expression *e = code->commands; e != NULL && !dbg_is_searching_back(dbg);
          e = e->next)
         if (!rsp_agent_eval(e->code, e->size, &ops, &view, NULL))
-            lw_put(&code->rsp->messages, "dprintf: an argument cannot be read here\n");
+            lw_put(&code->rsp->messages, "dprintf: an argument cannot be read at this location\n");
     return code->commands == NULL;
 }
 
@@ -409,7 +409,7 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
         return dbg_breakpoint_add(rsp->dbg, DBG_OWNER_GDB, point->address, NULL, false, &point->id,
                              err);
     if (point->size == 0 || point->size > 64)
-        return LW_FAIL(err, LW_ERANGE, "a watchpoint watches 1 to 64 bytes, not %llu",
+        return LW_FAIL(err, LW_ERANGE, "a watchpoint covers 1 to 64 bytes, not %llu",
                        (unsigned long long)point->size);
     point->location = window_of(rsp, point);
     pin = pin_find(rsp, point);
@@ -428,7 +428,7 @@ static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
 {
     rsp_put_error(&rsp->reply, err->text);
     if (rsp->config.terminal != NULL)
-        lw_printf(rsp->config.terminal, "gdb: a %s is refused: %s\n",
+        lw_printf(rsp->config.terminal, "gdb: cannot insert a %s: %s\n",
                   type < RSP_Z_WATCH ? "breakpoint" : "watchpoint", err->text);
 }
 

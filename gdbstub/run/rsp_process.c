@@ -52,8 +52,8 @@ static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 
     if (elf != NULL && rsp->elf != NULL && !same && !rsp->renewed)
         lw_printf(&rsp->messages,
-                  "note: the program is another one than before, and gdb may have the old one's lines and "
-                  "variables: `file target:%s` makes it read this one\n", rsp->elf_name);
+                  "note: the program has changed, and gdb may still use lines and variables of the old one: `file "
+                  "target:%s` makes gdb read the new program\n", rsp->elf_name);
     rsp->renewed = false;
 }
 
@@ -65,7 +65,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
     size_t elf_size;
 
     if (config.restart == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "this program cannot be started again");
+        return LW_FAIL(err, LW_EUNSUPP, "this program cannot be restarted");
     dbg_set_messages(rsp->dbg, NULL);
     status = config.restart(config.restart_context, name, &config, err);
     if (status == LW_OK) {
@@ -111,7 +111,7 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
     }
     name[size / 2] = '\0';
     if (size != args->rest_size && size + 1 != args->rest_size) {
-        rsp_put_error(&rsp->reply, "a launch takes no arguments: the launch file has them");
+        rsp_put_error(&rsp->reply, "`run` takes no arguments: the launch file has the arguments of kernels");
         return;
     }
     if (rsp_restart(rsp, name, &err) != LW_OK) {

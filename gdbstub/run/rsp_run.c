@@ -73,7 +73,7 @@ void rsp_run_begin(struct rsp *rsp)
     rsp_watch_begin(rsp->watch);
     if (rsp->watch_failed) {
         rsp->watch_failed = false;
-        lw_put(&rsp->messages, "note: no thread for Ctrl-C could be made; it has no effect\n");
+        lw_put(&rsp->messages, "note: Ctrl-C has no effect, as the host could not start a thread for it\n");
     }
 }
 
@@ -295,8 +295,8 @@ static bool is_at_end(const struct rsp *rsp)
  * go back. A resume from there reports the end. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
-    static const char text[] = "every launch has ended: the last instruction is undone, and history "
-                               "goes back from here; `continue` ends the program\n";
+    static const char text[] = "all launches have ended: the last instruction was undone, so that you can go back from "
+                               "here; `continue` ends the program\n";
     struct emu_history_info info;
 
     if (!rsp->config.stop_at_end || !rsp_has(rsp, RSP_F_REPLAY_LOG) || rsp->lldb ||
@@ -341,9 +341,9 @@ static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_
         return false;
     lw_buffer_init(&text);
     rsp_warp_print(rsp, id, &text.sink);
-    lw_printf(&text.sink, ", which ran %s, has stopped",
-              dbg_history_info(rsp->dbg, &info) && info.in_past ? "as it did in the past"
-                                                                : "because this one waits");
+    lw_printf(&text.sink, ", which ran %s, stopped",
+              dbg_history_info(rsp->dbg, &info) && info.in_past ? "as recorded in history"
+                                                                : "because the stepped warp waits for it");
     rsp_send_console(rsp, text.text, text.size);
     rsp_send_console(rsp, "\n", 1);
     rsp_focus_on(rsp, action->id);
@@ -440,9 +440,9 @@ static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_st
         rsp->reported.noted = true;
         lw_buffer_init(&text);
         dbg_print_location(rsp->dbg, rsp->reported.pc, &text.sink);
-        lw_printf(&rsp->messages, "note: gdb continues from the breakpoint at %s without stepping over it: a "
-                  "dprintf of style agent that it cannot send, of floats or strings, prints nothing; `set "
-                  "dprintf-style gdb` does\n", text.text != NULL ? text.text : "");
+        lw_printf(&rsp->messages, "note: a dprintf at the breakpoint at %s printed nothing: in the style agent gdb "
+                                  "cannot print floats or strings; use `set dprintf-style gdb`\n",
+                                  text.text != NULL ? text.text : "");
         lw_buffer_fini(&text);
     }
     return dbg_step(rsp->dbg, id, false, stop, err);
@@ -540,9 +540,9 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
  */
 static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
-    static const char moved[] = "a monitor command has moved the machine: this is where it is, and nothing "
-                                "has run\n";
-    static const char ended[] = "that warp has ended: this is where the machine is, and nothing has run\n";
+    static const char moved[] = "a monitor command has moved the machine: nothing was executed, and this is its new "
+                                "position\n";
+    static const char ended[] = "that warp has ended: nothing was executed, and this is the position of the machine\n";
     const char *text = id == rsp->exited ? ended : moved;
     struct dbg_stop none = {0};
 
@@ -565,8 +565,8 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
  * internal error. So the stop is reported for the ended thread, as its exit. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
-    static const char text[] = "a monitor command has moved the machine: this warp is not there, and nothing has "
-                               "run; `info threads` shows the others\n";
+    static const char text[] = "a monitor command has moved the machine: nothing was executed, and this warp does not "
+                               "exist at the new position; `info threads` shows the other warps\n";
 
     rsp_send_console(rsp, text, sizeof text - 1);
     rsp->threads_valid = false;
@@ -815,7 +815,7 @@ void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
     }
     if (dropped && !have && rsp->lldb && gone == rsp->exited) {
         report_exited(rsp, gone, RSP_SIGTRAP);
-        put_exception(rsp, "this warp has ended: `thread select` chooses another");
+        put_exception(rsp, "this warp has ended: select another one with `thread select`");
         return;
     }
     /* gdb steps the ended thread over its own breakpoint: without this stop gdb 13 crashes with a

@@ -348,7 +348,6 @@ void rsp_test_progress(struct rsp *rsp)
 
     if (rsp->silent == 0 || rsp->silent % NOTE_SILENT != 0 || !dbg_history_info(rsp->dbg, &info))
         return;
-    lw_printf(&rsp->messages, "gdb has continued past %u watchpoint hits whose conditions it found false, to "
-              "instruction %" PRIu64 "; Ctrl-C ends it%s\n", rsp->silent, info.now,
-              rsp->python ? "" : "; `monitor watch EXPR if CONDITION` tests them here");
+    lw_printf(&rsp->messages, "gdb has continued after %u watchpoint hits with a false condition, up to instruction %" PRIu64 "; Ctrl-C stops it%s\n", rsp->silent, info.now,
+              rsp->python ? "" : "; `monitor watch EXPR if CONDITION` is faster, as Lanewise tests the condition");
 }

@@ -74,17 +74,18 @@ static void ask(struct rsp *rsp, const struct rsp_args *args, bool focus)
     }
     line[size] = '\0';
     if (rsp->config.monitor == NULL) {
-        rsp_put_error(&rsp->reply, "there are no monitor commands here");
+        rsp_put_error(&rsp->reply, "this program has no monitor commands");
         return;
     }
     if (!command_does(rsp->config.monitor, line, focus ? LW_COMMAND_FOCUSES : LW_COMMAND_READONLY)) {
-        rsp_put_error(&rsp->reply, focus ? "qGpuFocus only takes commands that move the focus: use monitor"
+        rsp_put_error(&rsp->reply, focus ? "qGpuFocus only takes commands that move the focus: use `monitor` for other "
+                                           "commands"
                                          : "qGpuAsk only takes commands that look: use monitor");
         return;
     }
     if (!rsp_resident(rsp, args->n[0])) {
-        rsp_put_error(&rsp->reply, dbg_ended(rsp->dbg) ? "nothing is running: every launch has ended"
-                                                       : "this warp is not resident: it has ended or not begun");
+        rsp_put_error(&rsp->reply, dbg_ended(rsp->dbg) ? "nothing is running: all launches have ended"
+                                                       : "this warp is not resident: it has ended or has not started");
         return;
     }
     rsp_focus_on(rsp, args->n[0]);

@@ -173,7 +173,7 @@ struct acceptor {
 /* Returns false if a client has sent nothing within the time for its first packet. */
 static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, int fd, int64_t since)
 {
-    static const char text[] = "gdb: a client that asked nothing was sent away\n";
+    static const char text[] = "gdb: a client was disconnected because it sent no request\n";
     int64_t left = since + config->patience_ms - now_us() / 1000;
     struct pollfd input = {.fd = fd, .events = POLLIN};
 
@@ -251,8 +251,8 @@ static bool input_within(const struct acceptor *acceptor, int fd, int ms)
 static void refuse_client(const struct acceptor *acceptor, int fd)
 {
     static const char text[] =
-        "E.another debugger is connected to this program: it must leave first; where it does not "
-        "answer any more, connect again now to take its place";
+        "E.another debugger is connected to this program: disconnect it first; if it does not respond any more, "
+        "connect again now to replace it";
     char frame[sizeof text + 8];
     uint8_t bytes[512];
     unsigned sum = 0;
@@ -407,7 +407,7 @@ static enum lw_status acceptor_open(struct acceptor *acceptor, struct lw_error *
     pthread_mutex_destroy(&acceptor->mutex);
     close(acceptor->wake[0]);
     close(acceptor->wake[1]);
-    return LW_FAIL(err, LW_EIO, "gdb stub: no thread can be made to accept connections");
+    return LW_FAIL(err, LW_EIO, "gdb stub: the host cannot start a thread that accepts connections");
 }
 
 static void acceptor_close(struct acceptor *acceptor)

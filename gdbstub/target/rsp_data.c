@@ -113,7 +113,8 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
     if (rsp_view_is_exited(rsp))
         rsp_put_error(&rsp->reply, "this warp has ended");
     else if (rsp_lldb_returns(rsp, (unsigned)args->n[0]))
-        rsp_put_error(&rsp->reply, "a lane leaves a function by its own instructions alone");
+        rsp_put_error(&rsp->reply, "this register cannot be written: a lane can leave a function only by its own "
+                                   "instructions");
     else if (rsp_reg_write(&rsp->target, rsp->dbg, rsp_view(rsp), (unsigned)args->n[0],
                            data, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
@@ -615,7 +616,7 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
     if (any && rsp->elf != NULL)
         rsp_lldb_text(rsp, rsp->elf, rsp->elf_size);
     if (rsp->elf == NULL)
-        status = LW_FAIL(err, LW_ESTATE, "there is no program to write");
+        status = LW_FAIL(err, LW_ESTATE, "no program is loaded");
     else
         status = lw_file_write(path, rsp->elf, rsp->elf_size, err);
     rsp_destroy(rsp);

@@ -87,7 +87,7 @@ void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
     /* The table is read in pieces: it is built at the first piece. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))
-        rsp_put_error(&rsp->reply, "there is no such table: `info os` lists them");
+        rsp_put_error(&rsp->reply, "there is no table of this name: `info os` lists the tables");
     else
         rsp_put_piece(rsp, rsp->osdata.text, rsp->osdata.size, args->n[0], args->n[1]);
 }

@@ -455,7 +455,7 @@ enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
         enum lw_status status;
 
         if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
-            return LW_FAIL(err, LW_ERANGE, "register %s is gone", reg->name);
+            return LW_FAIL(err, LW_ERANGE, "register %s does not exist any more", reg->name);
         status = dbg_reg_read(dbg, id, reg->first + i, data + at, part.bytes, err);
         if (status != LW_OK)
             return status;
@@ -478,24 +478,23 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
         int pc = dbg_reg_find(dbg, "pc");
 
         if (pc < 0)
-            return LW_FAIL(err, LW_EUNSUPP, "the pc cannot be written");
+            return LW_FAIL(err, LW_EUNSUPP, "the pc is read-only");
         return dbg_reg_write(dbg, id, (unsigned)pc, data, 8, err);
     }
     if (reg->role != RSP_ROLE_DEBUG)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "$%s belongs to the target architecture; the machine has no such "
-                       "register. Functions of the program cannot be called: a debugger passes their arguments by "
-                       "its calling convention, which the machine does not have; print what they "
-                       "compute, or step into them",
+                       "$%s is a register of the target architecture reported to gdb, which the GPU does not have, so "
+                       "that gdb cannot call functions of the program: write out what the function computes, or step "
+                       "into it",
                        reg->name);
     for (unsigned i = 0; i < reg->count; i++) {
         struct dbg_reg part;
         enum lw_status status;
 
         if (!dbg_reg_at(dbg, reg->first + i, &part) || part.bytes > reg->bytes - at)
-            return LW_FAIL(err, LW_ERANGE, "register %s is gone", reg->name);
+            return LW_FAIL(err, LW_ERANGE, "register %s does not exist any more", reg->name);
         if (!part.writable)
-            return LW_FAIL(err, LW_EUNSUPP, "$%s cannot be written", reg->name);
+            return LW_FAIL(err, LW_EUNSUPP, "$%s is read-only", reg->name);
         status = dbg_reg_write(dbg, id, reg->first + i, data + at, part.bytes, err);
         if (status != LW_OK)
             return status;

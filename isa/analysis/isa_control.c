@@ -158,15 +158,15 @@ static void check_use(struct lint *lint, uint32_t i, const struct state *s, bool
     const struct isa_latency latency = isa_op_latency(isa_op_info((enum isa_op)lint->insn[i].op));
 
     if (!written && s->left[r] > !latency.variable)
-        finding(lint, i, "the stalls before it are too short for", r);
+        finding(lint, i, "the stall counts before this instruction are too short for", r);
     if (written && !latency.variable && s->left[r] > latency.cycles)
-        finding(lint, i, "an earlier result is written after its own, to", r);
+        finding(lint, i, "this instruction writes its result before an earlier one does, to", r);
     for (unsigned b = 0; b <= BARS; b++) {
         if (has(s->written[b], r))
-            finding(lint, i, b == LOST ? "no barrier stands for the result in"
-                                       : "it does not wait for the result in", r);
+            finding(lint, i, b == LOST ? "this instruction sets no dependence barrier for the result in"
+                                       : "this instruction does not wait for the result in", r);
         if (written && has(s->read[b], r))
-            finding(lint, i, "it writes what an earlier one may not have read yet,", r);
+            finding(lint, i, "this instruction overwrites a register that an earlier one may not have read yet,", r);
     }
 }
 
@@ -195,7 +195,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
             use[count++] = use[u];
     }
     if (control->wait_mask & s->fresh && is_new(lint, i))
-        describe(lint, i, "it waits for a barrier one cycle after it was set");
+        describe(lint, i, "this instruction waits for a dependence barrier only one cycle after the barrier was set");
     for (unsigned b = 0; b < BARS; b++) {
         if (control->wait_mask >> b & 1) {
             memset(s->written[b], 0, sizeof s->written[b]);
@@ -207,7 +207,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
         for (unsigned r = 0; r < ISA_REG_NUMBERS; r++) {
             for (unsigned b = 0; b <= BARS; b++) {
                 if (has(s->written[b], r) || has(s->read[b], r))
-                    finding(lint, i, "flow leaves the function with something pending,", r);
+                    finding(lint, i, "the function ends while a result is pending,", r);
             }
         }
     }

@@ -208,7 +208,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ana
     else if (f != NULL)
         lw_printf(out, " at %s+0x%x", isa_symbol_text(f->name, room), (analysis->insn - f->first) * ISA_WORD_BYTES);
     if (analysis->mixed)
-        lw_put(out, " together with another operation of its size");
+        lw_put(out, " (mixed with a different operation of the same size)");
     if (analysis->everything)
         lw_put(out, ", which an indirect jump may reach");
 }

@@ -100,7 +100,8 @@ static void finding(struct lint *lint, uint32_t i, const char *what, unsigned nu
     lint->findings++;
     if (known)
         snprintf(line, sizeof line, ":%u: ", row->line);
-    (void)LW_FAIL(&one, LW_EFORMAT, "%s%s%s+0x%x: %s: no waitcnt before it says that %s%u %s %s+0x%x", known ? lint->object->files[row->file] : "",
+    (void)LW_FAIL(&one, LW_EFORMAT, "%s%s%s+0x%x: %s: no waitcnt waits until %s%u %s %s+0x%x",
+                  known ? lint->object->files[row->file] : "",
                   line, lint->function->name, 16 * i, isa_op_info((enum isa_op)lint->insn[i].op)->mnemonic, names[c],
                   number - first[c], what, lint->function->name, 16 * by);
     if (lint->findings == 1 && lint->err != NULL)

@@ -55,8 +55,7 @@ static enum lw_status one_line(struct asm_state *as, struct cursor *c)
         if (name == NULL)
             return as->status;
         if (quoted)
-            return asm_fail(as, "a label has no quotes: they are for names of functions and "
-                                "variables");
+            return asm_fail(as, "a label cannot have quotes: only names of functions and variables can");
         cursor_take(c, ":");
         status = asm_define_label(as, name);
         if (status != LW_OK)
@@ -108,7 +107,7 @@ static enum lw_status all_lines(struct asm_state *as, const char *text, size_t s
         memcpy(buffer, text + at, length);
         buffer[length] = '\0';
         if (memchr(buffer, '\0', length) != NULL) {
-            status = asm_fail(as, "the line contains a NUL byte: this is not assembly text");
+            status = asm_fail(as, "the line contains a zero byte: the file is not assembly text");
             break;
         }
         cut_comment(buffer);
@@ -120,7 +119,7 @@ static enum lw_status all_lines(struct asm_state *as, const char *text, size_t s
     }
     free(buffer);
     if (status == LW_OK && as->in_function)
-        status = asm_fail(as, "the function %s is still open: write .end",
+        status = asm_fail(as, "the function %s is not closed: add .end",
                           asm_current(as)->out.name);
     return status;
 }
@@ -146,7 +145,7 @@ static enum lw_status resolve_targets(struct asm_state *as)
             index = as->functions[slot->value].out.first;
         }
         if (fixup->addend % ISA_WORD_BYTES != 0)
-            return asm_fail(as, "the offset of %s is no multiple of %d", fixup->name,
+            return asm_fail(as, "the offset of %s is not a multiple of %d", fixup->name,
                             ISA_WORD_BYTES);
         index += fixup->addend / ISA_WORD_BYTES - ((int64_t)fixup->insn + 1);
         if (index < INT32_MIN || index > INT32_MAX)

@@ -63,7 +63,7 @@ static enum lw_status need_function(struct asm_state *as, const char *directive,
         return asm_fail(as, "%s is allowed only between .kernel%s and .end", directive,
                         kernel ? "" : " or .func");
     if (kernel && !asm_current(as)->out.kernel)
-        return asm_fail(as, "%s belongs to kernels, not to a .func", directive);
+        return asm_fail(as, "%s is allowed only in a kernel, not in a .func", directive);
     return LW_OK;
 }
 
@@ -74,7 +74,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
     enum lw_status status;
 
     if (as->in_function)
-        return asm_fail(as, "the function %s is still open: write .end first",
+        return asm_fail(as, "the function %s is not closed: add .end first",
                         asm_current(as)->out.name);
     name = cursor_name(as, c, NULL);
     if (name == NULL)
@@ -101,7 +101,7 @@ static enum lw_status end_function(struct asm_state *as)
     struct isa_function *out;
 
     if (function == NULL)
-        return asm_fail(as, ".end without .kernel or .func");
+        return asm_fail(as, "there is no .kernel or .func before .end");
     out = &function->out;
     out->count = (uint32_t)as->text_count - out->first;
     out->param_count = (unsigned)(as->param_count - function->param_first);
@@ -109,7 +109,7 @@ static enum lw_status end_function(struct asm_state *as)
         return asm_fail(as, "%s has no instructions", out->name);
     if (out->kernel && function->shared_given && out->shared_bytes < function->shared_next &&
         function->shared_next > as->module_shared)
-        return asm_fail(as, "%s: .shared %u is less than its variables need (%u bytes)",
+        return asm_fail(as, "%s: .shared %u is less than the %u bytes that the kernel's variables need",
                         out->name, out->shared_bytes, function->shared_next);
     if (out->kernel && !function->shared_given)
         out->shared_bytes = function->shared_next;
@@ -204,7 +204,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
     if (param.align == 0)
         param.align = param.size_bytes;
     if ((param.align & (param.align - 1)) != 0)
-        return asm_fail(as, ".param %s: the alignment %u is no power of two", param.name,
+        return asm_fail(as, ".param %s: the alignment %u is not a power of two", param.name,
                         param.align);
     function = asm_current(as);
     if (name_map_get(&as->param_names, param.name, (uint32_t)as->function_count) != NULL)
@@ -218,7 +218,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
     if (!function->params_given && param.offset + param.size_bytes > function->out.param_bytes)
         function->out.param_bytes = param.offset + param.size_bytes;
     if (param.offset + param.size_bytes > function->out.param_bytes)
-        return asm_fail(as, ".param %s: it ends past the .parambytes %u", param.name,
+        return asm_fail(as, ".param %s: the parameter ends past the .parambytes %u", param.name,
                         function->out.param_bytes);
     slot = ASM_PUSH(as->params, as->param_count, as->param_capacity);
     if (slot == NULL ||
@@ -366,7 +366,7 @@ static enum lw_status put_float(struct asm_state *as, struct cursor *c, struct a
     double wide = number_f64(&n);
 
     if (n.kind == (bytes == 4 ? NUMBER_BITS64 : NUMBER_BITS32))
-        return asm_fail(as, "the bits of the float have another size than its type");
+        return asm_fail(as, "the bits of the float have another size than the type");
     if (n.kind == NUMBER_BITS32 || n.kind == NUMBER_BITS64)
         return asm_init_put(init, &n.magnitude, bytes) ? LW_OK : asm_no_memory(as);
     return asm_init_put(init, bytes == 4 ? (void *)&single : (void *)&wide, bytes)
@@ -385,7 +385,7 @@ static enum lw_status put_hex(struct asm_state *as, struct cursor *c, struct asm
         uint8_t byte;
 
         if (pair[1] == '\0' || strchr("0123456789abcdefABCDEF", pair[1]) == NULL)
-            return asm_fail(as, "hex bytes have two digits each");
+            return asm_fail(as, "each hex byte needs two digits");
         byte = (uint8_t)strtoul(pair, NULL, 16);
         if (!asm_init_put(init, &byte, 1))
             return asm_no_memory(as);
@@ -491,11 +491,11 @@ static enum lw_status parse_init(struct asm_state *as, struct cursor *c)
 
     if (as->variable_count == 0 ||
         as->variables[as->variable_count - 1].space == ISA_SPACE_SHARED)
-        return asm_fail(as, "initial values belong to a .global or .const variable");
+        return asm_fail(as, "initial values are allowed only after a .global or .const variable");
     status = parse_values(as, c, &as->init, true);
     variable = &as->variables[as->variable_count - 1];
     if (status == LW_OK && as->init.size > variable->size_bytes)
-        return asm_fail(as, "the initial values need more than the %llu bytes of %s",
+        return asm_fail(as, "the initial values are larger than the %llu bytes of %s",
                         (unsigned long long)variable->size_bytes, variable->name);
     return status;
 }
@@ -525,7 +525,7 @@ static enum lw_status parse_variable(struct asm_state *as, struct cursor *c, enu
         variable.align = (uint32_t)value;
     }
     if ((variable.align & (variable.align - 1)) != 0)
-        return asm_fail(as, "%s: the alignment %u is no power of two", variable.name,
+        return asm_fail(as, "%s: the alignment %u is not a power of two", variable.name,
                         variable.align);
     status = define_symbol(as, variable.name, (uint32_t)as->variable_count | ASM_VARIABLE);
     if (status != LW_OK)
@@ -599,7 +599,7 @@ static const char *parse_text(struct asm_state *as, struct cursor *c)
     if (cursor_string(as, c, &bytes) == LW_OK) {
         if (bytes.size == 0 || bytes.size > ISA_NAME_BYTES ||
             memchr(bytes.bytes, 0, bytes.size) != NULL) {
-            asm_fail(as, "the text has 1 to %d characters and no NUL", ISA_NAME_BYTES);
+            asm_fail(as, "the text must have 1 to %d characters and no zero byte", ISA_NAME_BYTES);
         } else {
             text = lw_arena_strndup(&as->object->arena, (const char *)bytes.bytes, bytes.size);
             if (text == NULL)
@@ -619,7 +619,7 @@ static enum lw_status directive_file(struct asm_state *as, struct cursor *c)
     if (status != LW_OK)
         return status;
     if ((size_t)number != as->file_count)
-        return asm_fail(as, ".file %lld: the next file number is %zu", (long long)number,
+        return asm_fail(as, ".file %lld: file numbers must be in order: the next is %zu", (long long)number,
                         as->file_count);
     slot = (const char **)ASM_PUSH(as->files, as->file_count, as->file_capacity);
     if (slot == NULL)
@@ -716,7 +716,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
     case DIR_NEEDSWARP:
         status = kernel_number(as, c, ".needswarp", 32, &warp);
         if (status == LW_OK && warp != 32)
-            return asm_fail(as, ".needswarp: only 32 is known");
+            return asm_fail(as, ".needswarp: only 32 is supported");
         if (status == LW_OK)
             function->out.needs_warp = (uint8_t)warp;
         return status;
@@ -771,7 +771,7 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c)
     }
     snprintf(name, sizeof name, "%.*s", (int)strcspn(c->p, " \t\r"), c->p);
     near = lw_suggest(name, directive_names, DIR_COUNT, sizeof directive_names[0]);
-    return asm_fail(as, "%s: there is no such directive%s%s%s", name,
+    return asm_fail(as, "%s: unknown directive%s%s%s", name,
                     near ? " (did you mean " : "",
-                    near ? near : ": docs/reference/assembly.md lists those there are", near ? "?)" : "");
+                    near ? near : ": docs/reference/assembly.md lists the directives", near ? "?)" : "");
 }

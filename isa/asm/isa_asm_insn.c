@@ -116,7 +116,7 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
 
         if (n.kind != NUMBER_INT || n.negative || distance % ISA_WORD_BYTES != 0 ||
             delta < INT32_MIN || delta > INT32_MAX)
-            return OPERAND_FAIL(p, "the target is no address of an instruction within reach");
+            return OPERAND_FAIL(p, "the target is not the address of an instruction within reach");
         p->insn.x = (uint32_t)delta;
         return LW_OK;
     }
@@ -158,7 +158,7 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     variant = c_wide || (!b_wide && c->reg.scalar && !b->reg.scalar);
     if (p->alt) {
         if (b_wide || c_wide)
-            return PARSE_FAIL(p, ".alt needs registers only");
+            return PARSE_FAIL(p, ".alt allows only registers as operands");
         variant = !variant;
     }
 
@@ -500,9 +500,9 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
         near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));
     }
-    return asm_fail(as, "%.*s: there is no such instruction%s%s%s",
+    return asm_fail(as, "%.*s: unknown instruction%s%s%s",
                     (int)(size < 60 ? size : 60), word, near ? " (did you mean " : "",
-                    near ? near : ": docs/reference/isa.md lists those there are", near ? "?)" : "");
+                    near ? near : ": docs/reference/isa.md lists the instructions", near ? "?)" : "");
 }
 
 /* Parses one suffix: .soft, .alt or a value of a group that is not set yet. */
@@ -545,7 +545,7 @@ static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t 
                isa_operands_swappable(&p->info->operands)) {
         p->alt = true;
     } else {
-        return PARSE_FAIL(p, "there is no modifier .%.*s here",
+        return PARSE_FAIL(p, "the instruction has no modifier .%.*s",
                           (int)(best < 40 ? best : 40), s);
     }
     *text = s + best;
@@ -631,8 +631,8 @@ static enum lw_status parse_control(struct parse *p, struct cursor *c)
                 field = &control->reuse;
                 limit = 7;
             } else {
-                return PARSE_FAIL(p, "the control field is {st=4,y,wr=0,rd=1,wt=0x3f,ru=7}, "
-                                     "found '%.30s'", c->p);
+                return PARSE_FAIL(p, "expected a control field such as {st=4,y,wr=0,rd=1,wt=0x3f,ru=7}, found '%.30s'",
+                                  c->p);
             }
 
             enum lw_status status = cursor_int(p->as, c, "the control value", 0, limit, &value);
@@ -680,7 +680,7 @@ static enum lw_status split_operands(struct parse *p, char *text)
         if (p->text_count == ASM_MAX_TEXTS)
             return PARSE_FAIL(p, "more than %d operands", ASM_MAX_TEXTS);
         if (cursor_end(&c))
-            return PARSE_FAIL(p, "operand %u is empty", p->text_count + 1);
+            return PARSE_FAIL(p, "operand %u is missing", p->text_count + 1);
         p->texts[p->text_count++] = start;
         if (last)
             return LW_OK;

@@ -94,8 +94,8 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
     if (reg->number % regs != 0)
-        return OPERAND_FAIL(p, "a group of %u starts at a multiple of %u such as %c%u:%u, "
-                            "found %c%u:%u", regs, regs, letter, regs, 2 * regs - 1, letter,
+        return OPERAND_FAIL(p, "a group of %u registers must start at a multiple of %u, such as %c%u:%u, found %c%u:%u",
+                            regs, regs, letter, regs, 2 * regs - 1, letter,
                             reg->number, reg->number + regs - 1);
     return LW_OK;
 }
@@ -176,8 +176,8 @@ static enum lw_status float_immediate(struct parse *p, const struct number *n, u
         memcpy(&bits, &value, sizeof bits);
     }
     if ((bits & UINT32_MAX) != 0)
-        return OPERAND_FAIL(p, "an f64 immediate holds the high word only; load this value from "
-                               "the constant bank (.bank f64 ..., c[1][offset])");
+        return OPERAND_FAIL(p, "an f64 immediate holds only the high word: load this value from the constant bank "
+                               "(.bank f64 ..., c[1][offset])");
     *x = (uint32_t)(bits >> 32);
     return LW_OK;
 }
@@ -192,7 +192,7 @@ enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsign
         float single = number_f32(n);
 
         if (regs != 1 || n->suffix != 'f')
-            return OPERAND_FAIL(p, "expected an integer; write 1.5f for the bits of an f32");
+            return OPERAND_FAIL(p, "expected an integer: write 1.5f for the bits of an f32");
         memcpy(x, &single, sizeof *x);
         return LW_OK;
     }
@@ -203,10 +203,10 @@ enum lw_status asm_int_immediate(struct parse *p, const struct number *n, unsign
     else
         fits = value == (uint64_t)(int64_t)(int32_t)(uint32_t)value;
     if (!fits && regs == 1)
-        return OPERAND_FAIL(p, "the immediate does not fit 32 bits");
+        return OPERAND_FAIL(p, "the immediate does not fit into 32 bits");
     if (!fits)
-        return OPERAND_FAIL(p, "a 64-bit immediate is 32 bits sign-extended; load this value from "
-                               "the constant bank (.bank u64 ..., c[1][offset])");
+        return OPERAND_FAIL(p, "a 64-bit immediate is sign-extended from 32 bits: load this value from the constant "
+                               "bank (.bank u64 ..., c[1][offset])");
     *x = (uint32_t)value;
     return LW_OK;
 }
@@ -275,7 +275,7 @@ static enum lw_status parse_constant(struct parse *p, struct cursor *c, uint32_t
         return OPERAND_FAIL(p, "expected ']' after the constant");
     if (addend < -ISA_CONST_BANK_BYTES || addend >= ISA_CONST_BANK_BYTES ||
         offset + addend < 0 || offset + addend >= ISA_CONST_BANK_BYTES)
-        return OPERAND_FAIL(p, "the constant offset is not in 0..%d", ISA_CONST_BANK_BYTES - 1);
+        return OPERAND_FAIL(p, "the constant offset must be from 0 to %d", ISA_CONST_BANK_BYTES - 1);
     *x = (uint32_t)bank << 16 | (uint32_t)(offset + addend);
     return LW_OK;
 }
@@ -296,8 +296,7 @@ static enum lw_status parse_source_value(struct parse *p, struct cursor *c, unsi
     }
     if (c->p[0] == 'c' && c->p[1] == '[') {
         if (!(token->classes & C_C))
-            return OPERAND_FAIL(p, "a constant is not possible here: move it to a register "
-                                   "first");
+            return OPERAND_FAIL(p, "a constant cannot be used here: move it to a register first");
         out->kind = ISA_X_CONST;
         c->p++;
         return parse_constant(p, c, &out->x);
@@ -314,7 +313,7 @@ static enum lw_status parse_source_value(struct parse *p, struct cursor *c, unsi
         if (status != LW_OK)
             return status;
         if (p->info->flags & ISA_F_HALF && n.kind == NUMBER_FLOAT)
-            return OPERAND_FAIL(p, "a 16-bit float is written as its bits (0x3e00 is the f16 1.5)");
+            return OPERAND_FAIL(p, "write a 16-bit float as its bits (0x3e00 is the f16 1.5)");
         if (isa_operand_is_float(&p->insn, tok))
             return float_immediate(p, &n, regs, &out->x);
         return asm_int_immediate(p, &n, regs, &out->x);
@@ -364,13 +363,13 @@ enum lw_status asm_parse_source(struct parse *p, struct cursor *c, unsigned tok,
     if (out->srcmod != 0 && !allowed)
         return OPERAND_FAIL(p, "this instruction has no source modifiers");
     if ((out->srcmod & 2) && bar != is_float)
-        return OPERAND_FAIL(p, "%s", bar ? "integers have no |absolute value| modifier"
-                                         : "floats have no ~ modifier");
+        return OPERAND_FAIL(p, "%s", bar ? "integers cannot have the modifier |...| (absolute value)"
+                                         : "floats cannot have the modifier ~");
     status = parse_source_value(p, c, tok, regs, out);
     if (status != LW_OK)
         return status;
     if (bar && !cursor_take(c, "|"))
-        return OPERAND_FAIL(p, "expected the closing '|'");
+        return OPERAND_FAIL(p, "the closing '|' is missing");
     if (out->srcmod != 0 && out->kind == ISA_X_IMM)
         return OPERAND_FAIL(p, "an immediate cannot have a source modifier: write its value");
     return LW_OK;
@@ -415,8 +414,8 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
 
         if (take_register(c, &reg)) {
             if (minus || out->count == MAX_ADDRESS_REGS || out->is_signed)
-                return OPERAND_FAIL(p, "an address is [pair+offset], [register+offset] or "
-                                       "[scalar pair+register+offset]");
+                return OPERAND_FAIL(p, "expected an address [pair+offset], [register+offset] or [scalar "
+                                       "pair+register+offset]");
             out->is_signed = cursor_take(c, ".s");
             out->regs[out->count++] = reg;
             if (cursor_take(c, "*")) {
@@ -424,8 +423,7 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
                 if (status != LW_OK)
                     return status;
                 if ((value & (value - 1)) != 0 || out->count != MAX_ADDRESS_REGS)
-                    return OPERAND_FAIL(p, "a factor is 1, 2, 4, 8 or 16 and needs a scalar "
-                                           "base: [s4:5+v2*4]");
+                    return OPERAND_FAIL(p, "a factor must be 1, 2, 4, 8 or 16, and needs a scalar base: [s4:5+v2*4]");
                 out->scale = (uint8_t)lw_lowest((uint64_t)value);
             }
             continue;
@@ -460,7 +458,7 @@ static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params
 static enum lw_status set_disp(struct parse *p, int64_t disp)
 {
     if (disp < -(1 << 23) || disp >= 1 << 23)
-        return OPERAND_FAIL(p, "the offset %lld does not fit 24 bits", (long long)disp);
+        return OPERAND_FAIL(p, "the offset %lld does not fit into 24 bits", (long long)disp);
     p->insn.x |= (uint32_t)disp << 8;
     return LW_OK;
 }
@@ -520,7 +518,7 @@ enum lw_status asm_parse_scalar_address(struct parse *p, struct cursor *c)
     if (status != LW_OK)
         return status;
     if (address.count == 0 || address.is_signed)
-        return OPERAND_FAIL(p, "a scalar address is [s4:5+offset] or [s4:5+s6+offset]");
+        return OPERAND_FAIL(p, "expected a scalar address such as [s4:5+offset] or [s4:5+s6+offset]");
     status = fit_register(p, &address.regs[0], 2, C_S);
     p->insn.a = (uint8_t)address.regs[0].number;
     if (status == LW_OK && address.count == 2) {
@@ -554,7 +552,7 @@ enum lw_status asm_parse_const_address(struct parse *p, struct cursor *c, unsign
     if (status != LW_OK)
         return status;
     if (address.count > 1 || address.is_signed)
-        return OPERAND_FAIL(p, "a constant address has at most one register");
+        return OPERAND_FAIL(p, "a constant address can have at most one register");
     p->insn.c = (uint8_t)bank;
     p->insn.a = ISA_VZ;
     if (address.count == 1) {

@@ -330,7 +330,7 @@ static void put_insn(struct disasm *d, uint32_t index)
         isa_insn_print_reloc(&insn, ISA_CODE_BASE + (uint64_t)index * ISA_WORD_BYTES,
                              name_target, d, relocated, d->out);
     else
-        lw_printf(d->out, "# 0x%016llx%016llx is no instruction",
+        lw_printf(d->out, "# 0x%016llx%016llx is not an instruction",
                   (unsigned long long)object->text[index].hi,
                   (unsigned long long)object->text[index].lo);
     if (d->function != NULL && index == d->function->first && lacks_control(object, d->function))
@@ -345,7 +345,7 @@ void isa_disassemble(const struct isa_object *object, struct lw_sink *out)
 
     d.relocs = malloc((object->reloc_count + 1) * sizeof *d.relocs);
     if (d.relocs == NULL) {
-        lw_put(out, "# no memory left to disassemble\n");
+        lw_put(out, "# no memory to disassemble the rest\n");
         return;
     }
     if (object->reloc_count != 0)

@@ -80,7 +80,7 @@ enum lw_status asm_fail(struct asm_state *as, const char *fmt, ...)
 
 enum lw_status asm_no_memory(struct asm_state *as)
 {
-    as->status = LW_FAIL(as->err, LW_ENOMEM, "%s:%u: no memory left to assemble", as->name,
+    as->status = LW_FAIL(as->err, LW_ENOMEM, "%s:%u: no memory to assemble the rest", as->name,
                          as->line);
     return as->status;
 }
@@ -211,7 +211,7 @@ static const char *quoted_name(struct asm_state *as, struct cursor *c)
     if (cursor_string(as, c, &text) == LW_OK) {
         if (text.size == 0 || text.size > ISA_NAME_BYTES ||
             memchr(text.bytes, 0, text.size) != NULL) {
-            asm_fail(as, "a name has 1 to %d characters and no NUL", ISA_NAME_BYTES);
+            asm_fail(as, "a name must have 1 to %d characters and no zero byte", ISA_NAME_BYTES);
         } else {
             name = lw_arena_strndup(&as->object->arena, (const char *)text.bytes, text.size);
             if (name == NULL)
@@ -239,7 +239,7 @@ const char *cursor_name(struct asm_state *as, struct cursor *c, bool *quoted)
     while (is_name_char(*c->p))
         c->p++;
     if (c->p - start > ISA_NAME_BYTES) {
-        asm_fail(as, "a name has 1 to %d characters", ISA_NAME_BYTES);
+        asm_fail(as, "a name must have 1 to %d characters", ISA_NAME_BYTES);
         return NULL;
     }
 
@@ -300,7 +300,7 @@ static enum lw_status take_based(struct asm_state *as, struct cursor *c, struct 
         out->magnitude = out->magnitude * base + (unsigned)hex_digit(*c->p);
     }
     if (c->p == start + 2 || is_name_char(*c->p))
-        return asm_fail(as, "'%.24s' is no number", start);
+        return asm_fail(as, "'%.24s' is not a number", start);
     return LW_OK;
 }
 
@@ -315,7 +315,7 @@ enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct numb
         return asm_fail(as, "expected a number, found '%.20s'", c->p);
     if (take_bits(c, out)) {
         if (out->negative)
-            return asm_fail(as, "the bits of a float have their own sign: leave out the '-'");
+            return asm_fail(as, "the bits of a float contain the sign: remove the '-'");
         return LW_OK;
     }
     if (c->p[0] == '0' && c->p[1] != '\0' && strchr("xXbB", c->p[1]) != NULL)
@@ -356,7 +356,7 @@ enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct numb
         out->suffix = *c->p++;
     }
     if (is_name_char(*c->p))
-        return asm_fail(as, "'%.24s' is no number", start);
+        return asm_fail(as, "'%.24s' is not a number", start);
     if (!is_float) {
         if (overflow)
             return asm_fail(as, "the number '%.24s' has more than 64 bits", start);
@@ -403,7 +403,7 @@ enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *wh
             return LW_OK;
         }
     }
-    return asm_fail(as, "%s %s%llu is not in %lld..%lld", what, n.negative ? "-" : "",
+    return asm_fail(as, "%s %s%llu is out of range: it must be from %lld to %lld", what, n.negative ? "-" : "",
                     (unsigned long long)n.magnitude, (long long)low, (long long)high);
 }
 

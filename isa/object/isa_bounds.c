@@ -58,8 +58,8 @@ enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error
         bool bad = b->kind >= ISA_BOUND_KIND_COUNT;
 
         if (function == NULL || (i != 0 && b->insn <= object->bounds[i - 1].insn))
-            return LW_FAIL(err, LW_EFORMAT, "bound %u: instruction %u is in no function or out of "
-                           "order", i, b->insn);
+            return LW_FAIL(err, LW_EFORMAT, "bound %u: instruction %u is not inside a function, or out of order",
+                           i, b->insn);
         if (b->kind == ISA_BOUND_VARIABLE)
             bad = b->which >= object->variable_count;
         else if (b->kind == ISA_BOUND_PARAM)
@@ -67,7 +67,7 @@ enum lw_status isa_bounds_check(const struct isa_object *object, struct lw_error
         if (b->kind == ISA_BOUND_LOCAL ? b->which > ISA_APERTURE_BYTES - b->bytes : b->bytes != 0)
             bad = true;
         if (bad)
-            return LW_FAIL(err, LW_EFORMAT, "bound %u: there is no such variable", i);
+            return LW_FAIL(err, LW_EFORMAT, "bound %u: the variable does not exist", i);
     }
     return LW_OK;
 }

@@ -341,7 +341,7 @@ static enum lw_status find_sections(Elf *elf, const uint8_t *bytes, size_t size,
         if (!is_read(id))
             continue;
         if (found[id].data != NULL)
-            return LW_FAIL(err, LW_EFORMAT, "there are two sections %s", name);
+            return LW_FAIL(err, LW_EFORMAT, "section %s exists twice", name);
         if (header.sh_type != SHT_PROGBITS || (header.sh_flags & SHF_COMPRESSED) ||
             header.sh_offset > size || header.sh_size > size - header.sh_offset)
             return LW_FAIL(err, LW_EFORMAT, "section %s is not inside the file", name);
@@ -365,12 +365,12 @@ static enum lw_status check_header(Elf *elf, struct lw_error *err)
     GElf_Ehdr header;
 
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == NULL)
-        return LW_FAIL(err, LW_EFORMAT, "this is no ELF file");
+        return LW_FAIL(err, LW_EFORMAT, "this file is not an ELF file");
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_type != ET_EXEC || header.e_version != EV_CURRENT)
-        return LW_FAIL(err, LW_EFORMAT, "this is no little-endian 64-bit ELF executable");
+        return LW_FAIL(err, LW_EFORMAT, "this file is not a little-endian 64-bit ELF executable");
     if (header.e_machine != ISA_ELF_MACHINE)
-        return LW_FAIL(err, LW_EFORMAT, "this ELF file is for machine 0x%x, not ours (0x%x)",
+        return LW_FAIL(err, LW_EFORMAT, "this ELF file is for machine 0x%x, but Lanewise objects have 0x%x",
                        header.e_machine, ISA_ELF_MACHINE);
     return LW_OK;
 }
@@ -387,8 +387,8 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
         __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
         return LW_OK; /* check_header() reports a better error */
     if (end > size)
-        return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header promises %llu "
-                                        "bytes, found %zu; make it again",
+        return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header says %llu bytes, but it has %zu: compile "
+                                        "or assemble it again",
                        (unsigned long long)end, size);
     return LW_OK;
 }
@@ -415,7 +415,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     enum lw_status status;
 
     if (size < sizeof(Elf64_Ehdr))
-        return LW_FAIL(err, LW_EFORMAT, "%zu bytes are too few for an object", size);
+        return LW_FAIL(err, LW_EFORMAT, "the file has only %zu bytes, too few for an object", size);
     status = check_whole(bytes, size, err);
     if (status != LW_OK)
         return status;

@@ -95,12 +95,12 @@ enum lw_status isa_loops_check(const struct isa_object *object, struct lw_error 
         enum lw_status status;
 
         if (function == NULL || (i != 0 && loop->header < object->loops[i - 1].header))
-            return LW_FAIL(err, LW_EFORMAT, "loop %u: its header %u is in no function or out of "
-                           "order", i, loop->header);
+            return LW_FAIL(err, LW_EFORMAT, "loop %u: its header %u is not inside a function, or out of order",
+                           i, loop->header);
         if ((loop->parent != UINT32_MAX && parent == NULL) ||
             loop->depth != (parent == NULL ? 1 : parent->depth + 1) ||
             (parent != NULL && isa_object_function_at(object, parent->header) != function))
-            return LW_FAIL(err, LW_EFORMAT, "loop %u: depth %u does not match its parent's", i,
+            return LW_FAIL(err, LW_EFORMAT, "loop %u: depth %u does not match the depth of its parent", i,
                            loop->depth);
         if (loop->latch_count == 0)
             return LW_FAIL(err, LW_EFORMAT, "loop %u has no latch", i);

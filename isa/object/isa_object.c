@@ -114,7 +114,7 @@ static enum lw_status check_param(const struct isa_function *function, unsigned 
     if ((param->kind == ISA_PARAM_FLOAT && param->size_bytes != 4 && param->size_bytes != 8) ||
         (param->kind == ISA_PARAM_INTEGER && param->size_bytes != 1 && param->size_bytes != 2 &&
          param->size_bytes != 4 && param->size_bytes != 8))
-        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s is %s of %u bytes",
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s: parameter %s is %s with a wrong size of %u bytes",
                        function->name, param->name,
                        param->kind == ISA_PARAM_FLOAT ? "a float" : "an integer",
                        param->size_bytes);
@@ -132,7 +132,7 @@ static enum lw_status check_kernel(const struct isa_function *function, struct l
 {
     if (function->param_bytes > ISA_CONST_BANK_BYTES ||
         function->param_count > function->param_bytes)
-        return LW_FAIL(err, LW_EFORMAT, "kernel %s: %u parameters in %u bytes",
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s: %u parameters in %u bytes are too many",
                        function->name, function->param_count, function->param_bytes);
     for (unsigned i = 0; i < function->param_count; i++) {
         enum lw_status status = check_param(function, i, err);
@@ -147,7 +147,7 @@ static enum lw_status check_kernel(const struct isa_function *function, struct l
                        function->name, function->vreg_count, function->sreg_count,
                        function->breg_count);
     if (function->needs_warp != 0 && function->needs_warp != 32)
-        return LW_FAIL(err, LW_EFORMAT, "kernel %s: needs warps of %u lanes: only 32 is known",
+        return LW_FAIL(err, LW_EFORMAT, "kernel %s needs warps of %u lanes: only 32 is supported",
                        function->name, function->needs_warp);
     return LW_OK;
 }
@@ -176,8 +176,8 @@ static enum lw_status check_functions(const struct isa_object *object, struct lw
         if (function->first < end ||
             (uint64_t)function->first + function->count > object->text_count)
             return LW_FAIL(err, LW_EFORMAT,
-                           "function %s (instructions %u to %u) overlaps its predecessor, is out "
-                           "of order or leaves the text of %u", function->name, function->first,
+                           "function %s (instructions %u to %u) overlaps its predecessor, is out of order or exceeds "
+                           "the text of %u instructions", function->name, function->first,
                            function->first + function->count - 1, object->text_count);
         end = (uint64_t)function->first + function->count;
         if (function->file >= object->file_count)
@@ -300,7 +300,7 @@ static enum lw_status check_relocs(const struct isa_object *object, struct lw_er
                            "relocation %u: instruction %u (variable %u, offset %u) cannot hold an "
                            "address", i, reloc->insn, reloc->in, reloc->offset);
         if (reloc->to >= (reloc->to_function ? object->function_count : object->variable_count))
-            return LW_FAIL(err, LW_EFORMAT, "relocation %u: there is no %s %u", i,
+            return LW_FAIL(err, LW_EFORMAT, "relocation %u: %s %u does not exist", i,
                            reloc->to_function ? "function" : "variable", reloc->to);
     }
     return LW_OK;
@@ -346,7 +346,7 @@ static enum lw_status check_lines(const struct isa_object *object, struct lw_err
         if (line->insn < last || line->insn >= object->text_count || line->file == 0 ||
             line->file >= object->file_count)
             return LW_FAIL(err, LW_EFORMAT,
-                           "line row %u (instruction %u, file %u) is out of order or of range", i,
+                           "line row %u (instruction %u, file %u) is out of order or out of range", i,
                            line->insn, line->file);
         last = line->insn;
     }
@@ -358,17 +358,17 @@ enum lw_status isa_object_check(const struct isa_object *object, struct lw_error
     enum lw_status status;
 
     if (object->text_count > MAX_TEXT)
-        return LW_FAIL(err, LW_EFORMAT, "a text of %u instructions is too long",
+        return LW_FAIL(err, LW_EFORMAT, "the text has %u instructions, which is too long",
                        object->text_count);
     if (object->const_bank_bytes > ISA_CONST_BANK_BYTES ||
         (object->const_bank == NULL && object->const_bank_bytes != 0))
-        return LW_FAIL(err, LW_EFORMAT, "a constant bank of %u bytes is not possible",
+        return LW_FAIL(err, LW_EFORMAT, "a constant bank cannot have %u bytes",
                        object->const_bank_bytes);
     for (uint32_t i = 0; i < object->text_count; i++) {
         struct isa_insn insn;
 
         if (!isa_insn_decode(object->text[i], &insn))
-            return LW_FAIL(err, LW_EFORMAT, "word %u (0x%016llx%016llx) is no instruction", i,
+            return LW_FAIL(err, LW_EFORMAT, "word %u (0x%016llx%016llx) is not an instruction", i,
                            (unsigned long long)object->text[i].hi,
                            (unsigned long long)object->text[i].lo);
     }

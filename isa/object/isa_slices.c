@@ -422,7 +422,7 @@ enum lw_status isa_slices_check(const struct isa_object *object, struct lw_error
 
         if (s->function >= object->function_count || !object->functions[s->function].kernel ||
             (i != 0 && s->function <= object->slices[i - 1].function))
-            return LW_FAIL(err, LW_EFORMAT, "slices %u: %u is no kernel, or out of order", i, s->function);
+            return LW_FAIL(err, LW_EFORMAT, "slices %u: function %u is not a kernel, or out of order", i, s->function);
         status = check_one(object, s, err);
         if (status != LW_OK)
             return status;

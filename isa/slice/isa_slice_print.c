@@ -157,7 +157,7 @@ static void put_loop(const struct printer *p, uint32_t number)
         put_value(p, l->test);
         lw_put(p->out, l->only ? "" : ", or earlier");
     } else {
-        lw_put(p->out, ": how often is not known");
+        lw_put(p->out, ": the number of iterations is not known");
     }
     lw_put(p->out, "\n");
 }

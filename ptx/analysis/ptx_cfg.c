@@ -411,8 +411,8 @@ static bool find_loops(struct ptx_unit *unit)
 
         l->depth = l->parent == PTX_NONE ? 1 : unit->loops.at[l->parent].depth + 1;
         if (l->depth > PTX_MOST_NESTED)
-            ptx_fail(unit->job, line_of(unit, l->header), LW_EUNSUPP, "more than %u loops in "
-                     "each other are not supported: make functions of the inner ones",
+            ptx_fail(unit->job, line_of(unit, l->header), LW_EUNSUPP, "more than %u nested loops are not supported: "
+                                                                      "move the inner loops into functions",
                      PTX_MOST_NESTED);
     }
     number_loops(unit);

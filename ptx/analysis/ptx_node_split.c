@@ -45,8 +45,8 @@ static _Noreturn void give_up(struct work *w, uint32_t header)
     const char *label = b->label != PTX_NONE ? unit->function->label_names.at[b->label] : NULL;
 
     ptx_fail(unit->job, line != 0 ? line : unit->function->line, LW_EUNSUPP,
-             "the control flow of '%s' has too many jumps into the middle of loops%s%s: without "
-             "them it would be more than %d times as large; enter loops at their start",
+             "the control flow of '%s' has too many jumps into the middle of loops%s%s: removing them would make the "
+             "code more than %d times as large; enter loops only at their start",
              unit->function->name, label != NULL ? ", such as at " : "", label != NULL ? label : "",
              MOST_TIMES);
 }

@@ -489,7 +489,7 @@ static void make_room(struct alloc *al, uint32_t v)
     if (al->range[v].cost <= best_cost) {
         if (al->unit->vregs.at[v].no_spill)
             ptx_fail(al->unit->job, al->unit->function->line, LW_EUNSUPP,
-                     "an instruction of '%s' needs more registers than there are",
+                     "an instruction of '%s' needs more registers than exist",
                      al->unit->function->name);
         spill(al, v);
         return;
@@ -676,5 +676,5 @@ void ptx_alloc(struct ptx_unit *unit)
         ptx_split(unit, al->rep, al->spilled);
     }
     ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
-             "no register allocation was found for '%s'", unit->function->name);
+             "internal error: no register allocation was found for '%s'", unit->function->name);
 }

@@ -342,8 +342,8 @@ void ptx_emit(struct ptx_unit *unit, struct isa_function *function)
             bool function = s->kind == PTX_SYM_FUNCTION;
 
             if (function && !unit->module->functions.at[s->function].calls.reachable)
-                ptx_fail(unit->job, mi->line, LW_EUNSUPP, "the kernel '%s', which is needed here, is "
-                         "refused", s->name);
+                ptx_fail(unit->job, mi->line, LW_EUNSUPP, "kernel '%s', which is used here, could not be translated",
+                         s->name);
             object->relocs[object->reloc_count++] = (struct isa_reloc){
                 .insn = base + place, .high = (mi->flags & PTX_MI_RELOC_HIGH) != 0,
                 .to_function = function,

@@ -105,7 +105,7 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
         const char *c[] = {job->compiler, "-x", "c", "-target", "nvptx64--nvidiacl", "-O2", "-w", "-fno-crash-diagnostics",
                            "-emit-llvm", "-c", source, "-o", bitcode, NULL};
 
-        status = ptx_run_compiler(job, "our library of OpenCL C's functions", is_c ? c : cl, bitcode, &data, &size, err);
+        status = ptx_run_compiler(job, "the library of OpenCL C functions", is_c ? c : cl, bitcode, &data, &size, err);
     }
     if (status != LW_OK)
         return status;
@@ -236,8 +236,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     status = ptx_find_clang(clang, job->compiler, err);
     if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
         status = LW_FAIL(err, LW_EINPUT,
-                         "%s: nvcc does not compile OpenCL C: name a clang, or leave the compiler "
-                         "out", path);
+                         "%s: nvcc does not compile OpenCL C: give a clang as the compiler, or remove the option",
+                         path);
     if (status == LW_OK)
         status = ptx_find_libclc(job->libclc, err);
     if (status == LW_OK)

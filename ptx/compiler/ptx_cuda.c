@@ -65,7 +65,7 @@ static const struct header headers[] = {
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
 /* Refused headers that nvcc has itself, so that kernels which use them may compile with nvcc. */
-#define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; with nvcc it may work: --compiler nvcc")
+#define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; it may work with --compiler nvcc")
     NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
     NVCC_MAY("curand.h", "cuRAND is not supported"),
     REFUSED("cublas_v2.h", "cuBLAS is not supported"),
@@ -78,7 +78,7 @@ static const struct header headers[] = {
     NVCC_MAY("cuda_pipeline.h", "asynchronous copies are not supported"),
     NVCC_MAY("cuda/pipeline", "asynchronous copies are not supported"),
     NVCC_MAY("cuda/barrier", "barrier objects are not supported"),
-    NVCC_MAY("cuda/atomic", "atomic objects are not supported: use atomicAdd and its like"),
+    NVCC_MAY("cuda/atomic", "atomic objects are not supported: use functions such as atomicAdd"),
     NVCC_MAY("cooperative_groups/memcpy_async.h", "asynchronous copies are not supported"),
     NVCC_MAY("cub/cub.cuh", "CUB is not supported"),
     NVCC_MAY("thrust/device_vector.h", "Thrust is not supported"),
@@ -362,7 +362,8 @@ static enum lw_status compile_cu(const char *path, bool linked, const char *cons
     nvcc = compiler != NULL && ptx_is_nvcc(compiler);
     if (nvcc && !ptx_find_nvcc(compiler, job->compiler)) {
         status = LW_FAIL(err, LW_ENOENT,
-                         "%s: no such program (LANEWISE_NVCC names another)", compiler);
+                         "the compiler %s was not found: install it, or give another one in the environment variable "
+                         "LANEWISE_NVCC", compiler);
     } else if (!nvcc) {
         status = ptx_find_clang(compiler, job->compiler, err);
         /* Only nvcc may be installed. */

@@ -88,11 +88,11 @@ enum lw_status ptx_find_clang(const char *wanted, char *out, struct lw_error *er
     if (wanted != NULL && *wanted != '\0') {
         if (is_gcc(wanted))
             return LW_FAIL(err, LW_EINPUT,
-                           "%s%s: gcc makes no PTX: name a clang (or, for CUDA C++, nvcc)", from,
+                           "%s%s: gcc cannot generate PTX: give a clang (or, for CUDA C++, nvcc)", from,
                            wanted);
         if (ptx_find_program(wanted, out))
             return LW_OK;
-        return LW_FAIL(err, LW_ENOENT, "%s%s: no such program", from, wanted);
+        return LW_FAIL(err, LW_ENOENT, "%s%s: the compiler was not found", from, wanted);
     }
     for (size_t i = 0; i < LW_COUNT_OF(clang_names); i++) {
         if (ptx_find_program(clang_names[i], out))
@@ -132,7 +132,7 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
         if (size > 0 && size < PTX_PATH_BYTES && ptx_is_file(out))
             return LW_OK;
         return LW_FAIL(err, LW_ENOENT,
-                       "LANEWISE_LIBCLC: %s: neither nvptx64--nvidiacl.bc nor a folder with it",
+                       "LANEWISE_LIBCLC: %s is neither nvptx64--nvidiacl.bc nor a folder that contains it",
                        wanted);
     }
     for (size_t i = 0; i < LW_COUNT_OF(libclc_patterns); i++) {
@@ -150,8 +150,8 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err)
             return LW_OK;
     }
     return LW_FAIL(err, LW_ENOENT,
-                   "no libclc for PTX found (nvptx64--nvidiacl.bc): install the Debian package "
-                   "libclc-14, or name the file in LANEWISE_LIBCLC");
+                   "no libclc for PTX found (nvptx64--nvidiacl.bc): install the Debian package libclc-14, or give the "
+                   "file in the environment variable LANEWISE_LIBCLC");
 }
 
 /* ---- folders ----------------------------------------------------------------- */
@@ -167,7 +167,7 @@ enum lw_status ptx_make_scratch(char *out, struct lw_error *err)
         int error = errno;
 
         out[0] = '\0';
-        return LW_FAIL(err, LW_EIO, "cannot make a temporary folder in %s: %s", parent,
+        return LW_FAIL(err, LW_EIO, "cannot create a temporary folder in %s: %s", parent,
                        strerror(error));
     }
     return LW_OK;
@@ -373,7 +373,7 @@ static bool drain(int fd, int64_t deadline, const sigset_t *ends, size_t limit, 
         size_t room = cut ? 0 : limit - output->size, size = (size_t)got < room ? (size_t)got : room;
         output->sink.write(&output->sink, chunk, size);
         if (size < (size_t)got && !cut) {
-            lw_put(&output->sink, "\n(the rest of the compiler's words is left out)\n");
+            lw_put(&output->sink, "\n(the rest of the compiler's output is not shown)\n");
             cut = true;
         }
         /* clang writes its dump one word at a time; a reader that wakes up for each word would slow it down. */
@@ -426,7 +426,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
         goto cleanup;
     }
     if (pipe2(fds, O_CLOEXEC) != 0) {
-        status = LW_FAIL(err, LW_EIO, "cannot make a pipe to %s: %s", argv[0], strerror(errno));
+        status = LW_FAIL(err, LW_EIO, "cannot create a pipe to %s: %s", argv[0], strerror(errno));
         goto cleanup;
     }
     posix_spawn_file_actions_init(&actions);
@@ -537,7 +537,7 @@ static unsigned first_errors(const char *text, char *out, size_t room)
     return count;
 }
 
-#define ANOTHER "another compiler can be named with --compiler, in LANEWISE_CLANG or LANEWISE_NVCC"
+#define ANOTHER "to use another compiler, give it with --compiler, or in the environment variable LANEWISE_CLANG or LANEWISE_NVCC"
 
 /* Returns a message about a library that Lanewise does not have, found by the beginning of a header's name in @text, or
  * NULL. */
@@ -579,13 +579,13 @@ static enum lw_status report(const char *path, const struct ptx_job *job, int wa
                        job->compiler, WEXITSTATUS(wait_status), count ? ": " : "", said);
     if (strstr(text, "cannot open file") != NULL && strstr(text, job->libclc) != NULL)
         return LW_FAIL(err, LW_ENOENT,
-                       "%s cannot read %s, made by a newer compiler: install a libclc of the "
-                       "compiler's version, or name another file in LANEWISE_LIBCLC",
+                       "%s cannot read %s, which was made by a newer compiler: install a libclc of the compiler's "
+                       "version, or give another file in the environment variable LANEWISE_LIBCLC",
                        name, job->libclc);
     if (count == 0)
         return LW_FAIL(err, LW_EINPUT, "%s: %s failed (exit status %d)%s%.*s; " ANOTHER,
                        path, job->compiler, WEXITSTATUS(wait_status),
-                       *text != '\0' ? ": " : " and said nothing", (int)strcspn(text, "\n"), text);
+                       *text != '\0' ? ": " : " without output", (int)strcspn(text, "\n"), text);
     return LW_FAIL(err, LW_EINPUT, "%s%s%s%s%s",
                    strncmp(said, path, strlen(path)) == 0 ? "" : path,
                    strncmp(said, path, strlen(path)) == 0 ? "" : ": ", said,
@@ -599,7 +599,7 @@ enum lw_status ptx_check_source(const char *path, struct lw_error *err)
     if (access(path, R_OK) != 0)
         return LW_FAIL(err, LW_ENOENT, "%s: %s", path, strerror(errno));
     if (!ptx_is_file(path))
-        return LW_FAIL(err, LW_EINPUT, "%s: not a file", path);
+        return LW_FAIL(err, LW_EINPUT, "%s is not a file", path);
     if (path[0] == '-')
         return LW_FAIL(err, LW_EINPUT,
                        "%s: write ./%s, the compiler would take this for an option", path, path);
@@ -693,7 +693,7 @@ enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const cha
         ptx_values_annotate(ptx, size, dump, dump_size, path);
     free(dump);
     if (status == LW_ENOENT)
-        return LW_FAIL(err, LW_EINPUT, "%s: %s ended well and wrote nothing; " ANOTHER, path,
+        return LW_FAIL(err, LW_EINPUT, "%s: %s succeeded but wrote no output; " ANOTHER, path,
                        job->compiler);
     return status;
 }

@@ -143,7 +143,7 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
     if (good)
         *PTX_PUSH(lex->job, parser->module->debug->sections) = section;
     else
-        parser->module->debug->dropped = "a section holds something that is not data";
+        parser->module->debug->dropped = "a debug section contains something that is not data";
     return good;
 }
 

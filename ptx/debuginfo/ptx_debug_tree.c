@@ -62,7 +62,7 @@ static bool leb(struct reading *rd, bool is_signed, uint64_t *value)
     *value = 0;
     do {
         if (rd->at == rd->end || shift > 63)
-            return drop(rd, "a number has no end");
+            return drop(rd, "a number is not terminated");
         byte = rd->section->bytes.at[rd->at++];
         *value |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
@@ -125,7 +125,7 @@ static bool text_at(struct reading *rd, const struct ptx_section *section, uint6
     start = section->bytes.at + at;
     nul = memchr(start, 0, section->bytes.count - (size_t)at);
     if (nul == NULL)
-        return drop(rd, "a text has no end");
+        return drop(rd, "a text is not terminated");
     *text = (const char *)start;
     return true;
 }
@@ -134,7 +134,7 @@ static bool read_block(struct reading *rd, struct ptx_value *value, uint64_t siz
 {
     value->kind = PTX_V_BLOCK;
     if (size > rd->end - rd->at)
-        return drop(rd, "a block leaves its section");
+        return drop(rd, "a block runs past the end of its section");
     value->at = rd->at;
     value->size = (uint32_t)size;
     rd->at += (uint32_t)size;
@@ -174,7 +174,7 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
             return false;
         n = strlen(value->text) + 1;
         if (n > rd->end - rd->at)
-            return drop(rd, "a text leaves its unit");
+            return drop(rd, "a text runs past the end of its unit");
         rd->at += (uint32_t)n;
         return true;
     case FORM_STRP:
@@ -209,7 +209,7 @@ static bool read_form(struct reading *rd, unsigned form, struct ptx_value *value
         if (!fixed(rd, 4, &value->number))
             return false;
         if (fixup != NULL && !ptx_debug_target(rd->section, fixup, &value->number))
-            return drop(rd, "a reference leaves .debug_info");
+            return drop(rd, "a reference is outside .debug_info");
         value->number += rd->base;
         return true;
     case FORM_SEC_OFFSET:
@@ -294,7 +294,7 @@ static bool read_unit(struct reading *rd)
     if (!fixed(rd, 2, &version))
         return false;
     if (version < 2 || version > 4)
-        return drop(rd, "its version of DWARF is not 2, 3 or 4");
+        return drop(rd, "the version of DWARF is not 2, 3 or 4");
     fixup = ptx_debug_fixup(info, rd->at);
     if (!fixed(rd, 4, &abbrev) || !fixed(rd, 1, &address_size))
         return false;
@@ -538,8 +538,8 @@ static void read_annotation(struct ptx_job *job, struct ptx_module *module, uint
         fn->max_threads = threads * sizes[2] <= UINT32_MAX ? (uint32_t)(threads * sizes[2]) : UINT32_MAX;
         memcpy(fn->required_block, sizes, sizeof sizes);
     } else if (job->options != NULL && job->options->notes != NULL) {
-        lw_printf(job->options->notes, "warning: the kernel %s: reqd_work_group_size(%s) is not kept: "
-                  "write numbers\n", fn->name, value->text + sizeof mark - 1);
+        lw_printf(job->options->notes, "warning: kernel %s: reqd_work_group_size(%s) is ignored: write numbers\n",
+                  fn->name, value->text + sizeof mark - 1);
     }
 }
 

@@ -476,9 +476,9 @@ static void note(struct ptx_job *job, struct ptx_debug *debug)
     struct lw_sink *notes = job->options != NULL ? job->options->notes : NULL;
 
     if (debug->dropped == NULL && debug->budget == 0)
-        debug->dropped = "it is too large; some of it";
+        debug->dropped = "the debug information is too large; a part of it";
     if (debug->dropped != NULL && notes != NULL && !debug->noted)
-        lw_printf(notes, "%s: debug information is left out: %s\n", job->name, debug->dropped);
+        lw_printf(notes, "%s: debug information is dropped: %s\n", job->name, debug->dropped);
     debug->noted = true;
 }
 

@@ -102,7 +102,7 @@ static void parse_register_param(struct ptx_parser *parser, struct ptx_symbol *s
     struct ptx_reg *reg;
 
     if (symbol->size_bytes != ptx_type_bytes((enum ptx_type)symbol->type))
-        ptx_fail(job, parser->lex.line, LW_EINPUT, "the parameter '%s' is a register of one value",
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "the parameter '%s' must be a register of one value",
                  symbol->name);
     reg = PTX_PUSH(job, parser->function->regs);
     reg->name = symbol->name;
@@ -160,7 +160,7 @@ static uint32_t parse_dimension(struct ptx_parser *parser, const char *what)
     uint64_t v = ptx_lex_integer(&parser->lex, what);
 
     if (v == 0 || v > UINT32_MAX)
-        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT, "%s: %llu is out of range", what,
+        ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT, "%s: the number %llu is out of range", what,
                  (unsigned long long)v);
     return (uint32_t)v;
 }
@@ -332,7 +332,7 @@ static void parse_function(struct ptx_parser *parser, bool kernel)
 
             if (old->source != parser->source)
                 ptx_declared_twice(parser, &there, function->name);
-            ptx_fail(lex->job, function->line, LW_EINPUT, "'%s' has two bodies", function->name);
+            ptx_fail(lex->job, function->line, LW_EINPUT, "'%s' is defined twice: it has two bodies", function->name);
         }
         old->has_body = yields;
         for (size_t i = 0; i < function->params.count; i++) {
@@ -383,7 +383,7 @@ void ptx_parse_file(struct ptx_parser *parser)
     char room[40];
 
     if (number > 100000)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "file number %llu is too large",
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "the file number %llu is too large",
                  (unsigned long long)number);
     if (!ptx_lex_string(lex, &first))
         ptx_fail(lex->job, lex->line, LW_EINPUT, "expected a file name in quotes, found %s",
@@ -416,7 +416,7 @@ void ptx_parse_loc(struct ptx_parser *parser)
     struct ptx_name name;
 
     if (file > 100000 || line > UINT32_MAX)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, ".loc %lld %lld: out of range",
+        ptx_fail(lex->job, lex->line, LW_EINPUT, ".loc %lld %lld: the line or column is out of range",
                  (long long)file, (long long)line);
     while (ptx_lex_accept(lex, ',')) {
         char room[40];
@@ -509,7 +509,7 @@ static void parse_version(struct ptx_parser *parser)
                      ptx_lex_here(lex, room, sizeof room));
     }
     if (part[1] > 9 || !ptx_version_known(10 * part[0] + part[1]))
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "there is no .version %.*s: versions are 1.0 to 9.0",
+        ptx_fail(lex->job, lex->line, LW_EINPUT, ".version %.*s does not exist: versions are 1.0 to 9.0",
                  (int)(end - lex->p), lex->p);
     parser_dialect(parser)->version = (uint16_t)(10 * part[0] + part[1]);
     lex->p = end;
@@ -528,8 +528,8 @@ static void parse_target(struct ptx_parser *parser)
         if (!(name.size > 3 && memcmp(name.text, "sm_", 3) == 0) && !ptx_name_is(name, "debug") &&
             !ptx_name_is(name, "texmode_unified") && !ptx_name_is(name, "texmode_independent"))
             ptx_fail(parser->lex.job, parser->lex.line, LW_EUNSUPP,
-                     "'.target %.*s' is not supported: there are sm_NN, debug, texmode_unified and "
-                     "texmode_independent", (int)name.size, name.text);
+                     "'.target %.*s' is not supported: use sm_NN, debug, texmode_unified or texmode_independent",
+                     (int)name.size, name.text);
         parser->opencl |= ptx_name_is(name, "texmode_independent");
         if (name.text[0] == 's') {
             struct ptx_dialect *d = parser_dialect(parser);
@@ -537,11 +537,11 @@ static void parse_target(struct ptx_parser *parser)
 
             if (since == 0)
                 ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                         "there is no target '%.*s': targets are sm_75, sm_80, sm_90a ...",
+                         "target '%.*s' does not exist: targets are sm_75, sm_80, sm_90a ...",
                          (int)name.size, name.text);
             if (d->is_checked && d->version != 0 && d->version < since)
                 ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                         "'%.*s' needs .version %u.%u or later, and this module has %u.%u",
+                         "'%.*s' needs .version %u.%u or later, but this module has %u.%u",
                          (int)name.size, name.text, since / 10, since % 10, d->version / 10,
                          d->version % 10);
             d->target = (uint16_t)strtoul(name.text + 3, NULL, 10);
@@ -559,7 +559,7 @@ static void defined_twice(struct ptx_job *job, const struct ptx_symbol *use,
 {
     ptx_job_source(job, use->source);
     ptx_fail(job, use->line, LW_EINPUT,
-             "'%s' is defined in %s and in %s: leave one of them, or give them different names",
+             "'%s' is defined in %s and in %s: remove one definition, or give them different names",
              use->name, ptx_job_location(job, one->source, one->line),
              ptx_job_location(job, two->source, two->line));
 }
@@ -629,7 +629,7 @@ static void parse_alias(struct ptx_parser *parser)
         known = ptx_map_find(&parser->scope->names, name.text, name.size);
         if (known == NULL || (*known & 3) != PTX_NAME_SYMBOL ||
             parser->module->symbols.at[*known >> 2].kind != PTX_SYM_FUNCTION)
-            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is no function declared above",
+            ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is not a function declared above",
                      (int)name.size, name.text);
         symbols[i] = *known >> 2;
         if (i == 0)
@@ -734,8 +734,8 @@ static void check_head(struct ptx_parser *parser)
     const struct ptx_dialect *d = parser_dialect(parser);
 
     if (parser->directives != 0 && (d->version == 0 || d->target == 0))
-        ptx_fail(parser->lex.job, 1, LW_EINPUT, "the directive .%s is missing: PTX begins with "
-                 ".version, .target and .address_size", d->version == 0 ? "version" : "target");
+        ptx_fail(parser->lex.job, 1, LW_EINPUT, "the directive .%s is missing: PTX starts with .version, .target and "
+                                                ".address_size", d->version == 0 ? "version" : "target");
 }
 
 static bool has_file(const struct ptx_module *module, uint32_t loc)
@@ -876,7 +876,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
             parser.lex.p += 3; /* skips a byte order mark, which editors write */
         else if (job->text_size >= 2 && (memcmp(job->text, "\xff\xfe", 2) == 0 ||
                                          memcmp(job->text, "\xfe\xff", 2) == 0))
-            ptx_fail(job, 1, LW_EINPUT, "the text is UTF-16: save it as UTF-8");
+            ptx_fail(job, 1, LW_EINPUT, "the file is encoded as UTF-16: save it as UTF-8");
         parser.scope = &sources[i].scope;
         parser.source = (uint16_t)i;
         parser.file_base = sources[i].file_base = (uint32_t)module->files.count;
@@ -901,7 +901,7 @@ struct ptx_module *ptx_parse(struct ptx_job *job)
 
         ptx_job_source(job, to->source);
         if (!module->functions.at[to->function].has_body)
-            ptx_fail(job, a->line, LW_EUNSUPP, "the alias '%s' is of '%s', which has no body here",
+            ptx_fail(job, a->line, LW_EUNSUPP, "the alias '%s' refers to '%s', which has no body in this module",
                      module->symbols.at[a->symbol].name, to->name);
         module->symbols.at[a->symbol].function = to->function;
     }

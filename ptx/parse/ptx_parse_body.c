@@ -70,7 +70,7 @@ static void parse_reg(struct ptx_parser *parser)
     }
     if (elements != 0 && (type == PTX_T_PRED || elements * ptx_type_bytes(type) > 16))
         ptx_fail(lex->job, lex->line, LW_EINPUT,
-                 "a vector of %u .%s is none: vectors have up to 128 bits, and no predicates",
+                 "a vector of %u .%s is not possible: vectors have at most 128 bits, and no predicates",
                  elements, ptx_type_name(type));
     do {
         if (!ptx_lex_identifier(lex, &name))
@@ -172,7 +172,7 @@ static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *ou
             t = &parser->targets.at[i];
     }
     if (t == NULL)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is no .branchtargets above",
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%.*s' is not a .branchtargets above",
                  (int)name.size, name.text);
     out->count = (uint16_t)t->names.count;
     out->element = PTX_ARRAY(lex->job, struct ptx_operand, t->names.count);
@@ -400,9 +400,9 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
         snprintf(advice, sizeof advice, "%s", *text == '%' ? "" : ": declare it before it is used");
     if (*text == '%')
         ptx_fail(lex->job, lex->line, is_special_elsewhere(text) ? LW_EUNSUPP : LW_EINPUT,
-                 "'%s' is neither a declared register nor a special register we have%s", text, advice);
+                 "'%s' is neither a declared register nor a supported special register%s", text, advice);
     if (known_label(parser, name) != NULL)
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is a label, and only branches take one", text);
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is a label, which only branches can use", text);
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 
@@ -420,8 +420,8 @@ static void parse_vector_name(struct ptx_parser *parser, struct ptx_operand *out
 
         if (letter == NULL || (letter - letters) % 4 >= n)
             ptx_fail(lex->job, lex->line, LW_EINPUT,
-                     "the vector '%.*s' has %u elements and no '.%.*s': they are .x .y .z .w, or "
-                     ".r .g .b .a", (int)strlen(reg->name) - 2, reg->name, n, (int)part.size,
+                     "the vector '%.*s' has %u elements but no '.%.*s': elements are .x .y .z .w, or .r .g .b .a",
+                     (int)strlen(reg->name) - 2, reg->name, n, (int)part.size,
                      part.text);
         out->kind = PTX_O_REG;
         out->reg = first + (uint32_t)((letter - letters) % 4);
@@ -479,8 +479,8 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
             return;
         if (ptx_name_is(name, "%envreg1") || ptx_name_is(name, "%envreg2"))
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                     "grid synchronisation is not supported: '%.*s' would be set by a cooperative "
-                     "launch", (int)name.size, name.text);
+                     "grid synchronisation (cooperative launches) is not supported: '%.*s' cannot be read",
+                     (int)name.size, name.text);
         not_declared(parser, name);
     }
     not_declared(parser, name);
@@ -632,7 +632,8 @@ _Noreturn static void unknown_insn(struct ptx_job *job, struct ptx_name name, un
         ptx_fail(job, line, LW_EINPUT, "unknown instruction '%.*s' (did you mean %s?)",
                  (int)name.size, name.text, near);
     ptx_fail(job, line, LW_EINPUT,
-             "unknown instruction '%.*s': docs/reference/ptx-support.md lists those there are", (int)name.size,
+             "unknown instruction '%.*s': docs/reference/ptx-support.md lists the supported instructions",
+             (int)name.size,
              name.text);
 }
 
@@ -726,7 +727,7 @@ _Noreturn static void undefined_label(struct ptx_parser *parser, const struct pt
         ptx_fail(parser->lex.job, use->line, LW_EINPUT,
                  "the label '%s' is not defined (did you mean %s?)", text, near);
     ptx_fail(parser->lex.job, use->line, LW_EINPUT,
-             "the label '%s' is not defined here: write '%s:' where the branch shall go", text,
+             "the label '%s' is not defined: write '%s:' before the target of the branch", text,
              text);
 }
 

@@ -49,8 +49,8 @@ static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, e
         return; /* a float literal may give the bits of a .b32 or .b64 of its size */
     if (real != (literal != PTX_LIT_INT))
         ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
-                 real ? "the initial value of a .%s is written as a float, such as 1.0"
-                      : "the initial value of a .%s is an integer",
+                 real ? "the initial value of a .%s must be a float, such as 1.0"
+                      : "the initial value of a .%s must be an integer",
                  ptx_type_name(type));
 }
 
@@ -273,10 +273,10 @@ void ptx_declared_twice(struct ptx_parser *parser, const struct ptx_symbol *old,
     struct ptx_job *job = parser->lex.job;
 
     if (old != NULL && old->source != parser->source)
-        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is defined in %s, too: %s", name,
+        ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is also defined in %s: %s", name,
                  ptx_job_location(job, old->source, old->line),
-                 job->from_source ? "leave one of them, or give them different names"
-                                  : "one of them can be .weak");
+                 job->from_source ? "remove one definition, or give them different names"
+                                  : "declare one of them .weak");
     ptx_fail(job, parser->lex.line, LW_EINPUT, "'%s' is declared twice", name);
 }
 
@@ -359,7 +359,7 @@ static void parse_attribute(struct ptx_parser *parser)
     if (!ptx_lex_dotted(lex, &word) ||
         !(ptx_name_is(word, "managed") || ptx_name_is(word, "unified")))
         ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                 "the attribute '.%.*s' is not supported: there are .managed and .unified",
+                 "the attribute '.%.*s' is not supported: use .managed or .unified",
                  (int)word.size, word.text);
     if (ptx_name_is(word, "unified")) {
         ptx_lex_expect(lex, '(', "after .unified");
@@ -525,7 +525,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         if (open && space != PTX_SP_SHARED && space != PTX_SP_PARAM && !external &&
             ptx_lex_peek(lex) != '=')
             ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                     "'%s' has no size; only extern shared arrays may", symbol.name);
+                     "'%s' has no size: only extern shared arrays can omit it", symbol.name);
         uint32_t index = declare(parser, name, &symbol);
 
         if (first == PTX_NONE)

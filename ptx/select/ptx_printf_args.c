@@ -153,8 +153,8 @@ const struct ptx_interval *ptx_print_pieces(struct ptx_sel *sel, const struct pt
     if (text == NULL || text->kind != PTX_SYM_VARIABLE || text->init == NULL ||
         offset >= text->size_bytes)
         ptx_sel_fail(sel, LW_EUNSUPP,
-                     "printf: the format is no literal, and clang 16 lays the arguments so that "
-                     "only the format shows where they are: use a literal, or another clang");
+                     "printf: the format must be a literal with clang 16, which does not describe where the arguments "
+                     "are: use a literal, or another clang");
     rd.at = text->init + offset;
     rd.end = memchr(rd.at, 0, text->size_bytes - offset);
     if (rd.end == NULL)

@@ -94,7 +94,7 @@ static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
         uint64_t at = ((uint64_t)*top + s->align - 1) & ~(uint64_t)(s->align - 1);
 
         if (at + s->size_bytes > (s->space == PTX_SP_SHARED ? 1u << 22 : 1u << 22))
-            ptx_fail(sel->job, s->line, LW_EUNSUPP, "'%s' makes %s memory larger than 4 MiB",
+            ptx_fail(sel->job, s->line, LW_EUNSUPP, "with variable '%s' %s memory is larger than 4 MiB",
                      s->name, s->space == PTX_SP_SHARED ? "shared" : "local");
         s->offset = (uint32_t)at;
         s->placed = true;
@@ -203,8 +203,8 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
         const struct ptx_operand *o = &insn->operand[k];
 
         if (o->kind == PTX_O_SPECIAL && insn->op != PTX_MOV && insn->op != PTX_CVT)
-            ptx_sel_fail(sel, LW_EINPUT, "a special register is read by 'mov' only: move %%%s into a "
-                         "register", isa_special_info((enum isa_special)o->reg)->name);
+            ptx_sel_fail(sel, LW_EINPUT, "a special register can be read only by 'mov': move %%%s into a register",
+                         isa_special_info((enum isa_special)o->reg)->name);
         if (o->kind == PTX_O_REG)
             (void)ptx_sel_reg(sel, o->reg);
         for (unsigned e = 0; o->element != NULL && e < o->count; e++) {
@@ -214,8 +214,8 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
     }
     sel->first_temp = (uint32_t)sel->unit->vregs.count;
     if (rule == NULL)
-        ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported: "
-                 "write it with those that docs/reference/ptx-support.md lists",
+        ptx_fail(sel->job, insn->line, LW_EUNSUPP, "the instruction '%s' is not supported: use instructions that "
+                                                   "docs/reference/ptx-support.md lists",
                  ptx_op_name((enum ptx_op)insn->op));
     if (sel->in.unknown != NULL)
         refuse_leftovers(sel, 4);

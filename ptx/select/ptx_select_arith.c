@@ -361,7 +361,7 @@ void ptx_rule_reciprocal(struct ptx_sel *sel)
 
     if (type != PTX_T_F64 || !ptx_has(&sel->in, PTX_W_APPROX) || !ptx_has(&sel->in, PTX_W_FTZ)) {
         if (type == PTX_T_F64 && sel->in.op == PTX_RCP && ptx_has(&sel->in, PTX_W_APPROX))
-            ptx_sel_fail(sel, LW_EINPUT, ".approx of .f64 is .approx.ftz");
+            ptx_sel_fail(sel, LW_EINPUT, "'.approx' of .f64 needs '.ftz'");
         ptx_rule_alu(sel);
         return;
     }
@@ -404,7 +404,7 @@ void ptx_rule_testp(struct ptx_sel *sel)
             test = i;
     }
     if (test == LW_COUNT_OF(tests))
-        ptx_sel_fail(sel, LW_EINPUT, "the property is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "the property to test is missing, such as .finite");
     ptx_sel_operands(sel, 2, 2);
     a = ptx_sel_source(sel, 1, type);
     p = ptx_sel_pred_dest(sel, &sel->in.operand[0]);

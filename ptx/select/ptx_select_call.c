@@ -90,18 +90,19 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
         ptx_fail(sel->job, in->line, LW_EINPUT,
                  "call to %s, which is a kernel: call a .func, or launch it", name);
     if (strncmp(name, "__cudaCDP2", 10) == 0 || strncmp(name, "cuda", 4) == 0)
-        ptx_fail(sel->job, in->line, LW_EUNSUPP, "call to %s: of CUDA's runtime kernels may call launches, cudaDeviceSynchronize and "
-                 "streams, not this function (docs/explanation/device-launches.md)", name);
+        ptx_fail(sel->job, in->line, LW_EUNSUPP, "call to %s: kernels cannot call this function of the CUDA runtime, "
+                                                 "only launches, cudaDeviceSynchronize and streams "
+                                                 "(docs/explanation/device-launches.md)", name);
     if (is_half(name))
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                 "call to %s: of half there are conversions to nearest even, vload_half and "
-                 "vstore_half, not this function: convert to float, and back",
+                 "call to %s: this function of half is not supported: convert to float and back (conversions to "
+                 "nearest even, vload_half and vstore_half are supported)",
                  in_source(name, room, sizeof room));
     ptx_fail(sel->job, in->line, LW_EUNSUPP,
-             "call to %s: the function is declared, but this module does not define it: link it "
-             "with the one that does%s, or define it in the source", name,
+             "call to %s: the function is declared but not defined in this module: link the module that defines it%s, "
+             "or define it in the source", name,
              strncmp(sel->unit->module->producer, "nvcc", 4) == 0
-                 ? " (nvcc keeps functions for others only with -rdc=true)" : "");
+                 ? " (nvcc exports functions to other modules only with -rdc=true)" : "");
 }
 
 static const struct ptx_symbol *param_of(struct ptx_sel *sel, const struct ptx_insn *in,
@@ -357,7 +358,8 @@ static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
     ptx_ref a, x, d = ptx_sel_temp(sel, 1);
 
     if (call->arg_count < 1 || (!variadic && call->arg_count != 2) || call->result_count > 1)
-        ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "the call of %s has %u parameters and %u results, which is not supported",
+                     call->callee->name,
                      call->arg_count, call->result_count);
     a = pair_of(sel, &call->args[0]);
     if (is_packed(module, call)) {
@@ -400,7 +402,8 @@ static void assertion(struct ptx_sel *sel, const struct ptx_call_parts *call)
     static const uint8_t sizes[] = { 8, 8, 4, 8, 8 };
 
     if (call->arg_count != LW_COUNT_OF(sizes) || call->result_count != 0)
-        ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "the call of %s has %u parameters and %u results, which is not supported",
+                     call->callee->name,
                      call->arg_count, call->result_count);
     for (unsigned i = 0; i < LW_COUNT_OF(sizes); i++) {
         const struct ptx_symbol *s = param_of(sel, &sel->in, &call->args[i]);
@@ -419,7 +422,8 @@ static void heap(struct ptx_sel *sel, const struct ptx_call_parts *call)
     bool gives = callee_of(call) == CALL_MALLOC;
 
     if (call->arg_count != 1 || call->result_count > gives)
-        ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name,
+        ptx_sel_fail(sel, LW_EUNSUPP, "the call of %s has %u parameters and %u results, which is not supported",
+                     call->callee->name,
                      call->arg_count, call->result_count);
     ptx_ref x = pair_of(sel, &call->args[0]), d = gives ? ptx_sel_temp(sel, 2) : PTX_NO_REF;
 
@@ -508,7 +512,7 @@ static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, 
         if (formal != NULL && (ptx_param_rows(formal) != *rows ||
                                ptx_param_is_scalar(formal) != ptx_param_is_scalar(s) ||
                                formal->size_bytes > s->size_bytes))
-            ptx_sel_fail(sel, LW_EINPUT, "parameter %u of %s has %llu bytes, '%s' has %llu", k + 1,
+            ptx_sel_fail(sel, LW_EINPUT, "parameter %u of %s has %llu bytes, but '%s' has %llu", k + 1,
                          call->callee->name, (unsigned long long)formal->size_bytes, s->name,
                          (unsigned long long)s->size_bytes);
         if (!ptx_param_is_scalar(s))
@@ -516,7 +520,7 @@ static ptx_ref argument(struct ptx_sel *sel, const struct ptx_call_parts *call, 
         return ptx_sel_param_value(sel, s);
     }
     if (formal != NULL && !ptx_param_is_scalar(formal))
-        ptx_sel_fail(sel, LW_EINPUT, "parameter %u of %s is no scalar: pass a .param variable",
+        ptx_sel_fail(sel, LW_EINPUT, "parameter %u of %s is not a scalar: pass a .param variable",
                      k + 1, call->callee->name);
     if (formal != NULL)
         type = (enum ptx_type)formal->type;
@@ -589,7 +593,7 @@ static void take_results(struct ptx_sel *sel, const struct ptx_call_parts *call)
             continue;
         location = ptx_param_location(&places, ptx_type_rows(type));
         if (location.on_stack)
-            ptx_sel_fail(sel, LW_EUNSUPP, "more results than registers v4..v31 hold");
+            ptx_sel_fail(sel, LW_EUNSUPP, "the results do not fit into registers v4 to v31");
         to[p.count] = &call->results[k];
         p.fixed[p.count] = ptx_sel_fixed(sel, location.row, location.rows);
         p.rows[p.count++] = location.rows;
@@ -611,7 +615,7 @@ static void check_call(struct ptx_sel *sel, const struct ptx_call_parts *call)
     const struct ptx_module *module = sel->unit->module;
 
     if (call->arg_count > MOST_PARAMS || call->result_count > MOST_PARAMS)
-        ptx_sel_fail(sel, LW_EUNSUPP, "more than %d parameters", MOST_PARAMS);
+        ptx_sel_fail(sel, LW_EUNSUPP, "the call has more than %d parameters", MOST_PARAMS);
     if (call->function == NULL) {
         if (call->target->kind != PTX_O_REG ||
             ptx_type_bytes((enum ptx_type)sel->fn->regs.at[call->target->reg].type) != 8)
@@ -620,7 +624,7 @@ static void check_call(struct ptx_sel *sel, const struct ptx_call_parts *call)
     }
     if (call->arg_count != call->function->params.count ||
         call->result_count != call->function->results.count)
-        ptx_sel_fail(sel, LW_EINPUT, "%s has %zu parameters and %zu results, the call %u and %u",
+        ptx_sel_fail(sel, LW_EINPUT, "%s has %zu parameters and %zu results, but the call has %u and %u",
                      call->callee->name, call->function->params.count,
                      call->function->results.count, call->arg_count, call->result_count);
     for (unsigned k = 0; k < call->result_count; k++) {
@@ -767,7 +771,7 @@ void ptx_sel_leave(struct ptx_sel *sel)
         location[count] = ptx_param_location(&places, ptx_param_rows(s));
         if (location[count].on_stack)
             ptx_fail(sel->job, fn->line, LW_EUNSUPP,
-                     "'%s' has more results than registers v4..v31 hold", fn->name);
+                     "'%s' has the results do not fit into registers v4 to v31", fn->name);
         if (s->home != PTX_SPILL_NONE)
             value[count++] = ptx_sel_param_value(sel, s);
     }

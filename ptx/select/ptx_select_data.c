@@ -12,7 +12,7 @@ static void unpack(struct ptx_sel *sel, const struct ptx_operand *to, enum ptx_t
     ptx_ref s = ptx_sel_source(sel, 1, type);
 
     if (each == 0 || each * to->count != bytes)
-        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u cannot hold .%s", to->count,
+        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u elements cannot hold a value of type .%s", to->count,
                      ptx_type_name(type));
     for (unsigned i = 0; i < to->count; i++) {
         ptx_ref d, row = s == PTX_ZERO ? s : s + i * each / 4;
@@ -41,7 +41,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
     ptx_ref part[8], d;
 
     if (each == 0 || each * from->count != bytes || from->count > LW_COUNT_OF(part))
-        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u cannot make .%s", from->count,
+        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u elements cannot form a value of type .%s", from->count,
                      ptx_type_name(type));
     for (unsigned i = 0; i < from->count; i++)
         part[i] = each == 1 ? ptx_sel_value_wide(sel, &from->element[i], PTX_T_B8)
@@ -50,7 +50,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
     d = ptx_sel_dest(sel, &sel->in.operand[0], type);
     per_row = from->count / rows;
     if (per_row == 0)
-        ptx_sel_fail(sel, LW_EINPUT, "a vector of one is not a vector");
+        ptx_sel_fail(sel, LW_EINPUT, "a vector must have at least two elements");
     /* a source may be a part of the destination: reads all before it writes */
     ptx_ref whole = rows > 1 ? ptx_sel_temp(sel, rows) : d;
 
@@ -98,16 +98,16 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     ptx_ref part[4];
 
     if (to->kind != PTX_O_VECTOR || to->count != n || from->kind != PTX_O_VECTOR || from->count != n)
-        ptx_sel_fail(sel, LW_EINPUT, "'.v%u' moves a vector of %u elements to another", n, n);
+        ptx_sel_fail(sel, LW_EINPUT, "'.v%u' needs a vector of %u elements on both sides", n, n);
     if (bytes == 0 || bytes * n > 16)
-        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u .%s is none: vectors have up to 128 bits, and no "
-                     "predicates", n, ptx_type_name(type));
+        ptx_sel_fail(sel, LW_EINPUT, "a vector of %u .%s is not possible: vectors have at most 128 bits, and no "
+                                     "predicates", n, ptx_type_name(type));
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *o = &from->element[i];
         bool special = o->kind == PTX_O_SPECIAL;
 
         if (o->kind == PTX_O_SYMBOL || (special && (bytes > 4 || ptx_type_class(type) == PTX_CLASS_FLOAT)))
-            ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s is a register or a number",
+            ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s must be a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);
         if (o->kind == PTX_O_REG) { /* which may also be a destination */
@@ -136,8 +136,8 @@ void ptx_rule_mov(struct ptx_sel *sel)
         mov_vector(sel, type, ptx_take(&sel->in, PTX_W_V4) ? 4 : 2);
         (void)ptx_take(&sel->in, PTX_W_V2);
     } else if (from->kind == PTX_O_VECTOR && from->reg != PTX_NONE) {
-        ptx_sel_fail(sel, LW_EINPUT, "a special register of three elements is moved by 'mov.v4', or "
-                     "one of them by its name: %%tid.x");
+        ptx_sel_fail(sel, LW_EINPUT, "a special register with three elements needs 'mov.v4'; to read one element, give "
+                                     "its name, as in %%tid.x");
     } else if (type == PTX_T_PRED) {
         mov_pred(sel);
     } else if (to->kind == PTX_O_VECTOR) {
@@ -150,7 +150,7 @@ void ptx_rule_mov(struct ptx_sel *sel)
         if (from->kind == PTX_O_SPECIAL &&
             (ptx_type_class(type) == PTX_CLASS_FLOAT ||
              (rows == 1 && from->imm == 0 && from->reg == ISA_SR_CLOCK64)))
-            ptx_sel_fail(sel, LW_EINPUT, "%%%s is no .%s",
+            ptx_sel_fail(sel, LW_EINPUT, "%%%s does not have type .%s",
                          isa_special_info((enum isa_special)from->reg)->name, ptx_type_name(type));
 
         s = ptx_sel_value(sel, from, type);
@@ -524,7 +524,7 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
         const struct ptx_operand *o = &sel->in.operand[k];
 
         if (o->kind == PTX_O_IMM && o->imm > 255)
-            ptx_sel_fail(sel, LW_EINPUT, "operand %u is %lld, not from 0 to 255", k + 1,
+            ptx_sel_fail(sel, LW_EINPUT, "operand %u is %lld: it must be from 0 to 255", k + 1,
                          (long long)o->imm);
     }
     if (ptx_sel_known(sel, &sel->in.operand[position], &pos) &&

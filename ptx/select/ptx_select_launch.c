@@ -274,14 +274,16 @@ void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call)
     struct launch_call l = {.sel = sel, .call = call};
 
     if (call->arg_count != strlen(f->args) || call->result_count > 1)
-        ptx_sel_fail(sel, LW_EUNSUPP, "%s with %u parameters and %u results", call->callee->name, call->arg_count,
+        ptx_sel_fail(sel, LW_EUNSUPP, "the call of %s has %u parameters and %u results, which is not supported",
+                     call->callee->name, call->arg_count,
                      call->result_count);
     for (unsigned i = 0; i < call->arg_count; i++) {
         l.arg[i] = ptx_sel_param_of(sel, &call->args[i]);
         if (!fits(l.arg[i], f->args[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of %s has another type than CUDA's", i + 1, call->callee->name);
+            ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of %s has another type than in CUDA",
+                         i + 1, call->callee->name);
     }
     if (call->result_count == 1 && !fits(ptx_sel_param_of(sel, &call->results[0]), f->result))
-        ptx_sel_fail(sel, LW_EUNSUPP, "the result of %s has another type than CUDA's", call->callee->name);
+        ptx_sel_fail(sel, LW_EUNSUPP, "the result of %s has another type than in CUDA", call->callee->name);
     f->make(&l);
 }

@@ -92,8 +92,7 @@ static void drop_policy(struct ptx_sel *sel);
 
 /* ---- addresses ----------------------------------------------------------- */
 
-static const char number_address[] = "an address that is a number is for .local only: move it into "
-                                     "a register";
+static const char number_address[] = "only .local allows a number as an address: move the number into a register";
 
 static bool fits_disp(int64_t v)
 {
@@ -118,7 +117,7 @@ static _Noreturn void wrong_space(struct ptx_sel *sel, const struct ptx_symbol *
         ptx_sel_fail(sel, LW_EINPUT, "'%s' is a function, which is not in .%s", s->name, names[space]);
     ptx_sel_fail(sel, LW_EINPUT, "'%s' is in .%s, not in .%s%s", s->name,
                  s->space < LW_COUNT_OF(names) ? names[s->space] : "reg", names[space],
-                 s->kind == PTX_SYM_PARAM ? ": ld.param gives its value" : "");
+                 s->kind == PTX_SYM_PARAM ? ": use ld.param to read its value" : "");
 }
 
 static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_space space)
@@ -139,13 +138,13 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.base = ptx_ref_of(s->home_vreg, 0);
             p.disp = (int32_t)disp;
             if (!fits_disp(disp))
-                ptx_sel_fail(sel, LW_EINPUT, "'%s' is smaller than this offset", s->name);
+                ptx_sel_fail(sel, LW_EINPUT, "the offset is past the end of '%s'", s->name);
             return p;
         }
         if (space != PTX_SP_GENERIC && s->space != space)
             wrong_space(sel, s, space);
         if (space == PTX_SP_GENERIC && offset)
-            ptx_sel_fail(sel, LW_EUNSUPP, "'%s' in a generic access needs cvta", s->name);
+            ptx_sel_fail(sel, LW_EUNSUPP, "a generic access to '%s' needs its address from cvta", s->name);
         if (!offset) {
             p.base = ptx_sel_symbol(sel, o->symbol, disp, 2);
             p.rows = 2;
@@ -153,7 +152,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
         }
         /* local addresses have 32 bits: a larger offset would wrap around to the variable */
         if (disp < INT32_MIN || disp > INT32_MAX)
-            ptx_sel_fail(sel, LW_EINPUT, "'%s' is smaller than this offset: %+lld", s->name, (long long)disp);
+            ptx_sel_fail(sel, LW_EINPUT, "the offset is past the end of '%s': %+lld", s->name, (long long)disp);
         disp += s->offset;
         if (s->kind == PTX_SYM_PARAM && s->home != PTX_SPILL_CONST && s->home != PTX_SPILL_FRAME)
             ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is a parameter of a call", s->name);
@@ -267,7 +266,7 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     if (location.base == PTX_ZERO
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
-        ptx_sel_fail(sel, LW_EINPUT, "reads past the %u bytes of parameters",
+        ptx_sel_fail(sel, LW_EINPUT, "the access is past the %u bytes of parameters",
                      sel->fn->param_bytes);
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *to = element(&sel->in.operand[0], i);
@@ -387,7 +386,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
         return;
     }
     if (space == PTX_SP_GENERIC && ptx_has(&sel->in, PTX_W_NC))
-        ptx_sel_fail(sel, LW_EINPUT, ".nc needs .global");
+        ptx_sel_fail(sel, LW_EINPUT, "'.nc' needs '.global'");
     space = access_space(sel, 1, space);
     if (n > 1 && bytes < 4) {
         load_small(sel, space, type, n);
@@ -650,7 +649,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     n = take_vector(sel, &sel->in.operand[k + 1]);
     if (n > 1) {
         if (space == PTX_SP_SHARED)
-            ptx_sel_fail(sel, LW_EUNSUPP, "vectors are for global memory only");
+            ptx_sel_fail(sel, LW_EUNSUPP, "atomics on vectors need global memory");
         atomic_vector(sel, result, op, atomics[row].aop, type, n);
         return;
     }
@@ -754,15 +753,15 @@ void ptx_rule_cp(struct ptx_sel *sel)
     if (ptx_take(&sel->in, PTX_W_WAIT_GROUP)) {
         ptx_sel_operands(sel, 1, 1);
         if (!ptx_sel_known(sel, &sel->in.operand[0], &part))
-            ptx_sel_fail(sel, LW_EINPUT, "the number of groups is a constant");
+            ptx_sel_fail(sel, LW_EINPUT, "the number of groups must be a constant");
         return;
     }
     if (ptx_has(&sel->in, PTX_W_MBARRIER))
         ptx_sel_fail(sel, LW_EUNSUPP, "mbarrier objects are not supported");
     if (!ptx_take(&sel->in, PTX_W_SHARED) && !ptx_take(&sel->in, PTX_W_SHARED_CTA))
-        ptx_sel_fail(sel, LW_EINPUT, "the destination is in .shared");
+        ptx_sel_fail(sel, LW_EINPUT, "the destination must be in .shared");
     if (!ptx_take(&sel->in, PTX_W_GLOBAL))
-        ptx_sel_fail(sel, LW_EINPUT, "the source is in .global");
+        ptx_sel_fail(sel, LW_EINPUT, "the source must be in .global");
     bool past_l1 = ptx_take(&sel->in, PTX_W_CG);
 
     if (!past_l1 && !ptx_take(&sel->in, PTX_W_CA))
@@ -771,9 +770,9 @@ void ptx_rule_cp(struct ptx_sel *sel)
     ptx_sel_operands(sel, 3, 4);
     if (!ptx_sel_known(sel, &sel->in.operand[2], &bytes) ||
         (bytes != 4 && bytes != 8 && bytes != 16))
-        ptx_sel_fail(sel, LW_EINPUT, "the size is 4, 8 or 16");
+        ptx_sel_fail(sel, LW_EINPUT, "the size must be 4, 8 or 16");
     if (past_l1 && bytes != 16)
-        ptx_sel_fail(sel, LW_EINPUT, "the size of '.cg' is 16, of '.ca' 4, 8 or 16");
+        ptx_sel_fail(sel, LW_EINPUT, "the size must be 16 for '.cg', and 4, 8 or 16 for '.ca'");
     rows = (unsigned)bytes / 4;
     struct location to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
     ptx_ref group = ptx_sel_temp(sel, rows);
@@ -782,7 +781,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
     struct ptx_mi *mi;
 
     if (last != NULL && last->kind == PTX_O_IMM && last->imm > bytes)
-        ptx_sel_fail(sel, LW_EINPUT, "the bytes of the source are 0 to %u", (unsigned)bytes);
+        ptx_sel_fail(sel, LW_EINPUT, "the number of source bytes must be from 0 to %u", (unsigned)bytes);
     if (last == NULL || (ptx_sel_known(sel, last, &part) && part == bytes)) {
         mi = put_memory(sel, ISA_LD_GLOBAL, from, group, PTX_NO_REF, PTX_NO_REF, rows);
         isa_mod_set(&mi->in, ISA_MOD_SIZE, size);

@@ -131,12 +131,11 @@ static uint64_t literal_bits(struct ptx_sel *sel, const struct ptx_operand *o, e
         return o->imm;
     case PTX_LIT_INT:
         if (type == PTX_T_F32 || type == PTX_T_F64)
-            ptx_sel_fail(sel, LW_EINPUT, "the integer %lld is given where a .%s is needed: write it "
-                         "as a float, such as %lld.0", (long long)o->imm, ptx_type_name(type),
-                         (long long)o->imm);
+            ptx_sel_fail(sel, LW_EINPUT, "expected a .%s, found the integer %lld: write it as a float, such as %lld.0",
+                         ptx_type_name(type), (long long)o->imm, (long long)o->imm);
         if (ptx_type_class(type) == PTX_CLASS_FLOAT)
-            ptx_sel_fail(sel, LW_EINPUT, "there are no literals of type .%s: move one as .b%u into "
-                         "a register", ptx_type_name(type), 8 * ptx_type_bytes(type));
+            ptx_sel_fail(sel, LW_EINPUT, "type .%s has no literals: move a value as .b%u into a register",
+                         ptx_type_name(type), 8 * ptx_type_bytes(type));
         return o->imm;
     case PTX_LIT_F32:
         if (f32)
@@ -171,8 +170,7 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
     ptx_ref d = ptx_sel_temp(sel, rows);
 
     if (s->kind == PTX_SYM_FUNCTION && !unit->module->functions.at[s->function].has_body)
-        ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s', which this module only declares: link "
-                     "it with the one that defines it", s->name);
+        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is declared but not defined in this module: link the module that defines it", s->name);
     switch (s->kind == PTX_SYM_FUNCTION ? PTX_SP_GENERIC : s->space) {
     case PTX_SP_PARAM:
         if (s->home == PTX_SPILL_POINTER)
@@ -190,7 +188,7 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
         break;
     }
     if (s->external)
-        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is external, and no module here defines it",
+        ptx_sel_fail(sel, LW_EUNSUPP, "'%s' is external, but no linked module defines it",
                      s->name);
     if (rows != 2)
         ptx_sel_fail(sel, LW_EUNSUPP, "the address of '%s' needs a 64-bit register", s->name);
@@ -281,8 +279,8 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
 
         if (r->type == PTX_T_PRED)
-            ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' is given where a .%s is needed", r->name,
-                         ptx_type_name(type));
+            ptx_sel_fail(sel, LW_EINPUT, "expected a .%s, found the predicate '%s'", ptx_type_name(type),
+                         r->name);
         if (o->negated)
             ptx_sel_fail(sel, LW_EINPUT, "'!' is allowed only before a predicate");
         check_type(sel, r, type, wide);
@@ -303,7 +301,7 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         struct ptx_mi *mi;
 
         if (have < rows)
-            ptx_sel_fail(sel, LW_EINPUT, "%%%s has 32 bits only", info->name);
+            ptx_sel_fail(sel, LW_EINPUT, "%%%s has only 32 bits", info->name);
         if (o->reg == ISA_SR_WARPID || o->reg == ISA_SR_NWARPID)
             return warp_number(sel, o->reg == ISA_SR_NWARPID);
         d = ptx_sel_temp(sel, have);
@@ -323,7 +321,7 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
     case PTX_O_SYMBOL:
         return ptx_sel_symbol(sel, o->symbol, (int64_t)o->imm, rows);
     default:
-        ptx_sel_fail(sel, LW_EINPUT, "an operand of type .%s is a register or a number",
+        ptx_sel_fail(sel, LW_EINPUT, "an operand of type .%s must be a register or a number",
                      ptx_type_name(type));
     }
 }
@@ -404,11 +402,11 @@ static ptx_ref dest(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_t
     const struct ptx_reg *r = &sel->fn->regs.at[o->reg];
 
     if (r->type == PTX_T_PRED)
-        ptx_sel_fail(sel, LW_EINPUT, "the predicate '%s' is given where a .%s is needed", r->name,
-                     ptx_type_name(type));
+        ptx_sel_fail(sel, LW_EINPUT, "expected a .%s, found the predicate '%s'", ptx_type_name(type),
+                     r->name);
     check_type(sel, r, type, wide);
     if (ptx_type_rows((enum ptx_type)r->type) != rows)
-        ptx_sel_fail(sel, LW_EUNSUPP, "register '%s' is .%s: only one of %u bits is supported here",
+        ptx_sel_fail(sel, LW_EUNSUPP, "register '%s' is .%s: expected a register of %u bits",
                      r->name, ptx_type_name((enum ptx_type)r->type), rows * 32);
     return ptx_sel_reg(sel, o->reg);
 }

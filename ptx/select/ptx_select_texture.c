@@ -19,8 +19,8 @@ static unsigned take_geometry(struct ptx_sel *sel)
 
     for (unsigned i = 0; i < LW_COUNT_OF(others); i++) {
         if (ptx_has(&sel->in, (enum ptx_word)others[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches '.%s' are not supported: .1d and .2d "
-                         "are, of one level", ptx_word_text((enum ptx_word)others[i]));
+            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches '.%s' are not supported: use .1d or .2d without levels",
+                         ptx_word_text((enum ptx_word)others[i]));
     }
     if (ptx_take(&sel->in, PTX_W_TEX_1D))
         return ISA_TGEOM_1D;
@@ -55,24 +55,23 @@ void ptx_rule_tex(struct ptx_sel *sel)
     ptx_ref c, a, d;
 
     if (!ptx_take(&sel->in, PTX_W_V4))
-        ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches are .v4 only");
+        ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches need .v4");
     if (type != PTX_T_F32 && type != PTX_T_S32 && type != PTX_T_U32)
-        ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches give .f32, .s32 or .u32, not .%s",
+        ptx_sel_fail(sel, LW_EUNSUPP, "the result of a texture fetch must be .f32, .s32 or .u32, not .%s",
                      ptx_type_name(type));
     if (at != PTX_T_F32 && at != PTX_T_S32)
-        ptx_sel_fail(sel, LW_EINPUT, "coordinates are .f32 or .s32");
+        ptx_sel_fail(sel, LW_EINPUT, "coordinates must be .f32 or .s32");
     if (sel->in.operand_count > 3 && sel->in.operand[2].kind != PTX_O_VECTOR)
-        ptx_sel_fail(sel, LW_EUNSUPP, "samplers apart from textures (texmode_independent) are not "
-                     "supported");
+        ptx_sel_fail(sel, LW_EUNSUPP, "separate samplers (texmode_independent) are not supported");
     if (sel->in.operand_count > 3)
         ptx_sel_fail(sel, LW_EUNSUPP, "offsets and depths of texture fetches are not supported");
     ptx_sel_operands(sel, 3, 3);
     to = &sel->in.operand[0];
     location = &sel->in.operand[2];
     if (to->kind != PTX_O_VECTOR || to->count != 4)
-        ptx_sel_fail(sel, LW_EINPUT, "a texture fetch has four destinations, {a, b, c, d}");
+        ptx_sel_fail(sel, LW_EINPUT, "a texture fetch needs four destinations, {a, b, c, d}");
     if (location->kind == PTX_O_VECTOR ? location->count != axes : axes != 1)
-        ptx_sel_fail(sel, LW_EINPUT, "%u coordinate%s, in braces, belong%s to it", axes,
+        ptx_sel_fail(sel, LW_EINPUT, "%u coordinate%s in braces belong%s to the texture fetch", axes,
                      axes == 1 ? "" : "s", axes == 1 ? "s" : "");
     c = handle(sel);
     a = ptx_sel_value(sel, location->kind == PTX_O_VECTOR ? &location->element[0] : location, at);

@@ -297,13 +297,13 @@ static struct barrier barrier_of(struct ptx_sel *sel, unsigned first, unsigned o
     if (!ptx_sel_known(sel, &sel->in.operand[first], &b.number))
         b.x = ptx_sel_source(sel, first, PTX_T_U32);
     else if (b.number >= ISA_CTA_BARRIER_COUNT)
-        ptx_sel_fail(sel, LW_EINPUT, "there is no barrier %llu", (unsigned long long)b.number);
+        ptx_sel_fail(sel, LW_EINPUT, "barrier %llu does not exist: barriers are 0 to 15", (unsigned long long)b.number);
     if (operands > 1) {
         const struct ptx_operand *count = &sel->in.operand[first + 1];
 
         if (count->kind == PTX_O_IMM && count->imm % 32 != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "%lld threads are not a multiple of 32: whole warps arrive at a "
-                         "barrier", (long long)count->imm);
+            ptx_sel_fail(sel, LW_EINPUT, "the number of threads %lld is not a multiple of 32: only whole warps arrive "
+                                         "at a barrier", (long long)count->imm);
         if (count->kind == PTX_O_IMM && count->imm > UINT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "%lld threads cannot arrive at a barrier: a block has at most "
                          "%d", (long long)count->imm, MOST_THREADS);

@@ -75,7 +75,7 @@ static void check_exclusive(struct ptx_sel *sel)
             if (!ptx_has(&sel->in, (enum ptx_word)word))
                 continue;
             if (first != PTX_W_NONE)
-                ptx_sel_fail(sel, LW_EINPUT, "'.%s' and '.%s' exclude each other",
+                ptx_sel_fail(sel, LW_EINPUT, "'.%s' and '.%s' cannot be combined",
                              ptx_word_text((enum ptx_word)first),
                              ptx_word_text((enum ptx_word)word));
             first = word;
@@ -138,20 +138,20 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
             ptx_sel_fail(sel, LW_EINPUT, "a conversion to .tf32 must be from .f32");
         if (!has_any(&sel->in, rounds) || has_any(&sel->in, others) ||
             (ptx_has(&sel->in, PTX_W_RNA) && ptx_has(&sel->in, PTX_W_RELU)))
-            ptx_sel_fail(sel, LW_EINPUT, "to .tf32 there are '.rna', '.rn' and '.rz', all with "
-                         "'.satfinite', the latter two with '.relu'");
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion to .tf32 allows '.rna', '.rn' and '.rz', each with "
+                                         "'.satfinite', and '.relu' only with '.rn' and '.rz'");
         return;
     }
     bool brain = to == PTX_T_BF16 || from == PTX_T_BF16;
 
     if (brain && (ptx_type_bytes(to) == 1 || ptx_type_bytes(from) == 1))
-        ptx_sel_fail(sel, LW_EINPUT, "there is no conversion between .bf16 and 8 bits: convert by way of 16 or 32 bits");
+        ptx_sel_fail(sel, LW_EINPUT, ".bf16 cannot be converted to or from 8 bits: convert through 16 or 32 bits");
     if (from == PTX_T_BF16 && ptx_has(&sel->in, PTX_W_SAT))
         ptx_sel_fail(sel, LW_EINPUT, "type .bf16 has no '.sat'");
     if (brain && between_floats && to != from) { /* a conversion between floats may have any rounding, although it is
                                                   * often exact */
         if (has_any(&sel->in, to_integer) || ptx_has(&sel->in, PTX_W_RNA))
-            ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no such rounding",
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s does not allow this rounding",
                          ptx_type_name(from), ptx_type_name(to));
         if (ptx_type_bytes(to) >= ptx_type_bytes(from))
             return;
@@ -160,10 +160,10 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
         (between_floats && !is_packed(to) && ptx_type_bytes(to) >= ptx_type_bytes(from) &&
          (has_any(&sel->in, to_float) ||
           (ptx_type_bytes(to) > ptx_type_bytes(from) && has_any(&sel->in, to_integer)))))
-        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no such rounding", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s does not allow this rounding", ptx_type_name(from),
                      ptx_type_name(to));
     if (between_integers && ptx_has(&sel->in, PTX_W_SAT) && holds(to, from))
-        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s has no value to saturate", ptx_type_name(from),
+        ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s never saturates: remove '.sat'", ptx_type_name(from),
                      ptx_type_name(to));
     if (ptx_type_class(to) == PTX_CLASS_INTEGER && ptx_type_class(from) == PTX_CLASS_FLOAT)
         needed = to_integer;
@@ -241,7 +241,7 @@ void ptx_sel_check(struct ptx_sel *sel)
         return;
     if (ptx_has(in, PTX_W_FTZ) && !flushes(type) && !flushes(last) && in->op != PTX_RCP &&
         in->op != PTX_RSQRT && in->op != PTX_EX2)
-        ptx_sel_fail(sel, LW_EINPUT, "'.ftz' is for .f32 and .f16, not for .%s",
+        ptx_sel_fail(sel, LW_EINPUT, "'.ftz' is allowed for .f32 and .f16, not for .%s",
                      ptx_type_name(type));
     if (ptx_has(in, PTX_W_FTZ) && in->op != PTX_CVT && in->op != PTX_SET && in->type_count == 2 &&
         (last == PTX_T_F16 || last == PTX_T_BF16))
@@ -250,14 +250,13 @@ void ptx_sel_check(struct ptx_sel *sel)
     if (ptx_has(in, PTX_W_FTZ) && never_flushes(in, type, last))
         ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.ftz'");
     if (ptx_has(in, PTX_W_OOB))
-        ptx_sel_fail(sel, LW_EUNSUPP, "'.oob' is not supported: it looks for the NaN that copies of "
-                     "tensors leave where a tensor ends, and there are no such copies here");
+        ptx_sel_fail(sel, LW_EUNSUPP, "'.oob' is not supported, as there are no tensor copies");
     if (ptx_has(in, PTX_W_RELU) && (in->op == PTX_ADD || in->op == PTX_SUB || in->op == PTX_MUL))
-        ptx_sel_fail(sel, LW_EINPUT, "'.relu' is for fma, max, min and cvt");
+        ptx_sel_fail(sel, LW_EINPUT, "'.relu' is allowed only for fma, max, min and cvt");
     if (ptx_has(in, PTX_W_NAN_WINS) && type == PTX_T_F64)
         ptx_sel_fail(sel, LW_EINPUT, "type .f64 has no '.NaN'");
     if (ptx_has(in, PTX_W_SAT) && !saturates(in, type))
         ptx_sel_fail(sel, LW_EINPUT, "type .%s has no '.sat'", ptx_type_name(type));
     if (ptx_has(in, PTX_W_NC) && in->op != PTX_LD)
-        ptx_sel_fail(sel, LW_EINPUT, "'.nc' is for loads");
+        ptx_sel_fail(sel, LW_EINPUT, "'.nc' is allowed only for loads");
 }

@@ -182,11 +182,11 @@ static void check_types(struct ptx_sel *sel)
     while (count < LW_COUNT_OF(row->type) && row->type[count] != 0)
         needed += (row->type[count++] & (uint32_t)OPTIONAL) == 0;
     if (in->type_count > count)
-        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "the instruction has no '.%s'" : "'.%s' is one type "
-                     "too many", ptx_type_name((enum ptx_type)in->type[count]));
+        ptx_sel_fail(sel, LW_EINPUT, count == 0 ? "the instruction has no '.%s'" : "the instruction has too many "
+                                                                                   "types: remove '.%s'", ptx_type_name((enum ptx_type)in->type[count]));
     if (in->type_count < needed)
-        ptx_sel_fail(sel, LW_EINPUT, in->type_count == 0 ? "its type is missing"
-                                                         : "it needs %u types", count);
+        ptx_sel_fail(sel, LW_EINPUT, in->type_count == 0 ? "the type is missing"
+                                                         : "the instruction needs %u types", count);
     for (unsigned i = 0; i < in->type_count; i++)
         if ((row->type[i] >> in->type[i] & 1) == 0)
             ptx_sel_fail(sel, LW_EINPUT, "the instruction has no '.%s%s%s'",
@@ -195,7 +195,7 @@ static void check_types(struct ptx_sel *sel)
                          ptx_type_name((enum ptx_type)in->type[i]));
     if (needed < count && in->type_count == count && row->word == PTX_W_NONE &&
         in->type[0] != PTX_T_F32)
-        ptx_sel_fail(sel, LW_EINPUT, "'.%s' is one type too many",
+        ptx_sel_fail(sel, LW_EINPUT, "the instruction has too many types: remove '.%s'",
                      ptx_type_name((enum ptx_type)in->type[count - 1]));
     /* only untyped bits can be packed and unpacked */
     if (in->op == PTX_MOV && in->type_count != 0 && (BITS >> in->type[0] & 1) == 0 &&
@@ -204,9 +204,9 @@ static void check_types(struct ptx_sel *sel)
             if (in->operand[i].kind != PTX_O_VECTOR || in->operand[i].count < 2)
                 continue;
             if (in->operand[i].element[0].kind == PTX_O_SPECIAL)
-                ptx_sel_fail(sel, LW_EINPUT, "a special register of three numbers is moved as .v4: name one "
-                             "of them, as in %%tid.x");
-            ptx_sel_fail(sel, LW_EINPUT, "a vector is moved as .b16, .b32 or .b64, not as .%s",
+                ptx_sel_fail(sel, LW_EINPUT, "a special register with three elements needs .v4; to read one element, "
+                                             "give its name, as in %%tid.x");
+            ptx_sel_fail(sel, LW_EINPUT, "a vector must be moved as .b16, .b32 or .b64, not as .%s",
                          ptx_type_name((enum ptx_type)in->type[0]));
         }
 }
@@ -307,7 +307,7 @@ static void check_fence(struct ptx_sel *sel)
             count_of(in, of_async + 1, 2) != 0 ||
             (ptx_has(in, PTX_W_ASYNC_GENERIC) &&
              (!restricted || !ptx_has(in, PTX_W_CLUSTER) || spaces != 0)))
-            ptx_sel_fail(sel, LW_EINPUT, "such fences are '.proxy.tensormap::generic.acquire.gpu [a], "
+            ptx_sel_fail(sel, LW_EINPUT, "expected '.proxy.tensormap::generic.acquire.gpu [a], "
                          "128', '.release.gpu' or of another scope, and '.proxy.async::generic.acquire."
                          "sync_restrict::shared::cluster.cluster', '.release.sync_restrict::shared::cta."
                          "cluster'");
@@ -316,22 +316,22 @@ static void check_fence(struct ptx_sel *sel)
     if (!ptx_has(in, PTX_W_PROXY)) {
         if (count_of(in, scopes, sizeof scopes) == 0)
             ptx_sel_fail(sel, LW_EINPUT,
-                         "its scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
+                         "the scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
         if (ptx_has(in, PTX_W_GL) || spaces != 0 || count_of(in, proxies, sizeof proxies) != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "that is for 'membar' or for 'fence.proxy'");
+            ptx_sel_fail(sel, LW_EINPUT, "this modifier is allowed only for 'membar' or 'fence.proxy'");
         if ((ptx_has(in, PTX_W_RESTRICT_CTA) &&
              !(ptx_has(in, PTX_W_RELEASE) && ptx_has(in, PTX_W_CLUSTER))) ||
             (ptx_has(in, PTX_W_RESTRICT_CLUSTER) &&
              !(ptx_has(in, PTX_W_ACQUIRE) && ptx_has(in, PTX_W_CLUSTER))))
-            ptx_sel_fail(sel, LW_EINPUT, "restricted fences are '.acquire.sync_restrict::"
+            ptx_sel_fail(sel, LW_EINPUT, "a restricted fence must be '.acquire.sync_restrict::"
                          "shared::cluster.cluster' and '.release.sync_restrict::shared::cta.cluster'");
         return;
     }
     if (count_of(in, proxies, sizeof proxies) != 1 || spaces > ptx_has(in, PTX_W_ASYNC) ||
         ptx_has(in, PTX_W_GL) || count_of(in, orders, sizeof orders) != 0 ||
         count_of(in, scopes, sizeof scopes) != 0)
-        ptx_sel_fail(sel, LW_EUNSUPP, "of the fences between proxies there are '.proxy.alias' and "
-                     "'.proxy.async', the latter for a space too");
+        ptx_sel_fail(sel, LW_EUNSUPP, "only the fences '.proxy.alias' and '.proxy.async' are supported, '.proxy.async' "
+                                      "also with a state space");
 }
 
 /* Permitted modifiers for order, scope and caching of memory accesses. */
@@ -368,14 +368,14 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
         if (atomic || !ptx_has(in, PTX_W_RELAXED) || !ptx_has(in, PTX_W_SYS))
             ptx_sel_fail(sel, LW_EINPUT, "'.mmio' requires '.relaxed.sys' of ld or st");
         if (count_of(in, elsewhere, sizeof elsewhere) != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' is for one value in global memory");
+            ptx_sel_fail(sel, LW_EINPUT, "'.mmio' is allowed only for one value in global memory");
     }
     if (scope != 0 && plain)
         ptx_sel_fail(sel, LW_EINPUT, "a scope requires '.relaxed', '.acquire' or '.release'");
     if (scope == 0 && order != 0 && !atomic)
-        ptx_sel_fail(sel, LW_EINPUT, "its scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
+        ptx_sel_fail(sel, LW_EINPUT, "the scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
     if (cache != 0 && (order != 0 || ptx_has(in, PTX_W_VOLATILE)))
-        ptx_sel_fail(sel, LW_EINPUT, "an ordered or volatile access cannot say how it is cached");
+        ptx_sel_fail(sel, LW_EINPUT, "an ordered or volatile access cannot have a cache operator");
     if ((order != 0 || ptx_has(in, PTX_W_VOLATILE)) &&
         (ptx_has(in, PTX_W_CONST) || ptx_has(in, PTX_W_PARAM) ||
          (order != 0 && ptx_has(in, PTX_W_LOCAL))))
@@ -383,9 +383,9 @@ static void check_access(struct ptx_sel *sel, const struct access *a)
     if (ptx_has(in, PTX_W_NC) && ptx_has(in, PTX_W_WEAK))
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' does not permit '.weak'");
     if (ptx_has(in, PTX_W_NOFTZ) && !ptx_has(in, PTX_W_ADD))
-        ptx_sel_fail(sel, LW_EINPUT, "'.noftz' is for '.add'");
+        ptx_sel_fail(sel, LW_EINPUT, "'.noftz' is allowed only for '.add'");
     if (ptx_has(in, PTX_W_NC) && !ptx_has(in, PTX_W_GLOBAL))
-        ptx_sel_fail(sel, LW_EINPUT, "'.nc' is for '.global'");
+        ptx_sel_fail(sel, LW_EINPUT, "'.nc' is allowed only for '.global'");
     if (ptx_has(in, PTX_W_NC) && (ptx_has(in, PTX_W_LU) || ptx_has(in, PTX_W_CV)))
         ptx_sel_fail(sel, LW_EINPUT, "'.nc' permits neither '.lu' nor '.cv'");
 }
@@ -408,22 +408,21 @@ static void check_hints(struct ptx_sel *sel)
     if (n1 + n2 + n3 == 0)
         return;
     if (ptx_has(in, PTX_W_MMIO))
-        ptx_sel_fail(sel, LW_EINPUT, "'.mmio' bypasses the caches, so it permits no cache hint");
+        ptx_sel_fail(sel, LW_EINPUT, "'.mmio' bypasses the caches: remove the cache hint");
     if (n1 > 1 || n3 > 1 || (n2 > 1 && in->op != PTX_CREATEPOLICY) ||
         (n2 != 0 && in->op == PTX_PREFETCH && (ptx_has(in, PTX_W_L1) || ptx_has(in, PTX_W_L2))))
-        ptx_sel_fail(sel, LW_EINPUT, "only one hint of a kind is permitted");
+        ptx_sel_fail(sel, LW_EINPUT, "only one cache hint of each kind is permitted");
     if (n1 != 0 && (ptx_has(in, PTX_W_VOLATILE) || count_of(in, cached, sizeof cached) != 0))
-        ptx_sel_fail(sel, LW_EINPUT, "a volatile access, and one that says how it is cached, "
-                     "has no hint for L1");
+        ptx_sel_fail(sel, LW_EINPUT, "an access that is volatile or has a cache operator cannot have a hint for L1");
     if (n2 != 0 && access && !ptx_has(in, PTX_W_V8) &&
         !(ptx_has(in, PTX_W_V4) && ptx_type_bytes((enum ptx_type)in->type[0]) == 8))
-        ptx_sel_fail(sel, LW_EINPUT, "a hint for L2 is for accesses of 32 bytes");
+        ptx_sel_fail(sel, LW_EINPUT, "a hint for L2 needs an access of 32 bytes");
     if ((n1 != 0 && !(access && far)) ||
         (n2 != 0 && !(access && far) && in->op != PTX_PREFETCH && in->op != PTX_APPLYPRIORITY &&
          in->op != PTX_CREATEPOLICY) ||
         (n3 != 0 && !(in->op == PTX_LD && far) &&
          !(in->op == PTX_CP && (ptx_has(in, PTX_W_CA) || ptx_has(in, PTX_W_CG)))))
-        ptx_sel_fail(sel, LW_EINPUT, "hints for caches are for accesses to global memory");
+        ptx_sel_fail(sel, LW_EINPUT, "cache hints are allowed only for accesses to global memory");
 }
 
 void ptx_verify_types(struct ptx_sel *sel)

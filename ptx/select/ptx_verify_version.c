@@ -181,14 +181,14 @@ static bool fits(const struct since *row, const struct ptx_insn *in, uint32_t ty
 static void require(struct ptx_sel *sel, const char *what, unsigned version, unsigned target)
 {
     const struct ptx_dialect *have = &sel->unit->module->dialects.at[sel->fn->source];
-    const char *dot = what[0] != '\0' ? "'." : "", *quote = what[0] != '\0' ? "' " : "it ";
+    const char *dot = what[0] != '\0' ? "'." : "", *quote = what[0] != '\0' ? "' " : "the instruction ";
 
     if (have->version < version)
-        ptx_sel_fail(sel, LW_EINPUT, "%s%s%sneeds .version %u.%u or later, and this module has %u.%u",
+        ptx_sel_fail(sel, LW_EINPUT, "%s%s%sneeds .version %u.%u or later, but this module has %u.%u",
                      dot, what, quote, version / 10, version % 10, have->version / 10,
                      have->version % 10);
     if (have->target < target)
-        ptx_sel_fail(sel, LW_EINPUT, "%s%s%sneeds .target sm_%u or higher, and this module has sm_%u",
+        ptx_sel_fail(sel, LW_EINPUT, "%s%s%sneeds .target sm_%u or higher, but this module has sm_%u",
                      dot, what, quote, target, have->target);
 }
 
@@ -210,7 +210,8 @@ static void check_gone(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if ((sel->in.op == PTX_SHFL || sel->in.op == PTX_VOTE) && !ptx_has(&sel->in, PTX_W_SYNC) &&
         have->version >= 64 && have->target >= 70)
-        ptx_sel_fail(sel, LW_EINPUT, "without '.sync' it requires .version 6.3 or earlier, or a target below sm_70");
+        ptx_sel_fail(sel, LW_EINPUT, "without '.sync' the instruction requires .version 6.3 or earlier, or a target "
+                                     "below sm_70");
 }
 
 /* Refuses features that only targets with a certain letter after their number have. */
@@ -218,8 +219,8 @@ static void check_variant(struct ptx_sel *sel, const struct ptx_dialect *have)
 {
     if (sel->in.op == PTX_REDUX && sel->in.type_count != 0 && sel->in.type[0] == PTX_T_F32 &&
         (have->variant == 0 || have->target < 100 || have->target >= 110))
-        ptx_sel_fail(sel, LW_EINPUT, "'.f32' needs .target sm_100a, sm_100f, sm_103a or sm_103f, and "
-                     "this module has sm_%u%.1s", have->target, &have->variant);
+        ptx_sel_fail(sel, LW_EINPUT, "'.f32' needs .target sm_100a, sm_100f, sm_103a or sm_103f, but this module has "
+                                     "sm_%u%.1s", have->target, &have->variant);
 }
 
 static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)

@@ -53,7 +53,7 @@ void ptx_lex_space(struct ptx_lexer *lex)
 
             for (lex->p += 2;; lex->p++) {
                 if (lex->end - lex->p < 2)
-                    ptx_fail(lex->job, start, LW_EINPUT, "a comment is not closed with */");
+                    ptx_fail(lex->job, start, LW_EINPUT, "a comment is not closed: add */");
                 if (lex->p[0] == '*' && lex->p[1] == '/')
                     break;
                 lex->line += *lex->p == '\n';
@@ -278,7 +278,7 @@ static struct constant unary(struct expression *e);
 static void deeper(struct expression *e)
 {
     if (++e->depth > MAX_DEPTH)
-        ptx_fail(e->lex->job, e->lex->line, LW_EUNSUPP, "a constant expression nests too deeply");
+        ptx_fail(e->lex->job, e->lex->line, LW_EUNSUPP, "a constant expression is nested too deeply");
 }
 
 static struct constant parenthesis(struct expression *e)
@@ -398,7 +398,7 @@ static struct constant apply(struct expression *e, const char *op, struct consta
     case '/':
     case '%':
         if (b.v == 0)
-            ptx_fail(e->lex->job, e->lex->line, LW_EINPUT, "a constant is divided by zero");
+            ptx_fail(e->lex->job, e->lex->line, LW_EINPUT, "division by zero in a constant expression");
         if (u)
             v = op[0] == '/' ? a.v / b.v : a.v % b.v;
         else if (y == -1)
@@ -489,7 +489,7 @@ bool ptx_lex_string(struct ptx_lexer *lex, struct ptx_name *text)
     while (lex->p < lex->end && *lex->p != '"' && *lex->p != '\n')
         lex->p += *lex->p == '\\' && lex->end - lex->p > 1 ? 2 : 1;
     if (lex->p >= lex->end || *lex->p != '"')
-        ptx_fail(lex->job, lex->line, LW_EINPUT, "a string is not closed with \"");
+        ptx_fail(lex->job, lex->line, LW_EINPUT, "a string is not closed: add \"");
     text->size = (size_t)(lex->p++ - text->text);
     return true;
 }

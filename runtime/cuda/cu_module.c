@@ -91,15 +91,16 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
         const size_t size = ZSTD_decompress(text, e->plain_bytes, payload, bytes);
 
         if (ZSTD_isError(size)) {
-            fprintf(stderr, "lanewise: a fat binary's PTX cannot be decompressed: %s\n", ZSTD_getErrorName(size));
+            fprintf(stderr, "lanewise: the PTX in a fat binary of the program cannot be decompressed: %s\n",
+                    ZSTD_getErrorName(size));
             free(text);
             return NULL;
         }
         text[size] = '\0';
     }
 #else
-    fprintf(stderr, "lanewise: a fat binary's PTX is compressed, and Lanewise was built without libzstd: compile with "
-                    "nvcc --no-compress\n");
+    fprintf(stderr, "lanewise: the PTX in a fat binary of the program is compressed, but Lanewise was built without "
+                    "libzstd: compile the program with nvcc --no-compress\n");
 #endif
     return text;
 }

@@ -396,9 +396,9 @@ static void a_command_is_found_by_name_short_form_or_unique_beginning(void **sta
     assert_string_equal(lw_command_find(&set, "cond", NULL, &err)->name, "condition");
     assert_string_equal(lw_command_find(&set, "lan", NULL, &err)->name, "lanes");
     assert_null(lw_command_find(&set, "l", NULL, &err));
-    assert_string_equal(err.text, "\"l\" is not clear: it could be lanes, list");
+    assert_string_equal(err.text, "\"l\" is ambiguous: it could be lanes, list");
     assert_null(lw_command_find(&set, "lanse", NULL, &err));
-    assert_string_equal(err.text, "\"lanse\" is no command; did you mean \"lanes\"?");
+    assert_string_equal(err.text, "there is no command \"lanse\"; did you mean \"lanes\"?");
     assert_null(lw_command_find(&set, "zebra", NULL, &err));
     assert_int_equal(err.status, LW_EUSAGE);
 }
@@ -452,7 +452,7 @@ static void a_handler_of_several_rows_gets_which_it_is(void **state)
     assert_int_equal(lw_command_run(&set, "here", &out.sink, &err), LW_OK);
     assert_string_equal(out.text, "up: 1\ndown: 300\nhere: 0\n");
     assert_int_equal(lw_command_run(&set, "down x", &out.sink, &err), LW_EUSAGE);
-    assert_string_equal(err.text, "down takes no operands, \"x\" was given");
+    assert_string_equal(err.text, "down takes no operands: remove \"x\"");
     lw_buffer_fini(&out);
 }
 

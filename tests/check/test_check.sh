@@ -86,7 +86,7 @@ expect 1 '^k.s:19: bad-free: ' run --timing=fermi twice.yaml --check
 expect 1 '^k.s:19: bad-free: ' run --tags compact twice.yaml --check
 expect 0 '' run once.yaml --check=all
 expect 0 '' run leak.yaml --check
-expect 1 '^k.s:28: heap-leak: 8 objects (192 bytes in all) allocated by malloc here and never freed.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
+expect 1 '^k.s:28: heap-leak: kernels never freed 8 allocations (192 bytes in total) made by malloc here.*; kernel leak, block (0,0,0), warp 0, lanes 0x1, ' run leak.yaml --check=all
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
@@ -252,7 +252,7 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
 # a message names each former name that is used, but not with -q, and not if both names are given
-ends='now; the former name ends with the next version$'
+ends=': use the new name, as the next version removes the old one$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
 grep "$ends" err >said
@@ -323,32 +323,32 @@ assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
 # a check of output without a step that reads the output is a message; so is a step that reads it without the check
-none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, and this launch file reads none: add a check .* --dump'
+none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, but this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
-    grep -q '^ok: nothing found; results not compared (no "check" step), no buffer is read, 1 launch' out || fail "the last line of $kinds says nothing"
+    grep -q '^ok: no findings; results were not checked (no "check" step), no buffer was read, 1 launch' out || fail "the last line of $kinds says nothing"
 done
 for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
     # shellcheck disable=SC2086
     expect 0 '' run good.yaml $more
-    grep -q 'buffer is read\|host reads' out err && fail "good.yaml $more: there is nothing to be told of"
+    grep -q 'buffer was read\|host reads' out err && fail "good.yaml $more: there is nothing to be told of"
 done
 for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
     '{repeat: {until: {buffer: x, index: 0, equals: 6, max: 2}, steps: [{fill: {buffer: x, value: {constant: 6}}}]}}' \
     '{repeat: {count: 2, steps: [{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}]}}'; do
     { cat good.yaml; echo "  - $step"; } >reads.yaml
     expect 0 '^ok: ' run reads.yaml --check=all
-    grep -q 'buffer is read\|host reads' out err && fail "$step reads"
+    grep -q 'buffer was read\|host reads' out err && fail "$step reads"
 done
 expect 1 '' run wild.yaml --check
 cmp -s first err || fail "two runs tell other things"
-expect 1 'found 3 more times at other places' run wild.yaml --check --max-findings 1
+expect 1 '3 more findings were dropped' run wild.yaml --check --max-findings 1
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
 expect 1 '^failed: 1 finding, 1 finding suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 expect 1 '^failed: 2 findings, 1 launch' run wild.yaml --check
 echo '- {kernel: "a*", allocation: x}' >known.yaml
-expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
+expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 # the last part of a path, and a C++ kernel by its symbol and by its name
@@ -392,9 +392,9 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
 done
 # the log of a run that ended at a fault, and of a run that continued
 expect 3 '' run wild.yaml --log faulted.log
-expect 2 'faulted.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --check --replay faulted.log
+expect 2 'faulted.log does not match this run.*; replay a log with the same --check with which it was written$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
-expect 2 'checked.log does not fit this run.*; a log fits the --check that it was written with$' run wild.yaml --replay checked.log
+expect 2 'checked.log does not match this run.*; replay a log with the same --check with which it was written$' run wild.yaml --replay checked.log
 expect 1 '2 findings' run wild.yaml --check --replay checked.log
 for nothing in '' '# none yet' '[]'; do
     echo "$nothing" >known.yaml
@@ -411,25 +411,25 @@ cat >want <<'END'
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 12}
 END
 cmp -s want rows || fail "other rows: $(cat rows)"
-expect 0 '^ok: nothing found; results not compared (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
+expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
 # the second list has the findings that the first does not have
 sed -i 1,2d lists/base.yaml
 expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
 [ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "what is known is written again"
 expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml --check-suppress lists/more.yaml
 expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
-grep -q '^# Something was found 3 more times' lists/most.yaml || fail "a list that lacks some does not say so"
-refuse 'both are lists/more.yaml, whose rows would be lost' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
+grep -q '^# 3 more findings were dropped' lists/most.yaml || fail "a list that lacks some does not say so"
+refuse 'both name file lists/more.yaml, so that the suppressions would be overwritten' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
 [ -s lists/more.yaml ] || fail "the list is gone"
 cp wild.yaml lists/launch.yaml
 for command in run 'debug --batch'; do
     # shellcheck disable=SC2086
-    refuse 'it is the launch file, which would be lost' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
+    refuse 'the report would overwrite the launch file' $command lists/launch.yaml --check --check-file "$work/lists/launch.yaml"
 done
 cmp -s wild.yaml lists/launch.yaml || fail "the launch file is gone"
 # a suffix similar to that of a format is an error; any other suffix means text
 for near in 'x.sarrif .sarif' 'X.SARRIF .sarif' 'lists/x.jsn .json' 'x.yam .yaml' 'x.txtt .txt'; do
-    refuse "run: --check-file ${near% *}: no form has this suffix; did you mean ${near#* }? (.txt is text)\$" run wild.yaml --check --check-file "${near% *}"
+    refuse "run: --check-file ${near% *}: the suffix selects the format, and this one is not known; did you mean ${near#* }? (.txt is text)\$" run wild.yaml --check --check-file "${near% *}"
 done
 [ ! -e x.sarrif ] || fail "a file with a mistyped suffix is written"
 for text in lists/x.log lists/x.out lists/x.md lists/x.sarif.1 lists/json lists.d.json/x; do
@@ -459,7 +459,7 @@ expect 0 '^known.yaml:4: unused suppression: no finding of this run matches it; 
 expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
 [ ! -s err ] || fail "--quiet: $(cat err)"
 echo '- {kind: raec}' >known.yaml
-refuse 'known.yaml:1: "raec" is no kind of finding; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
+refuse 'known.yaml:1: there is no kind of finding "raec"; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
 # several lists hold together
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 echo '- {kind: out-of-bounds, line: 12}' >other_list.yaml

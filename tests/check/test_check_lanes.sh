@@ -280,7 +280,7 @@ for options in -O0 -O2; do
         sed "s/W/32/" k.yaml >run.yaml
         # shellcheck disable=SC2086
         timeout 60 "$lanewise" run -q --check $more run.yaml >out 2>err
-        [ $? = 3 ] && [ "$(grep -c 'deep.cu.*out-of-bounds: .*the stack is full' err)" = 1 ] &&
+        [ $? = 3 ] && [ "$(grep -c 'deep.cu.*out-of-bounds: .*stack overflow' err)" = 1 ] &&
             [ "$(grep -c 'deep.cu:12: out-of-bounds' err)" = 1 ] && grep -q '^run.yaml: 2 findings$' err ||
             fail "a full stack, $options $more: $(cat err)"
     done

@@ -80,9 +80,9 @@ expect 0 'warp insns' run k.yaml --profile -
 # ---- findings about speed
 expect 0 '^ok: ' run k.yaml --check
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
-grep -q '^k.s:8: uncoalesced: 4 global requests of a warp take 24.0 sectors of 32 bytes each, where 3.0 would be enough' err || fail "line 8"
-grep -q '^k.s:13: bank-conflict: 4 shared requests of a warp take 24.0 passes each, where 1.0 would be enough' err || fail "line 13"
-grep -q '^k.s:17: divergent-branch: 2 of 4 times the lanes of a warp diverge here' err || fail "line 17"
+grep -q '^k.s:8: uncoalesced: 4 global accesses of warps take 24.0 sectors of 32 bytes each, but 3.0 would be enough if they were contiguous' err || fail "line 8"
+grep -q '^k.s:13: bank-conflict: 4 shared accesses of warps take 24.0 passes each because of bank conflicts, but 1.0 would be enough' err || fail "line 13"
+grep -q '^k.s:17: divergent-branch: the lanes of a warp diverge here in 2 of 4 executions of the branch' err || fail "line 17"
 expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
 expect 1 'would be enough; kernel k, pc 0x' run k.yaml --check=bank-conflict
 echo '- {kernel: k}' >known.yaml
@@ -95,13 +95,13 @@ expect 0 '^ok: ' run k.yaml --check=performance -w 4 --check=local-traffic
 # ---- nothing has a line
 echo 'kernel void k(global int *x) { x[get_global_id(0)] = 1; }' >bare.cl
 sed 's/source: k.s/source: bare.cl, options: [-g0]/' k.yaml >bare.yaml
-expect 0 'coverage bare.info: nothing that ran has a source line: the file is empty' run bare.yaml --coverage bare.info
+expect 0 'coverage bare.info: the file is empty, as no executed instruction has a source line' run bare.yaml --coverage bare.info
 [ -e bare.info ] && [ ! -s bare.info ] || fail "bare.info is not empty"
 
 # ---- refused
 expect 2 'coverage and --gdb' run k.yaml --coverage c.info --gdb
 expect 0 '' run k.yaml --checkpoint k.ck --checkpoint-at 20
-expect 2 'coverage and --resume: a kernel is looked at from its start' run k.yaml --resume k.ck --coverage c.info
+expect 2 'coverage and --resume cannot be combined, as a kernel must be checked from its start' run k.yaml --resume k.ck --coverage c.info
 expect 2 'coverage' run k.yaml --coverage none/c.info
 expect 2 'profile' run k.yaml --profile none/p.txt
 
@@ -153,7 +153,7 @@ parts=$(sed -n 's/^Launch .*: \([0-9]*\) warp.*/\1/p' by.txt | awk '{ n += $1 } 
 lines=$(grep -c 'a\[get_global_id(0)\]' by.txt)
 [ "$lines" = 2 ] || fail "the source is there $lines times"
 expect 2 'profile-by: expected kernel or launch, found "line"' run twice.yaml --profile x --profile-by line
-expect 2 'profile-by: no profile is written' run twice.yaml --profile-by launch
+expect 2 'profile-by has no effect without a profile' run twice.yaml --profile-by launch
 
 [ $failures = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all passed"

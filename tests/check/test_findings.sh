@@ -82,13 +82,13 @@ shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
 same
 # The run does not stop for kinds that are no longer selected.
 shell quiet 1 --check=$kinds -- c c 'check off' rc c
-[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^history begins here' out || fail "quiet: it stops"
+[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^this is the start of history' out || fail "quiet: it stops"
 same
 shell steps 1 --check=$kinds -- c next next c c c
 tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: other findings" # in another order of the warps
 shell where 1 --check=$kinds -- c c c 'findings 3' 'table findings' c c
 stops 4
-at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes before it$/\1/p' out)
+at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes back to just before it$/\1/p' out)
 grep -q "^3 *out-of-bounds *1 *$at *.*k.cl:9 " out || fail "no row of the table"
 shell goto 1 -- "goto 0" 'check memory' c "goto $at" 'print pc' 'quit 0'
 grep -q 'k.cl:9' out || fail "\`goto\` does not go before it"
@@ -102,13 +102,13 @@ shell late 3 -- c
 grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
 shell late 1 -- c 'check memory' c c c
 stops 2 # it continues from the fault
-grep -q '^left out, as they can be enabled only at the start of a run: variable-bounds$' out || fail "what is left out is not told"
+grep -q '^not enabled, as these need the option --check at the start of a run: variable-bounds$' out || fail "what is left out is not told"
 shell named 2 -- stepi 'check memory,variable-bounds'
 grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "a late kind that is named is not refused"
 shell refused 2 -- stepi 'check races'
 grep -q 'race can be enabled only at the start of a run' err || fail "late races are not refused"
 shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
-grep -q '^the debugger has changed the past: the checks that depend on it' out || fail "nothing is said of a changed past"
+grep -q '^a value was changed in the past: checks that depend on history' out || fail "nothing is said of a changed past"
 grep -q '^finding.*race' out && fail "something is found by a history that does not exist"
 
 for timing in '--timing' '--replay k.log'; do
@@ -163,7 +163,7 @@ steps:
   - launch: {entry: k, grid: 1, block: 64, args: [o, a, 1]}
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
-grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes before it$' out || fail "instructions of findings: $(cat out)"
+grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes back to just before it$' out || fail "instructions of findings: $(cat out)"
 # Reading the state of blocks that have not begun changes no finding, neither in a right kernel nor in kernels
 # with races.
 cat >right.cl <<'E2'
@@ -206,7 +206,7 @@ extern "C" __global__ void part(int *out, int k)
 E2
 printf '%s\n' continue stepi stepi reverse-continue reverse-continue |
     "$lanewise" debug -g part.cu --grid 1 --block 64 --arg 's32[64]' --arg 5 --check >out 2>err
-[ "$(grep -c '^finding 1: .*part.cu:4: barrier-divergence: ' out)" = 2 ] && grep -q '^history begins here' out && ! grep -q '^error' out err ||
+[ "$(grep -c '^finding 1: .*part.cu:4: barrier-divergence: ' out)" = 2 ] && grep -q '^this is the start of history' out && ! grep -q '^error' out err ||
     fail "reverse-continue does not stop at the finding of a barrier"
 for look in '' 'block 1\nlocals\n' 'block 2\nwhere\nblock 0\n' 'continue\nblock 2\nlocals\nblock 1\nlocals\n'; do
     [ -z "$(looked right.cl "$look")" ] || fail "right.cl, after a look ($look): $(looked right.cl "$look")"

@@ -231,10 +231,10 @@ kernel void reverse(local int *t, global int *out)
     out[get_local_id(0)] = t[63 - get_local_id(0)];
 }
 END
-expect 1 'bump.cl:3: race: global load .*; one line reads and writes it: use an atomic (atomicAdd, atomic_add), or add a block barrier between the read and the write; kernel' run bump.cl --entry bump --grid 1 --block 64 --arg s32[1]:0 --check=races
-grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add), let one thread write, or' err || fail "bump: no atomic for two stores"
+expect 1 'bump.cl:3: race: global load .*; one source line reads and writes this memory: use an atomic (atomicAdd, atomic_add), or add a block barrier between the read and the write; kernel' run bump.cl --entry bump --grid 1 --block 64 --arg s32[1]:0 --check=races
+grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add), let only one thread write, or' err || fail "bump: no atomic for two stores"
 grep -q 'bump.cl:3: warp-synchronous: .*, or use an atomic (atomicAdd, atomic_add); kernel' err || fail "bump: no atomic in a warp"
-expect 1 'bump.cl:7: race: shared store .*; add a block barrier between them; kernel' run bump.cl --entry reverse --grid 1 --block 64 --arg local[256] --arg s32[64] --check=races
+expect 1 'bump.cl:7: race: shared store .*; add a block barrier between the two accesses; kernel' run bump.cl --entry reverse --grid 1 --block 64 --arg local[256] --arg s32[64] --check=races
 
 # Launches of the host that run concurrently are ordered only within their streams.
 cat >h.s <<'END'
@@ -303,10 +303,10 @@ by_block zero >zero.s <<'END'
 END
 two zero ', init: {constant: 0}'
 expect 0 '' run two.yaml --check=races
-expect 1 'benign-race: global store .*; 0x0 is written where it already was' run two.yaml --check=races,benign-race
+expect 1 'benign-race: global store .*; the store writes 0x0, the value that memory already has' run two.yaml --check=races,benign-race
 expect 0 '' run two.yaml --check=all,-races # a class that is left out is all its kinds
 two zero ''
-expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; 0x0 is written to uninitialised memory' run two.yaml --check=races
+expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; the store writes 0x0 to uninitialised memory' run two.yaml --check=races
 # A skipped access races with no other access: not as the current one, and where it is partly in memory, not as the
 # previous one.
 by_block beyond >beyond.s <<'END'
@@ -391,7 +391,7 @@ for list in races memory,races uninitialised all,-performance; do
     cmp -s made.json again.json || fail "a replay under --check=$list finds something else: $(diff made.json again.json | head -n 4)"
 done
 # the same if a debugger has moved lanes back to the store, after the load of another warp
-expect 1 'every launch has ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
+expect 1 'all launches have ended' debug replay.yaml --batch --check=memory,race --log edited.log -c 'check off' -c 'break *0x100000060' -c continue \
     -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
 expect 1 'replay.s:7: race: shared store .*: data race with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json
 grep -v '"run"' made.json >made; grep -v '"run"' again.json >again

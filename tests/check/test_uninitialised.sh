@@ -97,7 +97,7 @@ END
         "$lanewise" run -q --check=uninitialised tail.yaml 2>err
         case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: a block of $block: $(cat err)" ;; esac
         [ $block = 32 ] ||
-            grep -q '^tail.yaml:5: uninitialised-output: .* byte 0, from lane [23][0-9], which takes no part in the shuffle at [^ ]*tail.cu:5' err ||
+            grep -q '^tail.yaml:5: uninitialised-output: .* byte 0, from the register of lane [23][0-9], which does not execute the shuffle at [^ ]*tail.cu:5' err ||
             fail "tail.cu $1: not the lane: $(cat err)"
     done
 }
@@ -163,11 +163,11 @@ steps:
   - check: {buffer: b, constant: 0, tolerance: 1e30}
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
-[ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first is byte 4999" err ||
+[ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first such byte is byte 4999" err ||
     fail "a byte that no copy filled: $(cat err)"
 # a copy between buffers copies the uninitialised state and its origin
-grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first is byte 4899, from 'a'" err &&
-    grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first is byte 4956, from 'a'" err ||
+grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first such byte is byte 4899, from 'a'" err &&
+    grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first such byte is byte 4956, from 'a'" err ||
     fail "what copies take along: $(cat err)"
 [ "$(grep -c uninitialised-output err)" = 3 ] || fail "what copies overwrite: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
@@ -268,7 +268,7 @@ steps:
   - launch: {entry: sized, grid: 1, block: 1, args: [a, d]}
 END
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err
-grep -q "^launch.s:38: uninitialised-address: the grid of a launch depends on .*: 'a' (128 bytes .*, read at launch.s:31; kernel sized" err ||
+grep -q "^launch.s:38: uninitialised-address: the grid size of a device-side launch depends on .*: 'a' (128 bytes .*, read at launch.s:31; kernel sized" err ||
     fail "sizes of a launch: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"

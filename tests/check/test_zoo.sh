@@ -113,13 +113,13 @@ done
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 run some_lanes_bad default --check-file branch.json --check-file branch.sarif
-grep -q "barrier-divergence: 10 threads of the block wait here under the branch in line $(branch 1), and 118 threads take the other way and end; .*other place at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
+grep -q "barrier-divergence: 10 threads of the block wait at this barrier inside the branch in line $(branch 1), and 118 threads take the other side and end; .*other place at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
     fail "no branch: $(cat err)"
 grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
 grep -q '"id": "barrier-divergence"' branch.sarif || fail "no rule of SARIF"
 run others_wait_later_bad default
-grep -q "under the branch in line $(branch 3), and 64 threads take the other way and wait at the barrier in line $(($(line 3) + 4));" err ||
+grep -q "under the branch in line $(branch 3), and 64 threads take the other side and wait at the barrier in line $(($(line 3) + 4));" err ||
     fail "not where the others wait: $(cat err)"
 [ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
 # engines and widths: on a SIMT stack lanes of one warp that diverge at a branch hang, and the branch is reported
@@ -177,7 +177,7 @@ END
 run wild_bad memory --check-file header.sarif
 grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.cl", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 5}}}\]' header.sarif ||
     fail "not the user's file: $(grep -h ocations header.sarif)"
-grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of a header where it happens"}}' header.sarif ||
+grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of the header that contains the access"}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
 # code in a function without lines is reported at the call
 cat >nodebug.cl <<'END'
@@ -209,7 +209,7 @@ any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
 any_lanes=
 run flag_nobody_sets_bad progress --timing=volta
-grep -q 'spin.* until a change of a+' err || fail "not what is waited for: $(cat err)"
+grep -q 'spin.* until this value changes: a+' err || fail "not what is waited for: $(cat err)"
 if [ "${LW_ZOO:-}" = all ]; then
     for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
         case $engine in --warp* | --timing*) any_lanes=1 ;; esac
@@ -258,10 +258,10 @@ kernel void called_bad(global int *a, int n)
 END
 "$lanewise" compile -X -O3 -o object.lwo calls.cl 2>err || fail "calls.cl does not compile"
 run inlined_bad bank-conflict
-grep -q '^[^ ]*calls.cl:1: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* inlined at [^ ]*calls.cl:9; kernel' err &&
+grep -q '^[^ ]*calls.cl:1: bank-conflict: 8 shared accesses of warps take 32.0 passes each.* inlined at [^ ]*calls.cl:9; kernel' err &&
     [ "$(grep -c bank-conflict: err)" = 1 ] || fail "not the call that costs: $(cat err)"
 run called_bad bank-conflict --check-file called.xml
-grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared requests of a warp take 32.0 passes each.* in bare, called at' err ||
+grep -q '^[^ ]*calls.cl:17: bank-conflict: 8 shared accesses of warps take 32.0 passes each.* in bare, called at' err ||
     fail "no call of a function without lines: $(cat err)"
 grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"

@@ -199,7 +199,7 @@ END
 }
 lanes 'print 0'
 expect "each lane is tested, and no step nor breakpoint beside a false one misses its place" <<'END'
-^note: breakpoint 1: .continue. tests "f == 1e30" in each lane
+^note: breakpoint 1: the condition "f == 1e30" is tested in each lane only by .continue.; other commands test it in the lane in focus only
 hit Breakpoint 3, lanes
 ^\+advance
  at lanes.cl:8$
@@ -220,9 +220,9 @@ END
 # lane only, and misses hits of other lanes.
 lanes 'python gdb.execute("define hook-continue\necho mine\\n\nend")'
 expect "a hook of the user's stays" <<'END'
-^note: breakpoint 1: gdb itself tests "f == 1e30", in the lane in focus only
+^note: breakpoint 1: gdb tests the condition "f == 1e30" in the lane in focus only
 hit Breakpoint 3, lanes
-^note: breakpoint 4: gdb itself tests "f == 2.5", in the lane in focus only
+^note: breakpoint 4: gdb tests the condition "f == 2.5" in the lane in focus only
 exited normally
 END
 

@@ -21,7 +21,7 @@ END
     session "$gdb"
     expect "$gdb: a hang says who waits for whom, the SIMT stack is shown" <<'END'
 ^hang: SIMT deadlock: the lanes on top of the SIMT stack wait for lanes below them
-^  warp 0 lanes 0-3 \(stacked at pc 0x100000060 \(simt_barrier\.s:12\)\) wait below lanes 4-7 on the SIMT stack
+^  warp 0 lanes 0-3 \(stacked at pc 0x100000060 \(simt_barrier\.s:12\)\) wait in the SIMT stack below lanes 4-7
 ^  CTA barrier 0: 12 of 16 live lanes arrived: warp 0 lanes 4-7, warp 1 lanes 0-7; missing: warp 0 lanes 0-3
 SIGABRT
 stack of 3 entries, the top first
@@ -47,7 +47,7 @@ launch 2 block\(0,0,0\) w0 lane 0
 ^2 +child, .* by launch 1 block\(0,0,0\) w0 lane 3
 ^25
 ^26
-launched by kernel child \(launch 4\), block \(0,0,0\), warp 0, lane 0; that by kernel child
+launched by kernel child \(launch 4\), block \(0,0,0\), warp 0, lane 0, which was launched by kernel child
 SIGSEGV
 END
 
@@ -143,7 +143,7 @@ hit Breakpoint 1
 <walk\+[0-9]+>:
 lane 40 does not exist
 \$9 = 7
-belongs to the target
+is a register of the target
 ^lane +0x7 +7
 ^tid +\{x = 0x7
 END
@@ -261,7 +261,7 @@ END
     expect "$gdb: next stops where a locked warp waits for others" <<'END'
 ^6	    bar\.sync 0
 ^7	
-^waiting: lane 0 waits at CTA barrier 0 for warps 1, which may not run
+^waiting: lane 0 waits at CTA barrier 0 for warps 1; they do not run during step-alone
 ^Thread 1 .* stopped\.
 exited normally
 END
@@ -276,7 +276,7 @@ END
     session "$gdb"
     expect "$gdb: next goes over a barrier, since others run meanwhile" <<'END'
 ^6	    bar\.sync 0
-^lane 0 waits at CTA barrier 0 for warps 1: others ran
+^lane 0 waits at CTA barrier 0 for warps 1: meanwhile other lanes and warps ran
 ^7	
 ^ *2 .* at meet\.s:7
 exited normally

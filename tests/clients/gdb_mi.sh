@@ -188,7 +188,7 @@ ask '-data-evaluate-expression $lane' 'done,value="3"'
 ask '-interpreter-exec console "set $lane = 9"' done
 check replacement '^=breakpoint-created,bkpt=\{number="3",type="hw watchpoint"'
 check replacement '^=breakpoint-deleted,id="2"'
-check note '^~"in place of 2, which gdb would drop as lane 9 is in focus now: the memory of lane 3 where it was set'
+check note '^~"this watchpoint replaces watchpoint 2, which gdb would delete because lane 9 is in focus now; it watches the memory of lane 3'
 go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="3",.*value=\{old="3",new="4"\}'
 ask '-data-evaluate-expression $lane' 'done,value="3"'
 ask '-break-delete 3' done

@@ -117,8 +117,8 @@ END
 w0 has ended; the focus is on block\(0,0,0\) w1
 ^Thread 2 .* hit Breakpoint 1
 ^kernels +Launches
-^barriers +Barriers
-^findings +What checks have found
+^barriers +CTA barriers and convergence barriers in use
+^findings +Findings of checks
 ^thread +launch +block
 ^2 +1 +\(0,0,0\) +1 +0x
 ^0x200000000000 384 +out

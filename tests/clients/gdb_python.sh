@@ -61,9 +61,9 @@ hit Breakpoint 1, walk
 ^\[block\(0,0,0\) w0 lane 2\]$
 ^#0 .*walk
 ^lane 99: this warp has lanes 0 to 31$
-^0 == 1 is true in no lane of the [0-9]* warps that are resident
-^print-lanes: an expression is missing
-^\$lane_of takes a thread.s index in its block
+^0 == 1 is not true in any lane of the [0-9]* resident warps
+^print-lanes takes an expression
+^\$lane_of takes the index of a thread in its block: 
 ^\$lanev: expected a vector register
 ^=> 0x[0-9a-f]* <walk.*>:	v_add_u32 v6, v6, v7$
 ^   0x[0-9a-f]* <walk.*>:	v_sub_u32 v7, v7, 1$
@@ -146,7 +146,7 @@ expect "coordinates" <<'END'
 ^\$6 = 402$
 ^\[kernel 1, block \(0,0,0\), thread \(2,0,0\), device 0, sm 0, warp 0, lane 2\]$
 TUI
-^corner is no coordinate and no command that only shows
+^"corner" is neither a coordinate nor a command that only shows
 ^block\(1,0,0\) w0  lanes 0x00000008$
 ^true in 1 lane of 1 of 4 resident warps$
 ^\[block\(1,0,0\) w0 lane 3\]$
@@ -157,7 +157,7 @@ TUI
 ^\$9 = 68$
 ^any\(tid\.x == 5\) = 1$
 ^tid\.x \+ 16 = 0x14$
-^step is no coordinate
+^"step" is neither a coordinate nor a command that only shows something
 ^cuda block$
 ^info cuda threads$
 ^lanewise print$
@@ -180,16 +180,16 @@ looks "gdb, as a file"
 expect "a warp that has ended" <<'END'
 ^No unwaited-for children left\.$
 ^ *3  block\(1,0,0\) w0 lane 0
-^no warp is selected; `info threads` lists them$
-^no warp is selected; `info threads` lists them$
-^no warp is selected; `info threads` lists them$
+^no warp is selected: `info threads` lists the warps, `thread N` selects one$
+^no warp is selected: `info threads` lists the warps, `thread N` selects one$
+^no warp is selected: `info threads` lists the warps, `thread N` selects one$
 END
 expect "a session that has ended" <<'END'
 ^\+kill$
-^there is no connection; say: target remote :PORT$
-^there is no connection; say: target remote :PORT$
-^there is no connection; say: target remote :PORT$
-^there is no connection; say: target remote :PORT$
+^gdb is not connected to Lanewise: use `target remote :PORT`$
+^gdb is not connected to Lanewise: use `target remote :PORT`$
+^gdb is not connected to Lanewise: use `target remote :PORT`$
+^gdb is not connected to Lanewise: use `target remote :PORT`$
 ^print-lanes EXPR  
 END
 
@@ -198,8 +198,8 @@ serve "$server_program" walk.yaml x86-64 --without python --without disassemble
 { echo "source $python_file"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
 session gdb
 expect "a stub that knows nothing of it" <<'END'
-^the program at the other end is not Lanewise$
-^the program at the other end is not Lanewise$
+^gdb is connected to another program than Lanewise$
+^gdb is connected to another program than Lanewise$
 ^=> 0x100000000 <walk>:	
 END
 grep -q '^=>.*v_s2r' "$work/transcript" && fail "instructions are ours without the feature"
@@ -263,7 +263,7 @@ ours "calm" 1 many.yaml --timing volta -- -nx -batch -ex 'tbreak *0x100000020 if
 expect "lanewise gdb: calm" <<'END'
 hit Temporary breakpoint 1
 END
-grep -q 'New Thread\|warps have begun' "$work/transcript" && fail "lanewise gdb: a line for each warp that begins"
+grep -q 'New Thread\|lines off' "$work/transcript" && fail "lanewise gdb: a line for each warp that begins"
 # gdb evaluates the condition of this breakpoint itself
 ours "start" 1 walk.yaml -- -nx -batch -ex start -ex lane -ex stepi -ex lane
 expect "lanewise gdb: start" <<'END'
@@ -279,11 +279,11 @@ sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
 ^=> 0x100000000 <walk>:	v_s2r v3, %ctaid\.x$
-^lanewise: gdb left before the end: the results are not checked$
+^lanewise: gdb disconnected before the program ended: results were not checked$
 END
 ours "gdb dies" 1 walk.yaml -- -nx -batch -ex 'python import os; os.kill(os.getpid(), 9)'
 expect "lanewise gdb: gdb dies" <<'END'
-^lanewise: gdb left before the end: the results are not checked$
+^lanewise: gdb disconnected before the program ended: results were not checked$
 END
 ours "detach" 0 walk.yaml --arch aarch64 -- -nx -batch -ex 'print $x0' -ex detach
 expect "lanewise gdb: the run goes on behind detach" <<'END'
@@ -328,7 +328,7 @@ sed -i "s#\$work#$work#" "$work/session"
 connect=extended-remote session gdb
 connect=
 expect "run behind an edit says that the program is another one" <<'END'
-^note: the program is another one than before, and gdb may have .*: `file target:/lanewise/walk\.s\.lwo` makes
+^note: the program has changed, and gdb may still use .*: `file target:/lanewise/walk\.s\.lwo` makes
 ^Line 32 of
 END
 [ "$(grep -c '^note: the program' "$work/transcript")" = 1 ] || fail "a program that is the same is called another one"
@@ -373,13 +373,13 @@ rm -f "$work/typescript"
     typed '  24: 0' 'kill\n'
     typed '(y or n)' 'y\n'
     typed 'killed' 'quit\n'
-    typed 'left before' ''
+    typed 'disconnected before' ''
 } | terminal "spin.yaml -- -nx -iex 'set style enabled off'"
 tr -d '\r' <"$work/typescript" >"$work/transcript"
 expect "lanewise gdb: Ctrl-C" <<'END'
 received signal SIGINT
    0: 1 1 0 0 0 0 0 0$
-lanewise: gdb left before the end
+lanewise: gdb disconnected before the program ended
 END
 
 # `layout regs` shows the machine's registers, and marks those that change.
@@ -391,7 +391,7 @@ rm -f "$work/typescript"
     typed 'walk+0xc0' 'set var $lane = 6\n'
     typed 'w0 lane 6' 'quit\n'
     typed 'Quit anyway' 'y\n'
-    typed 'left before' ''
+    typed 'disconnected before' ''
 } | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
 tr '\033\r' '\n\n' <"$work/typescript" | sed 's/^[[(][0-9;?]*[A-Za-z]//' >"$work/transcript"
 cat >"$work/expected" <<'END'
@@ -422,7 +422,7 @@ rm -f "$work/typescript"
     typed '28:' 'lane 2\n' # four wide values in a row, not eight
     typed 'w0 lane 2' 'quit\n'
     typed 'Quit anyway' 'y\n'
-    typed 'left before' ''
+    typed 'disconnected before' ''
 } | terminal "walk.yaml -- -nx -ex 'break walk.s:18' -ex continue"
 # Colours are used only in terminals. Without them an inactive lane is in parentheses.
 dim=$(printf '   0:\033\\[2m 0\033\\[m 1')

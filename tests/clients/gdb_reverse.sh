@@ -121,10 +121,10 @@ cp "$work/transcript" "$work/arm"
 for carrier in x86 arm; do
     cp "$work/$carrier" "$work/transcript"
     expect "$carrier: back from the end" <<'END'
-^the end of the run is the program's exit
-^the end of the run is a stop before it
+^at the end of the run the program exits
+^at the end of the run gdb stops before the last instruction
 ^\+continue
-^every launch has ended: the last instruction is undone
+^all launches have ended: the last instruction was undone
 ^No more reverse-execution history
 ^\* .* active=.* state=ready
 ^\+reverse-continue
@@ -132,7 +132,7 @@ hit Hardware watchpoint 1: \*\(unsigned
 ^\+reverse-continue
 hit Breakpoint 2, square
 ^\+continue
-^every launch has ended: the last instruction is undone
+^all launches have ended: the last instruction was undone
 ^No more reverse-execution history
 ^\+stepi
 exited normally
@@ -156,11 +156,11 @@ server_ends
 # Without history there is no stop at the end, and gdb asks no question twice.
 back_from_end gdb x86-64 '--history 0'
 expect "an end without history" <<'END'
-^the end of the run is a stop before it
+^at the end of the run gdb stops before the last instruction
 ^\+continue
 exited normally
 END
-! grep -q 'is undone' "$work/transcript" || fail "the end is a stop without history"
+! grep -q 'was undone' "$work/transcript" || fail "the end is a stop without history"
 
 # A gdb that disconnects after the end has seen the end of the program. A gdb that has changed the state has not.
 leave() {
@@ -170,14 +170,14 @@ leave() {
 }
 leave -ex continue -ex 'reverse-stepi'
 expect "leaving behind the end" <<'END'
-^every launch has ended: the last instruction is undone
+^all launches have ended: the last instruction was undone
 ^ok: 1 check passed, 1 launch
 END
 [ "$status" = 0 ] || fail "leaving behind the end: status $status"
 leave -ex continue -ex 'set $v3.u32[0]=5'
 expect "leaving a changed past" <<'END'
-^every launch has ended: the last instruction is undone
-^lanewise: gdb left before the end
+^all launches have ended: the last instruction was undone
+^lanewise: gdb disconnected before the program ended
 END
 [ "$status" = 1 ] || fail "leaving a changed past: status $status"
 finish

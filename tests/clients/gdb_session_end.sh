@@ -56,7 +56,7 @@ done
 # The server prints a warning for an address that other hosts can reach, but not for one of this host.
 for address in 0.0.0.0:0 127.0.0.1:0; do
     serve "$lanewise" run walk.yaml --gdb $address
-    warned=$(grep -c '^lanewise: warning: --gdb .*whoever can reach this address' "$work/server.out")
+    warned=$(grep -c '^lanewise: warning: --gdb .*anyone who can reach this address' "$work/server.out")
     case $address$warned in
         0.0.0.0:01 | 127.0.0.1:00) echo "ok: $address: $warned warnings" ;;
         *) fail "--gdb $address: $warned warnings" ;;
@@ -92,7 +92,7 @@ print $lane
 END
 session gdb
 expect "two conditions at one place" <<'END'
-^lanes 0x00000200 hit another breakpoint here$
+^note: lanes 0x00000200 hit another breakpoint at this stop$
 lane 3" hit Breakpoint 1, square
 breakpoint already hit 1 time
 breakpoint already hit 1 time

@@ -331,7 +331,7 @@ expect 'dynamic shared memory of nvcc -G' <<'END'
 ^\$1 = \{0, 0\.5, 1, 1\.5\}$
 ^s = \{0, 0\.5, 1, 1\.5, 2, 2\.5, 3, 3\.5\}$
 ^  0: +0 +0\.5 +1 +1\.5
-^error: s has no length in the program: name a part of it, as s\[0\]$
+^error: the size of s is not known: watch a part of it, as in s\[0\]$
 END
 # gdb sends no type with a watchpoint. An element of a buffer of floats is shown as a float, and a part of one is not.
 cat >"$work/half.cl" <<'END'

@@ -500,7 +500,7 @@ static void a_step_at_a_convergence_barrier_lets_the_others_come(void **state)
     assert_int_equal(fix_lane_line(f, 7), 21);
     assert_int_equal(fix_eval(f, 7, "v1"), 107);
     assert_true(fix_said(f, "lane 0 waits at convergence barrier b0 for lanes 0x"));
-    assert_true(fix_said(f, "others ran"));
+    assert_true(fix_said(f, "other lanes and warps ran"));
     fix_close(f);
 }
 

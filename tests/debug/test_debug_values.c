@@ -157,22 +157,22 @@ static void wrong_expressions_are_refused_with_a_message(void **state)
     static const struct {
         const char *text, *part;
     } cases[] = {
-        {"", "missing"},
-        {"1 +", "missing at the end"},
-        {"(1", ") is missing"},
+        {"", "an expression is missing"},
+        {"1 +", "expected a value at the end"},
+        {"(1", "expected a ) in"},
         {"1 2", "unexpected"},
         {"v9", "v0 to v8"},
         {"v300", "v0 to v8"},
         {"s0", "uses no s registers"},
         {"v2:4", "v2:3"},
-        {"v8:9", "no register pair"},
+        {"v8:9", "not a register pair"},
         {"v0.f64", "pair"},
-        {"v0.f16", "no type"},
+        {"v0.f16", "is not a type"},
         {"v2:3.f32", "needs 4 bytes"},
         {"v0[8]", "lanes 0 to 7"},
         {"v0[-1]", "lanes 0 to 7"},
-        {"nosuch", "nothing here is called \"nosuch\""},
-        {"tid + 1", "tid has three parts: write tid.x"},
+        {"nosuch", "there is no \"nosuch\""},
+        {"tid + 1", "tid is a vector of three: write tid.x, .y or .z"},
         {"threadIdx", "write threadIdx.x"},
         {"out_bufer", "did you mean \"out_buffer\"?"},
         {"exac", "did you mean \"exec\"?"},
@@ -187,25 +187,25 @@ static void wrong_expressions_are_refused_with_a_message(void **state)
         {"u32[1.5]", "integer"},
         {"u32", "[address]"},
         {"99999999999999999999", "64 bits"},
-        {"12ab", "no number"},
+        {"12ab", "is not a number"},
         {"1 ? 2", "expected a :"},
-        {"a * ", "missing"},
-        {"@", "not understood"},
-        {"*x", "* follows pointers"},
-        {"*(void *)x", "void has no values"},
+        {"a * ", "expected a value at the end"},
+        {"@", "expected a register, a name or a number"},
+        {"*x", "* needs a pointer"},
+        {"*(void *)x", "a void pointer has no value to read"},
         {"*(float *)8", "cannot read 4 bytes at 0x8"},
         {"&5", "no address"},
         {"&v0", "no address"},
-        {"(float *)1.5", "address is an integer"},
-        {"(void)1", "void has no values"},
-        {"(nosuch)1", "nothing here is called"},
-        {"((float *)x).y", ".y is no type"},
-        {"((float *)x)->y", "no structure"},
+        {"(float *)1.5", "an address must be an integer"},
+        {"(void)1", "an expression of type void has no value"},
+        {"(nosuch)1", "there is no"},
+        {"((float *)x).y", ".y is not a type"},
+        {"((float *)x)->y", "not a structure"},
         {"sum(any(1))", "cannot be inside"},
-        {"sum(1", ") is missing"},
+        {"sum(1", "expected a ) in"},
         {"at(8, 1)", "lane 8 does not exist"},
         {"at(1)", "at takes a lane"},
-        {"sizeof", "missing"},
+        {"sizeof", "expected a value at the end"},
     };
     struct fix *f = in_saxpy();
     char deep[400];
@@ -273,7 +273,7 @@ static void a_lane_that_exited_can_be_read_but_has_no_pc(void **state)
     assert_int_equal(fix_continue(f).hit_lanes, 0xf8);
     assert_int_equal(fix_eval(f, 1, "v0"), 1);
     assert_int_equal(dbg_eval(f->dbg, 1, 1, "pc", &value, &err), LW_ERANGE);
-    assert_non_null(strstr(err.text, "not live"));
+    assert_non_null(strstr(err.text, "has exited or was never launched"));
     fix_close(f);
 }
 
@@ -381,7 +381,7 @@ static void exec_of_a_split_warp_cannot_be_written(void **state)
     (void)fix_break(f, 18, NULL);
     (void)fix_continue(f);
     assert_int_equal(dbg_reg_write(f->dbg, 1, (unsigned)index, &exec, 8, &err), LW_ESTATE);
-    assert_non_null(strstr(err.text, "split in 2"));
+    assert_non_null(strstr(err.text, "diverged into 2 splits"));
     assert_int_equal(dbg_assign(f->dbg, fix_focus(f), 1, "exec = 255", &err), LW_ESTATE);
     assert_int_equal(dbg_mem_write(f->dbg, 1, UINT64_C(0xF3) << 56 | 128, &exec, 8), 0);
     fix_close(f);
@@ -672,8 +672,8 @@ static void wrong_locations_say_what_is_known(void **state)
         {"saxp", "did you mean \"saxpy\""}, {"nothing_like_it", "FILE:LINE"},
         {"24", "no code at line 24"},       {"other.c:3", "no source file \"other.c\""},
         {"*5", "not the address"},          {"*0x100000001", "not the address"},
-        {"*", "missing"},                   {"-99", "no line"},
-        {"1x", "no line number"},
+        {"*", "an expression is missing"},                   {"-99", "no line"},
+        {"1x", "not a line number"},
     };
     struct fix *f = fix_open("saxpy.s", 8, 1, 8, 1);
 
@@ -758,7 +758,7 @@ static void commands_survive_the_end_of_everything(void **state)
     (void)state;
     lw_buffer_init(&out);
     (void)fix_run(f, "continue", &out);
-    assert_string_equal(out.text, "every launch has ended\n");
+    assert_string_equal(out.text, "all launches have ended\n");
     for (size_t i = 0; command_at(i) != NULL; i++) {
         struct lw_error err = {0};
         enum lw_status status = lw_command_run(&f->set, command_at(i)->example, &out.sink, &err);

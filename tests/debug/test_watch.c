@@ -173,7 +173,7 @@ static void local_memory_is_its_lanes_alone(void **state)
     expect_watch(f, &stop, id + 1, 27, 0x04, 7, 7);
     assert_int_equal(stop.watch_access, DBG_ACCESS_READ);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
-    assert_true(fix_said(f, "watchpoint 1 is deleted: lane 6 of what it watched has ended"));
+    assert_true(fix_said(f, "watchpoint 1 is deleted: lane 6 that owns the watched location has ended"));
     fix_close(f);
 }
 
@@ -312,7 +312,7 @@ static void two_points_of_one_instruction_are_both_reported(void **state)
 
     (void)state;
     expect_watch(f, &stop, first, 15, 0x01, 0, 1);
-    assert_non_null(strstr(stop.text, "as well point 2"));
+    assert_non_null(strstr(stop.text, "also hit: watchpoint or catchpoint 2"));
     assert_true(dbg_stoppoint_at(f->dbg, second - 1, &point));
     assert_int_equal(point.hits, 1);
     fix_close(f);
@@ -456,7 +456,7 @@ static void a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run(void **sta
         assert_int_equal(stop.kind, DBG_STOP_STEP);
         assert_int_equal(stop.lane, 1);
     }
-    assert_true(fix_said(f, "lane 1 waits at convergence barrier b0 for lanes 0x55: others ran"));
+    assert_true(fix_said(f, "lane 1 waits at convergence barrier b0 for lanes 0x55: meanwhile other lanes and warps ran"));
     assert_true(dbg_thread_get(f->dbg, 2, &other));
     assert_int_equal(other.location.pc, ISA_CODE_BASE);
     fix_close(f);
@@ -503,12 +503,12 @@ static void a_chosen_frame_ends_when_the_lane_moves(void **state)
     (void)fix_run(f, "break sum if lane == 3 && v3 == 2", &out);
     (void)fix_continue(f);
     assert_non_null(strstr(fix_run(f, "up", &out), "#1  sum"));
-    assert_non_null(strstr(fix_run(f, "where", &out), "chosen"));
+    assert_non_null(strstr(fix_run(f, "where", &out), "selected"));
     (void)fix_run(f, "stepi", &out);
-    assert_null(strstr(fix_run(f, "where", &out), "chosen"));
+    assert_null(strstr(fix_run(f, "where", &out), "selected"));
     assert_non_null(strstr(fix_run(f, "up 99", &out), "#2  calls"));
     (void)fix_run(f, "lane 4", &out);
-    assert_null(strstr(fix_run(f, "where", &out), "chosen"));
+    assert_null(strstr(fix_run(f, "where", &out), "selected"));
     lw_buffer_fini(&out);
     fix_close(f);
 }
@@ -864,8 +864,8 @@ static void each_happening_is_caught(void **state)
     expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* the session began in the first launch */
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
     assert_non_null(strstr(dbg_last_stop(f->dbg)->text,
-                           "lanes 0xff diverged at watch+0x190 (watch.s:33); lanes 0x07 go to "
-                           "watch+0x1c0 (watch.s:37); lanes 0xf8 go to watch+0x1a0"));
+                           "lanes 0xff diverged at watch+0x190 (watch.s:33); lanes 0x07 continue at "
+                           "watch+0x1c0 (watch.s:37); lanes 0xf8 continue at watch+0x1a0"));
     for (unsigned i = 0; i < 2; i++) {
         struct dbg_stop stop = fix_continue(f);
 

@@ -36,7 +36,7 @@ found() {
         'print pc' reverse-continue 'history' 'print pc' reverse-continue 'history' 'print pc' \
         >"$work/commands"
     (cd "$work" && timeout 60 "$lanewise" debug sum.yaml -x commands) 2>&1 |
-        sed -n -e '/^history begins here/p' -e '/^watchpoint\|^breakpoint/p' -e '/^pc = /p' \
+        sed -n -e '/^this is the start of history/p' -e '/^watchpoint\|^breakpoint/p' -e '/^pc = /p' \
             -e '/ instruction /p' >"$work/$1"
 }
 while read -r point; do
@@ -110,7 +110,7 @@ fi
 # The count is higher than what a search that inspects each instruction may reach.
 waits 6000000 1
 back few 5
-if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^looking back' "$work/few"; then
+if [ "$(grep -c '^pc' "$work/few")" != 5 ] || grep -q '^searching back' "$work/few"; then
     echo "FAIL: the instructions of others that a lane waited for are looked at"
     cat "$work/few"
     failures=$((failures + 1))

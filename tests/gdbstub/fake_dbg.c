@@ -538,7 +538,7 @@ enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop 
                         struct lw_error *err)
 {
     (void)dbg, (void)instructions, (void)stop;
-    return LW_FAIL(err, LW_ESTATE, "no history is kept");
+    return LW_FAIL(err, LW_ESTATE, "no history is recorded");
 }
 
 enum lw_status dbg_reverse_continue(struct dbg *dbg, struct dbg_stop *stop,

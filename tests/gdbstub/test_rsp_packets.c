@@ -331,9 +331,9 @@ static void target_registers_without_a_meaning_cannot_be_written(void **state)
     /* the error says that the register does not exist, and that gdb cannot call functions, because calls write the
      * register */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
-                  "E. rax belongs to the target architecture; the machine has no such register. Functions of the "
-                  "program cannot be called");
-    EXPECT_BEGINS(set_reg(fix, "exec", "0000000000000001"), "E. exec cannot be written");
+                  "E. rax is a register of the target architecture reported to gdb, which the GPU does not have, so that "
+                  "gdb cannot call functions of the program");
+    EXPECT_BEGINS(set_reg(fix, "exec", "0000000000000001"), "E. exec is read-only");
 }
 
 static void the_pc_is_written_by_p_and_by_g(void **state)
@@ -778,8 +778,8 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     EXPECT_BEGINS(fix_ask(fix, "vCont;s:2"), "T05thread:2;10:f8ffffff00000000;");
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
-    fix_ask(fix, "vCont;s:2;c"); /* other warps may run, so the console says that this warp has ended */
-    EXPECT_BEGINS(fix->console.text, "that warp has ended: this is where the machine is, and nothing has run\n");
+    fix_ask(fix, "vCont;s:2;c"); /* other warps may run: the console says that this warp has ended */
+    EXPECT_BEGINS(fix->console.text, "that warp has ended: nothing was executed, and this is the position of the machine\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
     assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user, not a step over a breakpoint */

@@ -282,7 +282,7 @@ static void tables_are_documents(void **state)
     EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:0,1000"), "l<?xml");
     assert_non_null(strstr(fix->last.text, "<item><column name=\"thread\">3</column>"
                                            "<column name=\"at\">&lt;&amp;&gt;</column></item>"));
-    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:nothing:0,1000"), "E.there is no such table");
+    EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:nothing:0,1000"), "E.there is no table of this name");
     EXPECT_BEGINS(fix_ask(fix, "qXfer:osdata:read:warps:fffff,10"), "E");
 }
 
@@ -301,8 +301,8 @@ static void monitor_threads_makes_the_list_shorter(void **state)
 {
     struct fixture *fix = *state;
 
-    assert_string_equal(monitor(fix, "threads"), "3 warps are resident; gdb lists all\n");
-    EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; gdb lists the first 2");
+    assert_string_equal(monitor(fix, "threads"), "3 warps are resident; `info threads` of gdb lists all\n");
+    EXPECT_BEGINS(monitor(fix, "threads 2"), "3 warps are resident; `info threads` of gdb lists the first 2");
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "m1,2");
     assert_string_equal(fix_ask(fix, "qsThreadInfo"), "l");
     assert_string_equal(fix_ask(fix, "Hg3"), "OK"); /* the focus warp is always in the list */
@@ -419,7 +419,7 @@ static void a_run_that_fails_says_why_and_leaves_the_old_one(void **state)
     assert_string_equal(fix_ask(fix, "vRun;"), "E.the file is gone");
     assert_int_equal(fake_dbg_stoppoint_count(fix->dbg), 1);
     EXPECT_BEGINS(fix_ask(fix, "?"), "T05thread:1;");
-    EXPECT_BEGINS(fix_ask(fix, "vRun;;61"), "E.a launch takes no arguments");
+    EXPECT_BEGINS(fix_ask(fix, "vRun;;61"), "E.`run` takes no arguments");
     fix_destroy(fix);
 }
 

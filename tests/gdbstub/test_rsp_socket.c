@@ -323,7 +323,7 @@ static void a_client_that_requests_nothing_loses_its_slot(void **state)
     refused(second);
     talk(first, "?", "T05thread:1;");
     server_leave(&server, first, "vKill;1", "$OK#9a");
-    assert_non_null(strstr(terminal.text, "asked nothing"));
+    assert_non_null(strstr(terminal.text, "sent no request"));
     lw_buffer_fini(&terminal);
 }
 

@@ -150,7 +150,7 @@ static void times_tagged_registers(void **state)
         assert_int_equal(lanewise_set(gpu, "timing-set", "tags.detect=exact"), LANEWISE_OK);
         assert_int_equal(lanewise_set(gpu, "tags", tags[i]), LANEWISE_OK);
         if (i == 0)
-            said(gpu, lanewise_alloc(gpu, 4, NULL, &out), "fermi detects them: set tags.detect=off by");
+            said(gpu, lanewise_alloc(gpu, 4, NULL, &out), "fermi needs tags: set tags.detect=off by");
         else
             assert_int_equal(lanewise_alloc(gpu, 4, NULL, &out), LANEWISE_OK);
         lanewise_destroy(gpu);
@@ -174,7 +174,7 @@ static void refuses(void **state)
     said(other, lanewise_set(other, "wrap", "8"), "did you mean \"warp\"");
     said(other, lanewise_set(other, "warp", "7"), "4, 8, 16, 32 or 64");
     said(other, lanewise_set(other, "reconv", "stak"), "did you mean \"stack\"");
-    said(other, lanewise_set(other, "policy", "?"), "known are rr_quantum");
+    said(other, lanewise_set(other, "policy", "?"), "the names are rr_quantum");
     said(other, lanewise_set(other, "threads", "0"), "from 1 to");
     assert_int_equal(lanewise_set(other, "timing-set", "l1.bytes=1"), LANEWISE_OK);
     said(other, lanewise_alloc(other, 4, NULL, &out), "set \"timing\"");
@@ -202,15 +202,15 @@ static void refuses(void **state)
     assert_null(lanewise_kernel_at(f.module, 2));
     said(f.gpu, lanewise_variable(f.module, "none", &out, &count), "no variable \"none\"");
 
-    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "no value for parameter 2");
+    said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "ramp: parameter 2");
     arguments[1] = &zero;
     said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, none, 0, arguments), "size of 0");
     said(f.gpu, lanewise_launch(f.gpu, f.ramp, one, wide, 0, arguments), "2000");
     said(f.gpu, lanewise_free(f.gpu, 4), "0x4");
     said(f.gpu, lanewise_read(f.gpu, 4, &zero, 4), "0x4");
     said(f.gpu, lanewise_statistic(f.gpu, "lods", &count), "\"loads\"");
-    said(f.gpu, lanewise_statistic(f.gpu, "cycles", &count), "nothing is timed");
-    said(f.gpu, lanewise_report(f.gpu, "timing", &text), "nothing is timed");
+    said(f.gpu, lanewise_statistic(f.gpu, "cycles", &count), "there is no timing model");
+    said(f.gpu, lanewise_report(f.gpu, "timing", &text), "there is no timing model");
     said(f.gpu, lanewise_report(f.gpu, "tuming", &text), "unknown report");
     lanewise_destroy(f.gpu);
     lanewise_destroy(NULL);
@@ -228,8 +228,8 @@ static void misses(void **state)
     char *text;
 
     (void)state;
-    said(f.gpu, lanewise_set(f.gpu, NULL, "8"), "NULL was given for the key");
-    said(f.gpu, lanewise_set(f.gpu, "warp", NULL), "NULL was given for the value");
+    said(f.gpu, lanewise_set(f.gpu, NULL, "8"), "the key must not be NULL");
+    said(f.gpu, lanewise_set(f.gpu, "warp", NULL), "the value must not be NULL");
     said(f.gpu, lanewise_load(f.gpu, NULL, NULL, &module), "the path");
     said(f.gpu, lanewise_load(f.gpu, "k.cl", NULL, NULL), "the module");
     said(f.gpu, lanewise_load_text(f.gpu, NULL, "x", 1, NULL, &module), "the name");
@@ -238,7 +238,7 @@ static void misses(void **state)
     assert_null(lanewise_kernel_at(NULL, 0));
     assert_null(lanewise_kernel_find(NULL, "ramp"));
     assert_null(lanewise_kernel_find(f.module, NULL));
-    said(f.gpu, LANEWISE_ERROR, "lanewise_kernel_find: NULL was given for the name");
+    said(f.gpu, LANEWISE_ERROR, "lanewise_kernel_find: the name must not be NULL");
     assert_string_equal(lanewise_kernel_name(NULL), "");
     assert_int_equal(lanewise_kernel_param_count(NULL), 0);
     assert_int_equal(lanewise_kernel_param_bytes(NULL, 0), 0);
@@ -276,7 +276,7 @@ static void misses(void **state)
     assert_int_equal(lanewise_statistic(NULL, "loads", &number), LANEWISE_ERROR);
     assert_int_equal(lanewise_report(NULL, "findings", &text), LANEWISE_ERROR);
     assert_int_equal(lanewise_hash(NULL), 0);
-    assert_non_null(strstr(lanewise_error(NULL), "no machine"));
+    assert_non_null(strstr(lanewise_error(NULL), "the machine must not be NULL"));
     lanewise_print(NULL, NULL, NULL);
     lanewise_interrupt(NULL);
     lanewise_report_free(NULL);
@@ -593,13 +593,13 @@ static void finds(void **state)
 
     lanewise_machine *m = lanewise_create();
     said(m, lanewise_set(m, "check-suppress", "none.yaml"), "check-suppress: none.yaml: ");
-    said(m, lanewise_set(m, "check-base", "none"), "check-base: none: there is no such folder");
+    said(m, lanewise_set(m, "check-base", "none"), "check-base: none: the folder does not exist");
     said(m, lanewise_set(m, "check-run", ""), "expected a name");
     assert_int_equal(lanewise_set(m, "check-base", ""), LANEWISE_OK);
     assert_int_equal(lanewise_set(m, "check-run", "first test"), LANEWISE_OK);
     said(m, lanewise_report(m, "findings-junit", &text), "no checks are enabled: set \"check\"");
     assert_int_equal(lanewise_set(m, "check", "races"), LANEWISE_OK);
-    said(m, lanewise_report(m, "findings-junit", &text), "load or allocate something first");
+    said(m, lanewise_report(m, "findings-junit", &text), "load a program or allocate memory first");
     assert_int_equal(lanewise_alloc(m, 4, "one", &out), LANEWISE_OK);
     assert_int_equal(lanewise_report(m, "findings-junit", &text), LANEWISE_OK);
     assert_non_null(strstr(text, "<testsuite name=\"first test\""));
@@ -700,7 +700,7 @@ static void counts(void **state)
     assert_non_null(strstr(text, "DA:10,32"));
     assert_non_null(strstr(text, "FNDA:32,ramp"));
     lanewise_report_free(text);
-    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: nothing is counted: set \"profile\" to \"yes\"");
+    said(f.gpu, lanewise_report(f.gpu, "profile", &text), "profile: there are no counts: set \"profile\" to \"yes\"");
     said(f.gpu, lanewise_report(f.gpu, "findings", &text), "findings: no checks are enabled");
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_OK);
     lanewise_destroy(f.gpu);
@@ -723,7 +723,7 @@ static void counts(void **state)
 
     f.gpu = lanewise_create();
     assert_int_equal(lanewise_set(f.gpu, "profile-by", "launch"), LANEWISE_OK);
-    said(f.gpu, lanewise_alloc(f.gpu, 128, "out", &out), "profile-by: there is no profile");
+    said(f.gpu, lanewise_alloc(f.gpu, 128, "out", &out), "profile-by has no effect without a profile");
     lanewise_destroy(f.gpu);
 }
 
@@ -744,7 +744,7 @@ static void limits(void **state)
     f.ramp = lanewise_kernel_find(f.module, "ramp");
     assert_int_equal(lanewise_alloc(f.gpu, 128, "out", &out), LANEWISE_OK);
     assert_int_equal(run_ramp(&f, 32, &out), LANEWISE_HANG);
-    assert_non_null(strstr(lanewise_error(f.gpu), "limit: 8 warp instructions have run (max-instructions 8); in kernel ramp"));
+    assert_non_null(strstr(lanewise_error(f.gpu), "limit: 8 warp instructions were executed (max-instructions 8); in kernel ramp"));
     assert_non_null(strstr(lanewise_error(f.gpu), "warp 0 lanes 0-31 (at pc "));
     assert_int_equal(lanewise_statistic(f.gpu, "warp_instructions", &count), LANEWISE_OK);
     assert_int_equal(count, 8);

@@ -123,10 +123,10 @@ static void what_does_not_fit_is_refused(void **state)
 #define WITH(change, what) do { change; object_is_refused(object, what); *b = was; } while (0)
     WITH(b->insn = object->text_count, "bound 1: instruction ");
     WITH(b->insn = object->bounds[0].insn, "out of order");
-    WITH(b->which = object->variable_count, "bound 1: there is no such variable");
-    WITH(b->bytes = 4, "no such variable");
-    WITH(b->kind = ISA_BOUND_KIND_COUNT, "no such variable");
-    WITH((b->kind = ISA_BOUND_PARAM, b->which = 2), "no such variable");
+    WITH(b->which = object->variable_count, "bound 1: the variable does not exist");
+    WITH(b->bytes = 4, "the variable does not exist");
+    WITH(b->kind = ISA_BOUND_KIND_COUNT, "the variable does not exist");
+    WITH((b->kind = ISA_BOUND_PARAM, b->which = 2), "the variable does not exist");
     assert_int_equal(isa_object_check(object, &err), LW_OK);
     isa_object_destroy(object);
 }

@@ -134,22 +134,22 @@ static void findings_name_the_location_and_the_register(void **state)
     } cases[] = {
         { "v_add_u32 v1, v2, v3 {st=4}\nv_add_u32 v4, v1, v1 {st=4}\nexit\n", NULL },
         { "v_add_u32 v1, v2, v3 {st=3}\nv_add_u32 v4, v1, v1 {st=4}\nexit\n",
-          "k+0x10: v_add_u32: the stalls before it are too short for v1" },
+          "k+0x10: v_add_u32: the stall counts before this instruction are too short for v1" },
         { "ld.global.b32 v1, [v2:3] {st=2,wr=1}\nv_add_u32 v4, v1, v1 {st=4,wt=2}\nexit\n", NULL },
         { "ld.global.b32 v1, [v2:3] {st=2,wr=1}\nv_add_u32 v4, v1, v1 {st=4,wt=1}\nexit\n",
-          "k+0x10: v_add_u32: it does not wait for the result in v1" },
+          "k+0x10: v_add_u32: this instruction does not wait for the result in v1" },
         { "ld.global.b32 v1, [v2:3] {st=2}\nv_add_u32 v4, v1, v1 {st=4,wt=1}\nexit\n",
-          "k+0x10: v_add_u32: no barrier stands for the result in v1" },
+          "k+0x10: v_add_u32: this instruction sets no dependence barrier for the result in v1" },
         { "ld.global.b32 v1, [v2:3] {st=1,wr=0}\nv_mov_b32 v4, v1 {st=4,wt=1}\nexit\n",
-          "waits for a barrier one cycle after it was set" },
+          "waits for a dependence barrier only one cycle after the barrier was set" },
         { "st.global.b32 [v2:3], v1 {st=1,rd=5}\nv_mov_b32 v3, 1 {st=4}\nexit\n",
-          "k+0x10: v_mov_b32: it writes what an earlier one may not have read yet, v3" },
+          "k+0x10: v_mov_b32: this instruction overwrites a register that an earlier one may not have read yet, v3" },
         { "st.global.b32 [v2:3], v1 {st=2,rd=5}\nv_mov_b32 v3, 1 {st=4,wt=0x20}\nexit\n", NULL },
         /* round a loop */
         { "a:\nv_mov_b32 v4, v1 {st=4}\nld.global.b32 v1, [v2:3] {st=2,wr=0}\nbra a\n",
-          "k+0x0: v_mov_b32: it does not wait for the result in v1" },
+          "k+0x0: v_mov_b32: this instruction does not wait for the result in v1" },
         { "s_setp_u32.lt sp0, s1, 5 {st=2}\na:\n@sp0 s_bra a\nexit\n",
-          "k+0x10: s_bra: the stalls before it are too short for sp0" },
+          "k+0x10: s_bra: the stall counts before this instruction are too short for sp0" },
     };
 
     (void)state;
@@ -203,7 +203,7 @@ static void a_stall_count_below_the_latency_is_found(void **state)
                                     "nop {st=1}\nnop {st=1}\nv_add_f32 v1, v2, v3 {st=%u}\nv_fma_f32 v5, v1, v1, v1 {st=4}\n",
                  stall);
         if (stall < 4)
-            assert_non_null(strstr(lint_of(text, &err), "v_fma_f32: the stalls before it are too short for v1"));
+            assert_non_null(strstr(lint_of(text, &err), "v_fma_f32: the stall counts before this instruction are too short for v1"));
         else
             assert_string_equal(lint_of(text, &err), "");
     }
@@ -215,8 +215,8 @@ static void a_load_reads_a_fixed_result_a_cycle_later(void **state)
     static const struct {
         unsigned second, third;
         const char *finding;
-    } cases[] = {{4, 5, ""}, {3, 5, "v_mov_b32: the stalls before it are too short for v43"},
-                 {4, 4, "ld.global: the stalls before it are too short for v41"}};
+    } cases[] = {{4, 5, ""}, {3, 5, "v_mov_b32: the stall counts before this instruction are too short for v43"},
+                 {4, 4, "ld.global: the stall counts before this instruction are too short for v41"}};
 
     (void)state;
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
@@ -241,7 +241,7 @@ static void half_precision_takes_a_cycle_more(void **state)
     /* The later write must end later. Without a stall both writes would end in the same cycle. */
     assert_string_equal(lint_of("v_add_f16x2 v1, v2, v3 {st=2}\nv_mov_b32 v1, v4 {st=4}\n", &err), "");
     assert_non_null(strstr(lint_of("v_add_f16x2 v1, v2, v3 {st=1}\nv_mov_b32 v1, v4 {st=4}\n", &err),
-                           "v_mov_b32: an earlier result is written after its own, to v1"));
+                           "v_mov_b32: this instruction writes its result before an earlier one does, to v1"));
 }
 
 static struct isa_object *assemble(const char *text, enum isa_asm_control control)
@@ -271,8 +271,8 @@ static void the_assembler_fills_in_functions_without_fields(void **state)
     (void)state;
     lw_buffer_init(&lines);
     assert_int_equal(isa_control_count(kept, &findings, &lines.sink, &err), LW_EFORMAT);
-    assert_string_equal(err.text, "t.s:5: k+0x10: ld.global: the stalls before it are too short for v4");
-    assert_int_equal(findings, 8); /* each line except the first, which reads no register, and the exit */
+    assert_string_equal(err.text, "t.s:5: k+0x10: ld.global: the stall counts before this instruction are too short for v4");
+    assert_int_equal(findings, 8); /* all but the first, which reads none, and exit: a line each */
     for (const char *at = lines.text; (at = strchr(at, '\n')) != NULL; at++)
         findings--;
     assert_int_equal(findings, 0);

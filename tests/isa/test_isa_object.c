@@ -481,10 +481,9 @@ static void every_truncation_is_refused(void **state)
         assert_null(back);
         assert_memory_equal(err.text, "cut.lwo: ", 9);
         if (n >= 64) { /* a whole header */
-            char message[120];
+            char message[160];
 
-            snprintf(message, sizeof message, "cut.lwo: the object is truncated: its header "
-                     "promises %zu bytes, found %zu; make it again", size, n);
+            snprintf(message, sizeof message, "cut.lwo: the object is truncated: its header says %zu bytes, but it has %zu: compile or assemble it again", size, n);
             assert_string_equal(err.text, message);
         }
         free(exact);
@@ -544,16 +543,16 @@ static void foreign_files_are_refused_with_a_message(void **state)
 
     (void)state;
     assert_int_equal(isa_object_read("a", (const uint8_t *)"", 0, &back, &err), LW_EFORMAT);
-    assert_string_equal(err.text, "a: 0 bytes are too few for an object");
+    assert_string_equal(err.text, "a: the file has only 0 bytes, too few for an object");
     write_object(object, &bytes, &size);
     bytes[18] = 62;
     bytes[19] = 0;
     assert_int_equal(isa_object_read("a", bytes, size, &back, &err), LW_EFORMAT);
-    assert_string_equal(err.text, "a: this ELF file is for machine 0x3e, not ours (0x4c57)");
+    assert_string_equal(err.text, "a: this ELF file is for machine 0x3e, but Lanewise objects have 0x4c57");
     assert_int_equal(isa_object_read("a", bytes, size, &back, NULL), LW_EFORMAT);
     memset(bytes, 'x', size);
     assert_int_equal(isa_object_read("a", bytes, size, &back, &err), LW_EFORMAT);
-    assert_string_equal(err.text, "a: this is no ELF file");
+    assert_string_equal(err.text, "a: this file is not an ELF file");
     isa_object_destroy(object);
     free(bytes);
 }
@@ -577,18 +576,18 @@ static void objects_that_break_a_rule_are_not_written(void **state)
         isa_object_destroy(o);                                                             \
     } while (0)
     BROKEN(o->functions[1].first = 0, "function k2 (instructions 0 to 1) overlaps its "
-           "predecessor, is out of order or leaves the text of 10");
+           "predecessor, is out of order or exceeds the text of 10 instructions");
     BROKEN(o->functions[2].count = 99, "function f 2 (instructions 9 to 107) overlaps its "
-           "predecessor, is out of order or leaves the text of 10");
+           "predecessor, is out of order or exceeds the text of 10 instructions");
     BROKEN(o->functions[1].name = "k", "k is defined twice");
     BROKEN(o->functions[1].name = "", "function 1 has a bad name");
     BROKEN(o->text[3] = ((struct isa_word){ 0xcc, 1 }),
-           "word 3 (0x000000000000000100000000000000cc) is no instruction");
+           "word 3 (0x000000000000000100000000000000cc) is not an instruction");
     BROKEN(o->variables[0].align = 3, "variable g: 32 bytes aligned to 3 are not possible");
-    BROKEN(o->relocs[0].to = 9, "relocation 0: there is no variable 9");
+    BROKEN(o->relocs[0].to = 9, "relocation 0: variable 9 does not exist");
     BROKEN(o->relocs[0].insn = 2, "relocation 0: instruction 2 (variable 0, offset 0) cannot hold "
            "an address");
-    BROKEN(o->lines[0].file = 7, "line row 0 (instruction 0, file 7) is out of order or of range");
+    BROKEN(o->lines[0].file = 7, "line row 0 (instruction 0, file 7) is out of order or out of range");
     BROKEN(o->functions[0].params[0].size_bytes = 99,
            "kernel k: parameter a (99 bytes at 0, aligned to 8) does not fit the 44 bytes of "
            "parameters");

@@ -67,9 +67,9 @@ static void what_does_not_fit_is_refused(void **state)
     assert_int_equal(isa_object_check(object, &err), LW_OK);
 #define WITH(change, undo, what) do { change; object_is_refused(object, what); undo; } while (0)
     WITH(loop->header += 1000, loop->header -= 1000, "its header 10");
-    WITH(loop->depth = 3, loop->depth = 2, "depth 3 does not match its parent's");
-    WITH(loop->parent = 1, loop->parent = 0, "does not match its parent's");
-    WITH(loop->parent = 77, loop->parent = 0, "does not match its parent's");
+    WITH(loop->depth = 3, loop->depth = 2, "depth 3 does not match the depth of its parent");
+    WITH(loop->parent = 1, loop->parent = 0, "does not match the depth of its parent");
+    WITH(loop->parent = 77, loop->parent = 0, "does not match the depth of its parent");
     WITH(loop->latches[0] += 5000, loop->latches[0] -= 5000, "its latch 50");
     WITH(loop->exits[1] = loop->exits[0], loop->exits[1]++, "its exit ");
     WITH(loop->from_line = 99, loop->from_line = 12, "lines 99 to 12");

@@ -21,34 +21,34 @@ static struct
     /* two loads, of which one may still be outstanding */
     {"ld.global.b32 v1, [v8:9]\nld.global.b32 v2, [v8:9]\nwaitcnt vmcnt(1)\nv_add_u32 v3, v1, 1\n", "", 0},
     {"ld.global.b32 v1, [v8:9]\nld.global.b32 v2, [v8:9]\nwaitcnt vmcnt(1)\nv_add_u32 v3, v2, 1\n",
-     "t.s:6: k+0x30: v_add_u32: no waitcnt before it says that v2 has the result of k+0x10", 1},
+     "t.s:6: k+0x30: v_add_u32: no waitcnt waits until v2 has the result of k+0x10", 1},
     /* the lint reports each instruction once; the register that the load writes is its own */
     {"ld.global.b32 v1, [v8:9]\nwaitcnt lgkmcnt(0)\nv_add_u32 v2, v1, v1\nv_add_u32 v1, v2, 1\nv_add_u32 v1, v1, 1\n",
-     "t.s:5: k+0x20: v_add_u32: no waitcnt before it says that v1 has the result of k+0x0", 2},
+     "t.s:5: k+0x20: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 2},
     /* a register is overwritten while its load is outstanding */
     {"ld.global.b32 v1, [v8:9]\nwaitcnt vmcnt(1)\nv_mov_b32 v1, 1\n",
-     "t.s:5: k+0x20: v_mov_b32: no waitcnt before it says that v1 has the result of k+0x0", 1},
+     "t.s:5: k+0x20: v_mov_b32: no waitcnt waits until v1 has the result of k+0x0", 1},
     /* shared memory completes in order, unless a scalar load is outstanding as well */
     {"ld.shared.b32 v1, [v3]\nld.shared.b32 v2, [v3]\nwaitcnt lgkmcnt(1)\nv_add_u32 v4, v1, 1\n", "", 0},
     {"ld.shared.b32 v1, [v3]\ns_ld.const.b32 s1, c[out]\nld.shared.b32 v2, [v3]\nwaitcnt lgkmcnt(1)\nv_add_u32 v4, v1, 1\n",
-     "t.s:7: k+0x40: v_add_u32: no waitcnt before it says that v1 has the result of k+0x0", 1},
+     "t.s:7: k+0x40: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 1},
     {"s_ld.const.b32 s1, c[out]\nwaitcnt vmcnt(0)\ns_add_u32 s2, s1, 1\n",
-     "t.s:5: k+0x20: s_add_u32: no waitcnt before it says that s1 has the result of k+0x0", 1},
+     "t.s:5: k+0x20: s_add_u32: no waitcnt waits until s1 has the result of k+0x0", 1},
     {"s_ld.const.b32 s1, c[out]\nwaitcnt lgkmcnt(0)\ns_add_u32 s2, s1, 1\n", "", 0},
     /* a store reads its data after issue, but its address at issue */
     {"st.global.b32 [v8:9], v1\nwaitcnt vmcnt(1)\nv_mov_b32 v1, 2\n",
-     "t.s:5: k+0x20: v_mov_b32: no waitcnt before it says that v1 was read by k+0x0", 1},
+     "t.s:5: k+0x20: v_mov_b32: no waitcnt waits until v1 was read by k+0x0", 1},
     {"st.global.b32 [v8:9], v1\nwaitcnt expcnt(0)\nv_mov_b32 v1, 2\n", "", 0},
     {"st.global.b32 [v8:9], v1\nwaitcnt vmcnt(1)\nv_mov_b64 v8:9, 2\n", "", 0},
     /* a wait on only one of two paths, or for only some lanes, is not sufficient */
     {"ld.global.b32 v1, [v8:9]\n@sp0 s_bra over\nwaitcnt vmcnt(0)\nover:\nv_add_u32 v2, v1, 1\n",
-     "t.s:7: k+0x30: v_add_u32: no waitcnt before it says that v1 has the result of k+0x0", 1},
+     "t.s:7: k+0x30: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 1},
     {"ld.global.b32 v1, [v8:9]\n@p0 waitcnt vmcnt(0)\nv_add_u32 v2, v1, 1\n",
-     "t.s:5: k+0x20: v_add_u32: no waitcnt before it says that v1 has the result of k+0x0", 1},
+     "t.s:5: k+0x20: v_add_u32: no waitcnt waits until v1 has the result of k+0x0", 1},
     /* in a loop the second iteration counts younger loads */
     {"again:\nv_add_u32 v2, v1, 1\nld.global.b32 v1, [v8:9]\nld.global.b32 v3, [v8:9]\nwaitcnt vmcnt(1)\n@sp0 s_bra again\n", "", 0},
     {"again:\nv_add_u32 v2, v1, 1\nld.global.b32 v1, [v8:9]\nwaitcnt vmcnt(1)\n@sp0 s_bra again\n",
-     "t.s:4: k+0x0: v_add_u32: no waitcnt before it says that v1 has the result of k+0x10", 1},
+     "t.s:4: k+0x0: v_add_u32: no waitcnt waits until v1 has the result of k+0x10", 1},
 };
 
 static void each_missing_wait_is_named_with_its_load(void **state)

@@ -16,13 +16,12 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {"[1]\n", "l.yaml:1: expected a launch file: a mapping with program, buffers and steps"},
         {"porgram: {}\n", "l.yaml:1: unknown key \"porgram\"; did you mean \"program\"?"},
         {"steps: []\n",
-         "l.yaml:1: \"program\" is missing, such as program: {source: saxpy.cl}"},
+         "l.yaml:1: \"program\" is missing: add it, such as program: {source: saxpy.cl}"},
         {"program: {sorce: k.s}\n",
          "l.yaml:1: unknown key \"sorce\"; did you mean \"source\"?"},
         {"program: {}\n",
-         "l.yaml:1: program: \"source\" is missing: a .cl, .cu, .ptx, .s or .lwo file"},
-        {PROGRAM, "l.yaml:1: \"steps\" is missing: a list of launch, copy, fill, swap, check and "
-                  "repeat"},
+         "l.yaml:1: program: \"source\" is missing: give a .cl, .cu, .ptx, .s or .lwo file"},
+        {PROGRAM, "l.yaml:1: \"steps\" is missing: add a list of launch, copy, fill, swap, check and repeat"},
         {PROGRAM "steps: []\n", "l.yaml:2: steps: expected a list of launch, copy, fill, swap, "
                                 "check and repeat"},
         {PROGRAM "machine: {wrap: 8}\n" NOTHING,
@@ -36,21 +35,21 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "machine: {merge: maybe}\n" NOTHING,
          "l.yaml:2: merge: expected true or false (on or off), found \"maybe\""},
         {PROGRAM "machine: {level: 2}\n" NOTHING,
-         "l.yaml:2: level: expected 0 (best here), 1, 3 or 4, found 2"},
+         "l.yaml:2: level: expected 0 (the best of this processor), 1, 3 or 4, found 2"},
         {PROGRAM "buffers: {A: {count: 3}}\n" NOTHING,
          "l.yaml:2: buffer A: \"type\" is missing: u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64, "
          "or C's uchar char ushort short uint int ulong long half float double"},
         {PROGRAM "buffers: {A: {type: f23, count: 3}}\n" NOTHING,
          "l.yaml:2: type: unknown type \"f23\"; did you mean \"f32\"?"},
         {PROGRAM "buffers: {A: {type: f32}}\n" NOTHING,
-         "l.yaml:2: buffer A: \"count\" is missing, the number of its elements"},
+         "l.yaml:2: buffer A: \"count\" is missing: give the number of elements"},
         {PROGRAM "buffers: {A: {type: f32, count: 0}}\n" NOTHING,
          "l.yaml:2: count: expected an integer from 1 to 1099511627776, found \"0\""},
         {PROGRAM "buffers:\n  A: {type: u8, count: 1, variable: a, read_only: true}\n" NOTHING,
-         "l.yaml:3: read_only: whether a variable may be written, the program says"},
+         "l.yaml:3: read_only: not allowed for a variable of the program, which declares this itself: remove the key"},
         {PROGRAM "buffers: {A: {type: u8, count: 1, variable: a}, B: {type: u8, count: 1}}\n"
                  "steps: [swap: [A, B]]\n",
-         "l.yaml:3: swap: A is a variable of the program and stays where it is: copy"},
+         "l.yaml:3: swap: A is a variable of the program, whose address cannot change: use copy instead"},
         {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: 256}\n" NOTHING,
          "l.yaml:3: init: expected a number of type u8, found \"256\""},
         {PROGRAM "buffers:\n  A: {type: u8, count: 2, init: [1, 2, 3]}\n" NOTHING,
@@ -60,9 +59,9 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {rmap: {}}}\n" NOTHING,
          "l.yaml:3: unknown key \"rmap\"; did you mean \"ramp\"?"},
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {low: 1}}\n" NOTHING,
-         "l.yaml:3: \"low\" belongs to \"random\""},
+         "l.yaml:3: \"low\" is allowed only together with \"random\""},
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {constant: 1, file: x}}\n" NOTHING,
-         "l.yaml:3: \"constant\" and \"file\" exclude each other"},
+         "l.yaml:3: \"constant\" and \"file\" cannot be combined: give one of them"},
         {PROGRAM "buffers:\n  A: {type: s8, count: 1, init: {random: {seed: 1, low: 3, high: 2}}}"
                  "\n" NOTHING,
          "l.yaml:3: random: low 3 is above high 2"},
@@ -71,35 +70,35 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {PROGRAM "steps:\n  - lunch: {}\n",
          "l.yaml:3: unknown key \"lunch\"; did you mean \"launch\"?"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1}\n",
-         "l.yaml:3: launch: \"block\" is missing, such as block: 128 or block: [16, 16]"},
+         "l.yaml:3: launch: \"block\" is missing: add it, such as block: 128 or block: [16, 16]"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: [1, 2, 3, 4], block: 1}\n",
          "l.yaml:3: grid: expected an integer or a list of one to three, such as [16, 16]"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: [32, 33]}\n",
-         "l.yaml:3: block: 32 x 33 x 1 threads are more than the 1024 a block may have"},
+         "l.yaml:3: block: 32 x 33 x 1 threads are too many: a block has at most 1024"},
         {PROGRAM "steps:\n  - launch: {entry: a, global: 100, block: 32}\n",
-         "l.yaml:3: global: 100 is not a multiple of the block's 32: round it up and let the "
+         "l.yaml:3: global: 100 is not a multiple of the block size 32: round it up, and let the "
          "kernel test its index"},
         {PROGRAM "buffers: {in: {type: u8, count: 1}}\nsteps:\n  - launch: {entry: a, grid: 1, "
                  "block: 1, args: [im]}\n",
          "l.yaml:4: there is no buffer \"im\"; did you mean \"in\"?"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [zebra]}\n",
-         "l.yaml:3: there is no buffer \"zebra\": name it under \"buffers:\""},
+         "l.yaml:3: there is no buffer \"zebra\": define it under \"buffers:\""},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{f23: 1}]}\n",
          "l.yaml:3: args: unknown form \"f23\": a type (f32, u64, ...), struct, local, "
          "iteration, buffer or texture"},
         {PROGRAM "steps:\n  - launch: {entry: a, grid: 1, block: 1, args: [{iteration: {}}]}\n",
-         "l.yaml:3: iteration: this launch is inside no repeat, so nothing is counted"},
+         "l.yaml:3: iteration: the launch is not inside a repeat step, so there is no iteration number"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: u16, count: 4}}\nsteps:\n  - copy: "
                  "{from: A, to: B}\n",
          "l.yaml:4: copy: elements of A (u8) and B (u16) have different sizes"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: s8, count: 2}}\nsteps:\n  - copy: "
                  "{from: A, to: B}\n",
-         "l.yaml:4: copy: 4 elements do not fit into the 2 that B has there: give a \"count\""},
+         "l.yaml:4: copy: 4 elements do not fit into the remaining 2 elements of B: give a smaller \"count\""},
         {PROGRAM "buffers: {A: {type: u8, count: 4}, B: {type: u8, count: 2}}\nsteps:\n  - swap: "
                  "[A, B]\n",
-         "l.yaml:4: swap: A (u8, 4) and B (u8, 2) are not alike"},
+         "l.yaml:4: swap: A (u8, 4) and B (u8, 2) must have equal type, count and access"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A}\n",
-         "l.yaml:4: check: what is expected is missing: file, values, constant or equals"},
+         "l.yaml:4: check: the expected contents are missing: give file, values, constant or equals"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - check: {buffer: A, index: 4, "
                  "constant: 1}\n",
          "l.yaml:4: index: expected an integer from 0 to 3, found \"4\""},
@@ -108,12 +107,12 @@ static void a_mistake_is_one_message_with_its_line(void **state)
          "l.yaml:4: tolerance: expected a finite number of 0 or more"},
         {PROGRAM "buffers: {A: {type: u8, count: 4}}\nsteps:\n  - repeat:\n      until: {buffer: A, "
                  "equals: 0}\n      steps: []\n",
-         "l.yaml:5: until: \"max\" is missing, such as max: 100 (without a limit a wrong kernel "
+         "l.yaml:5: until: \"max\" is missing: add it, such as max: 100 (without a limit a wrong kernel "
          "never ends)"},
         {PROGRAM "steps:\n  - repeat: {count: 2}\n",
-         "l.yaml:3: repeat: \"steps\" is missing, such as repeat: {count: 10, steps: [...]}"},
+         "l.yaml:3: repeat: \"steps\" is missing: add it, such as repeat: {count: 10, steps: [...]}"},
         {PROGRAM "steps:\n  - fill: {buffer: A, value: 1}\n    swap: [A, B]\n",
-         "l.yaml:4: \"fill\" and \"swap\" in one step: begin a new one with \"-\""},
+         "l.yaml:4: \"fill\" and \"swap\" are in one step: start a new step with \"-\""},
     };
     (void)state;
 
@@ -184,7 +183,7 @@ static void programs_are_known_by_their_suffix(void **state)
     assert_int_equal(lnc_object_load("k.cu", NULL, 0, NULL, &object, &err), LW_ENOENT);
     assert_memory_equal(err.text, "k.cu: No such file", 18);
     assert_int_equal(lnc_object_load("k.c", NULL, 0, NULL, &object, &err), LW_EINPUT);
-    assert_non_null(strstr(err.text, ".cl .cu .ptx .s .lwo"));
+    assert_non_null(strstr(err.text, ".cl, .cu, .ptx, .s or .lwo"));
     assert_int_equal(lnc_object_load("dir.s/k", NULL, 0, NULL, &object, &err), LW_EINPUT);
     assert_int_equal(lnc_object_load("none.s", NULL, 0, NULL, &object, &err), LW_ENOENT);
     assert_int_equal(lnc_object_load("k.s", &option, 1, NULL, &object, &err), LW_EINPUT);
@@ -479,12 +478,11 @@ static void a_buffer_may_be_a_variable_of_the_program(void **state)
         const char *buffer, *message;
     } cases[] = {
         {"v: {type: u32, count: 4, variable: tabel}",
-         "l.yaml:2: variable: the program has no global or constant variable tabel"},
+         "l.yaml:2: variable: the program has no global or constant variable \"tabel\""},
         {"v: {type: u32, count: 5, variable: table}",
-         "l.yaml:2: buffer v: 20 bytes are more than the 16 of variable table"},
+         "l.yaml:2: buffer v has 20 bytes, more than the 16 bytes of variable table"},
         {"v: {type: u32, count: 1, variable: inner}",
-         "l.yaml:2: variable: more than one may be meant by inner; give the name as the compiler "
-         "writes it"},
+         "l.yaml:2: variable: several variables are called \"inner\": give the mangled name, as the compiler writes it"},
     };
     struct lnc_result result;
     struct run r;
@@ -600,11 +598,10 @@ static void a_structure_is_laid_out_as_c_does(void **state)
         const char *arg, *message;
     } cases[] = {
         {"{struct: [A, 5]}",
-         "l.yaml:3: struct: the type of 5 is not known here, say it, such as {s32: 5}"},
-        {"{struct: [A, {local: 5}]}", "l.yaml:3: struct: a member is a buffer, a texture, a number "
-                                      "with its type or another struct"},
+         "l.yaml:3: struct: the type of 5 is not known: give it, such as {s32: 5}"},
+        {"{struct: [A, {local: 5}]}", "l.yaml:3: struct: expected a member: a buffer, a texture, a number with its type or another struct"},
         {"{struct: A}", "l.yaml:3: struct: expected a list of members, such as [A, {s32: 5}]"},
-        {"{struct: [C]}", "l.yaml:3: there is no buffer \"C\": name it under \"buffers:\""},
+        {"{struct: [C]}", "l.yaml:3: there is no buffer \"C\": define it under \"buffers:\""},
         {"{struct: [{u8: 1}, A]}",
          "l.yaml:3: argument 2 's' (value of 48 bytes) of kernel 'k': expected a value of 48 bytes, found one of 16"},
     };
@@ -685,14 +682,14 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
         {LAUNCH("bmup", "A, 1"),
          "l.yaml:4: entry: k.s has no kernel \"bmup\"; did you mean \"bump\"?"},
         {LAUNCH("zebra", "A, 1"),
-         "l.yaml:4: entry: k.s has no kernel \"zebra\"; its kernels: params, nothing, sized, "
+         "l.yaml:4: entry: k.s has no kernel \"zebra\"; its kernels are params, nothing, sized, "
          "bump, typed"},
         {LAUNCH("bump", "A"), "l.yaml:4: args: kernel 'bump' takes 2 arguments: 'x' (pointer), 'k' (integer of 4 bytes); found 1"},
         {LAUNCH("nothing", "A"), "l.yaml:4: args: kernel 'nothing' takes 0 arguments; found 1"},
         {LAUNCH("bump", "1, 1"),
          "l.yaml:4: argument 1 'x' (pointer) of kernel 'bump': expected the name of a buffer, found \"1\""},
         {LAUNCH("bump", "A, A"),
-         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': give a value of 4 bytes, not the buffer A"},
+         "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': expected a value of 4 bytes, found the buffer A"},
         {LAUNCH("bump", "A, 0x100000000"),
          "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': \"0x100000000\" is not an integer of 4 bytes"},
         {LAUNCH("bump", "A, 2.5"),
@@ -701,14 +698,13 @@ static void arguments_are_compared_with_the_kernel_first(void **state)
          "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': \"1e3\" is not an integer of 4 bytes"},
         {BUFFERS "  - repeat: {count: 2, steps: [{launch: {entry: typed, grid: 1, block: 1, args: "
                  "[{iteration: {}}, 1, 1, 1, 1, 1]}}]}\n",
-         "l.yaml:4: argument 1 'a' (float) of kernel 'typed': {iteration: ...} does not fit: the parameter is not an integer"},
+         "l.yaml:4: argument 1 'a' (float) of kernel 'typed': {iteration: ...} cannot be passed here: the parameter is not an integer"},
         {LAUNCH("typed", "1, 1, 1, 1, 1, 0x100000000"),
-         "l.yaml:4: argument 6 'f' (value of 4 bytes) of kernel 'typed': \"0x100000000\" does not fit into 4 bytes; a typed "
-         "value such as {f32: 1.5} may"},
+         "l.yaml:4: argument 6 'f' (value of 4 bytes) of kernel 'typed': \"0x100000000\" does not fit into 4 bytes: give its type, such as {f32: 1.5}"},
         {LAUNCH("bump", "A, {u64: 1}"),
          "l.yaml:4: argument 2 'k' (integer of 4 bytes) of kernel 'bump': expected a value of 4 bytes, found one of 8"},
         {LAUNCH("bump", "{local: 4}, 1"),
-         "l.yaml:4: argument 1 'x' (pointer) of kernel 'bump': {local: ...} does not fit: the parameter is not a pointer to __local memory"},
+         "l.yaml:4: argument 1 'x' (pointer) of kernel 'bump': {local: ...} cannot be passed here: the parameter is not a pointer to __local memory"},
         {BUFFERS "  - launch: {entry: sized, grid: 1, block: [4, 8]}\n",
          "l.yaml:4: block: sized was compiled for blocks of [8, 4, 1], found [4, 8, 1]"},
         {"program: {source: none.s}\nsteps: [launch: {entry: a, grid: 1, block: 1}]\n",
@@ -751,13 +747,13 @@ static void kernels_of_cpp_are_found_by_the_names_that_people_write(void **state
         {"\"reduce<float, 256>\"", NULL},
         {"\"reduce<double, -1, true>\"", NULL},
         {"_Z99short", NULL},
-        {"twin", "l.yaml:2: entry: cpp.s has 2 kernels that \"twin\" may mean; say which: "
+        {"twin", "l.yaml:2: entry: cpp.s has 2 kernels with a name like \"twin\"; choose one: "
                  "_Z4twini, _Z4twinPf"},
-        {"reduce", "l.yaml:2: entry: cpp.s has 2 kernels that \"reduce\" may mean; say which: "
+        {"reduce", "l.yaml:2: entry: cpp.s has 2 kernels with a name like \"reduce\"; choose one: "
                    "reduce<float, 256>, reduce<double, -1, true>"},
         {"saxpi", "l.yaml:2: entry: cpp.s has no kernel \"saxpi\"; did you mean \"saxpy\"?"},
         {"wholly_unknown",
-         "l.yaml:2: entry: cpp.s has no kernel \"wholly_unknown\"; its kernels: saxpy, twin, twin, "
+         "l.yaml:2: entry: cpp.s has no kernel \"wholly_unknown\"; its kernels are saxpy, twin, twin, "
          "tool::inner::work, (anonymous namespace)::mine, reduce<float, 256>, "
          "reduce<double, -1, true>, _Z99short"},
     };

@@ -34,7 +34,7 @@ END
 diff want got || fail "the launch file of k.cl"
 grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
 cp out k.yaml
-expect 0 'ok: nothing to check, 2 launches' run k.yaml
+expect 0 'ok: results were not checked (no "check" step), 2 launches' run k.yaml
 # Two dimensions: the template guesses a square and sets the integers to its side, so no access is out of
 # bounds.
 cat >plane.cl <<'END'
@@ -57,8 +57,8 @@ grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
 cp out plane.yaml
 expect 0 '4 launches' run plane.yaml
 # The line after it has the options for a debugger, and a source compiled with them has its variables.
-grep -qx '# for a debugger: options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
-sed -n 's/^# for a debugger: \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
+grep -qx '# to debug, compile with options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
+sed -n 's/^# to debug, compile with \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
 expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
 
 cat >t.cu <<'END'
@@ -78,11 +78,11 @@ grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     grep -q 'four: {type: f64, count: 4096, init: {random' below/t.yaml &&
     grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
     fail "the launch file of t.cu: $(cat below/t.yaml)"
-grep -qx '# for a debugger: options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
-expect 0 'ok: nothing to check, 4 launches' run below/t.yaml # from another folder
+grep -qx '# to debug, compile with options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
+expect 0 'ok: results were not checked (no "check" step), 4 launches' run below/t.yaml # from another folder
 grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "both cannot move together: $(grep program below/t.yaml)"
 cp below/t.yaml kept
-expect 2 't.yaml: is there already' template t.cu -o below/t.yaml
+expect 2 't.yaml: the file exists' template t.cu -o below/t.yaml
 cmp -s kept below/t.yaml || fail "a file that was there is another one"
 
 # Headers of a launch file are in its folder, as its program is. A launch file that template writes into another
@@ -108,9 +108,9 @@ expect 2 'by.h' run away/not.yaml
 for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
     rm -f below/h.yaml h.yaml
     expect 0 '' template away/h.cl $where -o below/h.yaml
-    expect 0 'ok: nothing' run below/h.yaml
+    expect 0 'ok: results were not checked' run below/h.yaml
     expect 0 '' template away/h.cl $where -o h.yaml
-    expect 0 'ok: nothing' run h.yaml
+    expect 0 'ok: results were not checked' run h.yaml
 done
 grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
 
@@ -118,7 +118,7 @@ grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its 
 "$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
-expect 0 'ok: nothing' run ptx.yaml
+expect 0 'ok: results were not checked' run ptx.yaml
 # The file names the compiler, because another compiler may give other parameters.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
@@ -139,9 +139,9 @@ E: ret;
 }
 END
 expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
-grep -q '# 64 bits that a kernel only computes with' out || fail "a number that may be a pointer is not told"
+grep -q '# 64-bit arguments that the kernel does not use as addresses' out || fail "a number that may be a pointer is not told"
 cp out n.yaml
-expect 0 'ok: nothing' run n.yaml
+expect 0 'ok: results were not checked' run n.yaml
 # The same for CUDA C++. Names and types are those of a compilation without optimiser, in which accesses are generic.
 cat >dynamic.cu <<'END'
 extern __shared__ float s[];
@@ -159,7 +159,7 @@ for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
     grep -q 'entry: calls, .* shared: 4096' out || fail "shared memory of a function that a kernel calls ($how)"
     grep -q 'entry: both, .* shared: 4096' out || fail "an extern array beside a variable in shared memory ($how)"
     [ "$(grep -c 'shared: ' out)" = 3 ] || fail "shared memory of a kernel without any ($how)"
-    expect 0 'ok: nothing' run dynamic.yaml
+    expect 0 'ok: results were not checked' run dynamic.yaml
 done
 # Pointers that are used directly, in sums, and in a loop. A number that is added to a loaded address is not a
 # pointer.
@@ -204,7 +204,7 @@ expect 0 '1 check passed' run struct.yaml # members lie where the kernel reads t
 printf 'struct span { const int *from; int *to; };\n__global__ void k(span s) { s.to[0] = s.from[0]; }\n' >span.cu
 expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alone are no array of numbers
 cp out span.yaml
-expect 0 'ok: nothing to check' run span.yaml
+expect 0 'ok: results were not checked (no "check" step)' run span.yaml
 
 # Halves of OpenCL C and CUDA C++ are f16, and give correct results.
 cat >half.cl <<'END'
@@ -231,13 +231,13 @@ grep -q 'x: {type: f16, count: 2048' out || fail "half2 is two f16"
 
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
-grep -q 'for a debugger' out && fail "assembly needs no options for a debugger"
+grep -q 'to debug' out && fail "assembly needs no options for a debugger"
 cp out a.yaml
-expect 0 'ok: nothing' run a.yaml
+expect 0 'ok: results were not checked' run a.yaml
 
 printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func f() { ret; }\n' >none.ptx
-refuse 'none.ptx: there is no kernel' template none.ptx
-expect 0 '^warning: none.ptx: there is no kernel in it' compile none.ptx
+refuse 'none.ptx: the file has no kernel' template none.ptx
+expect 0 '^warning: none.ptx: there is no kernel to launch in it' compile none.ptx
 expect 0 '' compile n.ptx
 [ ! -s err ] || fail "a warning of a file with a kernel"
 expect 0 'shared: 4096' template n.lwo

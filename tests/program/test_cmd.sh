@@ -135,11 +135,11 @@ refuse 'irectory' run wrong.yaml --stats .
 expect 0 '"status": "ok"' run good.yaml -q --stats /dev/stdout
 
 # ---- usage
-refuse '"rum" is no command; did you mean "run"?' rum
-refuse '"x" is no command; "lanewise help" lists them' x
-refuse '"frobnicate" is no command; "lanewise help" lists them' frobnicate
-refuse 'which launch file' run
-refuse 'one launch file at a time' run good.yaml wrong.yaml
+refuse 'there is no command "rum"; did you mean "run"?' rum
+refuse 'there is no command "x"; "lanewise help" lists the commands' x
+refuse 'there is no command "frobnicate"; "lanewise help" lists the commands' frobnicate
+refuse 'expected a launch file or a kernel' run
+refuse 'expected only one launch file' run good.yaml wrong.yaml
 refuse 'unknown option "--stast"; did you mean "--stats"?' run good.yaml --stast x
 refuse 'unknown option "-Z"' run -Z good.yaml
 refuse 'option "--stats" needs an operand' run good.yaml --stats
@@ -149,40 +149,40 @@ refuse '--warp: expected an integer from 4 to 64, found "x"' run good.yaml --war
 refuse 'did you mean "minpc_step"?' run good.yaml --policy minpc_stpe
 refuse 'did you mean "shadow"?' run good.yaml --tags shadwo
 refuse 'did you mean "exact"?' debug good.yaml --tag-rules exakt
-refuse 'known are lazy, eager' run good.yaml --tag-expansion 1
-refuse 'known are cbar, stack, frontier' run good.yaml --reconv banana
-refuse '--tag-rules: this run has no tags' run good.yaml --tag-rules exact
-refuse '--tag-rules: this run has no tags' debug good.yaml --tag-rules exact
-refuse '--tag-expansion: this run has no tags' run good.yaml --tag-expansion lazy
-refuse '--tag-plan: only compact tags' run good.yaml --tags shadow --tag-plan all
-refuse 'known are gain, all' run good.yaml --tags compact --tag-plan some
-refuse '--push-order: only the engine stack' run good.yaml --push-order larger
-refuse '--gdb-arch: this run does not wait for gdb' run good.yaml --gdb-arch aarch64
-refuse '--gdb-arch: this run does not wait for gdb' debug good.yaml --gdb-arch aarch64
-refuse '--gdb-file: this run does not wait for gdb' run good.yaml --gdb-file x.lwo
-refuse '--gdb-file: this run does not wait for gdb' debug good.yaml --gdb-file x.lwo
+refuse 'the names are lazy, eager' run good.yaml --tag-expansion 1
+refuse 'the names are cbar, stack, frontier' run good.yaml --reconv banana
+refuse '--tag-rules has no effect without tags' run good.yaml --tag-rules exact
+refuse '--tag-rules has no effect without tags' debug good.yaml --tag-rules exact
+refuse '--tag-expansion has no effect without tags' run good.yaml --tag-expansion lazy
+refuse '--tag-plan has an effect only on compact tags' run good.yaml --tags shadow --tag-plan all
+refuse 'the names are gain, all' run good.yaml --tags compact --tag-plan some
+refuse '--push-order: only the reconvergence engine stack' run good.yaml --push-order larger
+refuse '--gdb-arch has no effect, as this run does not wait for gdb' run good.yaml --gdb-arch aarch64
+refuse '--gdb-arch has no effect, as this run does not wait for gdb' debug good.yaml --gdb-arch aarch64
+refuse '--gdb-file has no effect, as this run does not wait for gdb' run good.yaml --gdb-file x.lwo
+refuse '--gdb-file has no effect, as this run does not wait for gdb' debug good.yaml --gdb-file x.lwo
 refuse 'did you mean "smaller"' run good.yaml --push-order smalle
 expect 0 ok run good.yaml --reconv stack --push-order larger
 refuse '--threads: expected an integer of 1 or more' run good.yaml --threads 0
-refuse '--threads: at most 1024' run good.yaml --threads 5000
+refuse '--threads: expected at most 1024' run good.yaml --threads 5000
 expect 0 ok run good.yaml --threads 8
-expect 0 'up to 1 thread' run good.yaml --threads 1 -v
+expect 0 'up to 1 host thread' run good.yaml --threads 1 -v
 for pair in local=block jobs=threads kernel=entry warp-size=warp; do # other programs' names
     refuse "unknown option \"--${pair%=*}\"; did you mean \"--${pair#*=}\"?" run good.yaml --${pair%=*} 64
 done
-refuse 'options of the compiler follow -X, as in -X -cl-std=CL2.0' run good.yaml -cl-std=CL2.0
-refuse 'options of the compiler follow -X, as in -X -std=c++17' run good.yaml -std=c++17
+refuse 'give options of the compiler after -X, as in -X -cl-std=CL2.0' run good.yaml -cl-std=CL2.0
+refuse 'give options of the compiler after -X, as in -X -std=c++17' run good.yaml -std=c++17
 [ ! -e 'td=c++17' ] || fail "-std=c++17 is taken as -s"
-expect 0 'the schedule is logged; blocks run in the fixed order' run good.yaml --threads 2 --log x.log
+expect 0 'the schedule is logged: blocks run in the fixed order' run good.yaml --threads 2 --log x.log
 refuse '--seed: expected an integer of 0 or more, found "x"' run good.yaml --seed=x
 refuse '--seed: ' debug good.yaml --seed=-1
 refuse "coverage and --gdb" run good.yaml --coverage x --gdb
-refuse '--max-findings: no checks are enabled' run good.yaml --max-findings 3
+refuse '--max-findings has no effect, as no checks are enabled' run good.yaml --max-findings 3
 refuse 'did you mean "misaligned"' run good.yaml --check=misalined
-refuse 'k.s has 3 kernels: say which with --entry NAME: add, stop, forever' run k.s
+refuse 'k.s has 3 kernels: choose one with --entry NAME: add, stop, forever' run k.s
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help
-grep -q '^  timing \[MACHINE|FILE|compare A.json B.json\]$' out && grep -q '^  run .*LAUNCH.yaml|KERNEL   *[a-z]' out && [ "$(grep -c '^  *GPU models of ' out)" = 1 ] ||
+grep -q '^  timing \[MACHINE|FILE|compare A.json B.json\]$' out && grep -q '^  run .*LAUNCH.yaml|KERNEL   *[a-z]' out && [ "$(grep -c '^  *list the GPU models of ' out)" = 1 ] ||
     { cases=$((cases + 1)); fail "help cuts what commands take"; }
 expect 0 '--stats FILE' help run
 expect 0 '--stats FILE' run --help
@@ -210,11 +210,11 @@ refuse 'bad.s:5: code outside any function: write .kernel' asm bad.s
 printf '    exit\n.func f\n    exit\n.end\n' >bad.s
 refuse 'bad.s:1: code outside any function' asm bad.s
 : >bad.s
-refuse 'bad.s:1: there is nothing to assemble' asm bad.s
+refuse 'bad.s:1: the file is empty' asm bad.s
 : >bad.ptx
-refuse 'bad.ptx:1: there is nothing to translate' compile bad.ptx
+refuse 'bad.ptx:1: the file is empty' compile bad.ptx
 printf 'fr\033[31mob\n' >bad.s
-refuse 'bad.s:1: fr\\x1b\[31mob: there is no such instruction' asm bad.s
+refuse 'bad.s:1: fr\\x1b\[31mob: unknown instruction' asm bad.s
 printf 'a: [1\n' >bad.yaml
 refuse 'bad.yaml:2: ' run bad.yaml
 
@@ -236,25 +236,25 @@ printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\
 expect 0 '{st=4}' dis fields.s
 expect 0 '^fields.s: no instruction issues too early$' dis --check-control fields.s
 expect 0 '' asm --control keep fields.s -o kept.lwo
-expect 1 '^fields.s:3: a+0x10: v_add_u32: the stalls before it are too short for v1$' dis --check-control kept.lwo
+expect 1 '^fields.s:3: a+0x10: v_add_u32: the stall counts before this instruction are too short for v1$' dis --check-control kept.lwo
 expect 0 'v_add_u32 v1, v1, v1 {}$' dis kept.lwo
 cp out kept.s
 for control in auto keep; do
     expect 0 '' asm --control=$control kept.s -o again.lwo
     cmp -s kept.lwo again.lwo || fail "asm --control $control changed what was disassembled"
 done
-refuse 'asm: --control: "keeps" is neither auto nor keep' asm --control keeps fields.s
+refuse 'asm: --control: expected auto or keep, found "keeps"' asm --control keeps fields.s
 for file in "$src"/kernels/*.s "$src"/tests/kernels/*.s; do
     if [ -f "$file" ] && ! grep -q '{' "$file"; then
         expect 0 'no instruction issues too early' dis --check-control "$file"
     fi
 done
 head -c 200 k.lwo >cut.lwo
-refuse 'cut.lwo: the object is truncated: its header promises [0-9]* bytes, found 200' dis cut.lwo
+refuse 'cut.lwo: the object is truncated: its header says [0-9]* bytes, but it has 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo
-refuse '"oj" is none of obj, ptx, asm and cfg; did you mean "obj"?' compile k.s --emit oj
+refuse 'expected obj, ptx, asm or cfg, found "oj"; did you mean "obj"?' compile k.s --emit oj
 refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx
-refuse 'not one of .cl .cu .ptx .s .lwo' compile good.yaml
+refuse 'expected .cl, .cu, .ptx, .s or .lwo' compile good.yaml
 echo '__kernel void empty(void) {}' >k.cl
 refuse '--compiler: no-such-clang: ' compile k.cl --clang no-such-clang
 sed 's/k.s/k.cl/' good.yaml >cl.yaml
@@ -263,8 +263,8 @@ refuse '--compiler: no-such-clang: ' debug cl.yaml --clang no-such-clang
 expect 0 '\.kernel add' dis k.s
 refuse 'no/such/k.lwo' asm k.s -o no/such/k.lwo
 
-for c in run debug gdb; do refuse 'option "-DN=1" is for the compiler of .cl and .cu sources, and k.s needs none' $c good.yaml -D N=1; done
-refuse '--define: more than 256 options for the compiler' run good.yaml $(yes -- -DN | head -n 257)
+for c in run debug gdb; do refuse 'option "-DN=1" is for the compiler of .cl and .cu sources, but k.s is not compiled' $c good.yaml -D N=1; done
+refuse '--define: too many options for the compiler: at most 256 are allowed' run good.yaml $(yes -- -DN | head -n 257)
 refuse 'option "-X" needs an operand' run good.yaml -X
 
 # ---- files of other tools are recognised by their contents
@@ -272,15 +272,15 @@ printf '\177ELF\002\001\001\063\007\0\0\0\0\0\0\0\002\0\276\0\001\0\0\0' >gpu.cu
 printf '\120\355\125\272\001\0\020\0\0\0\0\0\0\0\0\0\0\0\0\0' >gpu.fatbin
 printf '\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\001\0\076\0\001\0\0\0' >host.o
 for c in run debug gdb compile template; do
-    refuse 'gpu.cubin: is a cubin, machine code of one NVIDIA GPU, which does not run here: give its .cu source or its PTX' $c gpu.cubin
-    refuse 'gpu.fatbin: is a fatbin, .*: give its .cu source' $c gpu.fatbin
-    refuse 'host.o: is an object file of the host, .*: give its .cu source' $c host.o
-    refuse ': is a program or library of the host' $c "$lanewise"
+    refuse 'gpu.cubin: this file is a cubin with machine code of an NVIDIA GPU, which Lanewise cannot run: give its .cu source or its PTX' $c gpu.cubin
+    refuse 'gpu.fatbin: this file is a fatbin .*: give its .cu source' $c gpu.fatbin
+    refuse 'host.o: this file is a host object file, .*: give its .cu source' $c host.o
+    refuse ': this file is a program or library of the host' $c "$lanewise"
 done
 sed 's/k\.s/gpu.cubin/' good.yaml >cubin.yaml
-refuse '^lanewise: cubin.yaml:1: gpu.cubin: is a cubin' run cubin.yaml
+refuse '^lanewise: cubin.yaml:1: gpu.cubin: this file is a cubin' run cubin.yaml
 printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
-refuse '^lanewise: tab.yaml:3: a tab is no indentation in YAML: write blanks$' run tab.yaml
+refuse '^lanewise: tab.yaml:3: a tab cannot be used for indentation in YAML: use blanks$' run tab.yaml
 
 # ---- addresses on the scalar unit or not: the object's number of scalar registers shows the difference
 cp "$src/tests/ptx/data/gemm_clang19.ptx" gemm.ptx
@@ -310,9 +310,9 @@ expect 2 'frobnicate' debug good.yaml --batch -c frobnicate
 expect 3 'out-of-bounds' debug wild.yaml --batch -c continue
 expect 1 'check failed' debug wrong.yaml --batch -c continue
 expect 7 '' debug good.yaml --batch -c 'quit 7'
-refuse 'is no address' run good.yaml --gdb=nowhere:x
-refuse '99999x.*is no address' run --gdb 99999x good.yaml
-refuse '99999x.*is no address' run good.yaml --gdb 99999x
+refuse 'is not an address' run good.yaml --gdb=nowhere:x
+refuse '99999x.*is not an address' run --gdb 99999x good.yaml
+refuse '99999x.*is not an address' run good.yaml --gdb 99999x
 refuse 'none.yaml: cannot be read' run --gdb none.yaml
 
 # ---- demo.sh prints its purpose before it installs or builds anything
@@ -424,7 +424,7 @@ if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # which wants tera
         "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' || fail "the memory is not told"
     [ "$(grep hash all)" = "$(grep hash less)" ] || fail "other results where memory is limited: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run named.yaml) >out 2>&1
-    [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*ask for less' out || fail "8 GiB of 4: $(cat out)"
+    [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*set a smaller size' out || fail "8 GiB of 4: $(cat out)"
 fi
 
 # a buffer's bytes on standard output, and nothing else
@@ -444,21 +444,21 @@ if command -v clang-19 >/dev/null || command -v clang-14 >/dev/null; then
     grep -q '^hash_mem' err && grep -q '^text' err || fail "text is not on standard error"
     (echo first; "$lanewise" run -q -d a=- out.yaml) >both 2>err
     [ "$(wc -c <both)" = 262 ] || fail "standard output that is a file is begun anew"
-    refuse '--stats and --dump: both write standard output' run --dump a=- --stats - out.yaml
+    refuse '--stats and --dump both write to standard output' run --dump a=- --stats - out.yaml
     expect 2 '--dump a=- and --gdb' run --dump a=- --gdb out.yaml
     # sizes of grids: the message names the value and the limit
     sed 's/grid: 2/grid: 4000000000/' out.yaml >grid.yaml
     refuse 'grid.yaml:4: grid: expected an integer from 1 to 2147483647, found "4000000000"' run grid.yaml
     sed 's/grid: 2/grid: [2000000, 2000000]/' out.yaml >grid.yaml
-    refuse 'grid.yaml:4: kernel k: a grid of 2000000 x 2000000 x 1 blocks; at most 2^40 in all' run grid.yaml
+    refuse 'grid.yaml:4: kernel k: the grid has 2000000 x 2000000 x 1 blocks: at most 2^40 in total are allowed' run grid.yaml
     sed 's/grid: 2/grid: [2147483647, 2147483647, 2147483647]/' out.yaml >grid.yaml
-    refuse 'grid.yaml:4: kernel k: a grid of 2147483647 x .* at most 2^40 in all' run grid.yaml
+    refuse 'grid.yaml:4: kernel k: the grid has 2147483647 x .* at most 2^40 in total' run grid.yaml
     sed 's/grid: 2/global: 256000000000/' out.yaml >grid.yaml
-    refuse 'grid.yaml:4: global: 256000000000 threads are 8000000000 blocks of 32; at most 2147483647' run grid.yaml
+    refuse 'grid.yaml:4: global: 256000000000 threads are 8000000000 blocks of 32 threads: at most 2147483647' run grid.yaml
     sed 's/grid: 2/global: [64000000000]/' out.yaml >grid.yaml
     expect 3 'block (2,0,0)' run --max-instructions 10000 grid.yaml
     sed 's/grid: 2/grid: [1, 70000]/' out.yaml >grid.yaml
-    expect 0 'nothing to check' run grid.yaml
+    expect 0 'results were not checked (no "check" step)' run grid.yaml
 fi
 
 echo "$cases cases, $failures failures"

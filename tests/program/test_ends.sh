@@ -133,7 +133,7 @@ grep -q '"ended": "ended by SIGINT' t.json && grep -q traceEvents trace.json && 
     fail "with --timing: the finding, the report and the trace"
 ended -15 SIGTERM run --log log.bin --checkpoint c.bin clean.yaml
 expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
-SAYS="waiting for it" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
+SAYS="waiting for a debugger" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
 grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
 
 # a second signal ends the program immediately, whatever the host is doing
@@ -188,8 +188,8 @@ continue'; do
     rm -f sh.json
 done
 # limits: status 4, the position of all lanes, and reports
-expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
-expect 4 '^limit: 1000 warp instructions have run (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
+expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
+expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
 grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: where lanes are is not told"
 grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||

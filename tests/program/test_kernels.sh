@@ -136,9 +136,9 @@ done
 sed 's/^program:/machine: {hang_window: 200000}\nprogram:/' spinlock.yaml >stack.yaml
 expect 4 "spinlock on a SIMT stack" "$lanewise" run stack.yaml --reconv stack
 grep -q '^hang: SIMT deadlock' "$work/out" || fail "the hang is not called a SIMT deadlock"
-grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait below lanes 7-31 on the SIMT stack' \
+grep -q 'warp 0 lanes 0-6 (stacked at pc .*spinlock.cl:17)) wait in the SIMT stack below lanes 7-31' \
     "$work/out" || fail "the lanes that hold the locks are not named"
-grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until changes of 7 places from lock' \
+grep -q 'warp 0 lanes 7-31 spin with atom.global at pc .*spinlock.cl:14) until one of 7 values changes, from lock' \
     "$work/out" || fail "the lanes that wait are not named"
 
 # Recursion uses the stack of the given size; deeper recursion is a fault whose message says so.
@@ -164,7 +164,7 @@ END
 expect 0 "recursion with a stack" "$lanewise" run deep.yaml
 sed 's/, stack: 200000//' deep.yaml >full.yaml
 expect 3 "recursion deeper than the stack" "$lanewise" run full.yaml
-grep -q 'bytes below local memory, .*the stack is full' "$work/out" || fail "a full stack is not named"
+grep -q 'stack overflow: the address is .* bytes below the local memory' "$work/out" || fail "a full stack is not named"
 
 # One wrong bit in one expected number must be found.
 cp vadd.expected.bin kept

@@ -67,7 +67,7 @@ says() { # WHAT SENTENCE arguments
         bad=1
     }
 }
-says "nvcc for OpenCL C" '^lanewise: m.cl: nvcc does not compile OpenCL C: name a clang' \
+says "nvcc for OpenCL C" '^lanewise: m.cl: nvcc does not compile OpenCL C: give a clang' \
     compile m.cl --compiler nvcc
 sed 's/source: k.cl/source: m.cl, compiler: nvcc/' k.yaml >nvcc.yaml
 says "nvcc in a launch file" '^lanewise: nvcc.yaml:1: m.cl: nvcc does not compile' run nvcc.yaml
@@ -81,7 +81,7 @@ says "a call in a header" 'wrap.h:5: call to gone: .*(line [0-9]* of the PTX of 
     compile w.cl -X -O0
 printf '\n\nint gone(int x) { return 1; }\n' >one.cl
 printf 'int gone(int x) { return 2; }\n' >two.cl
-says "two definitions" "'gone' is defined in one.cl:3 and in two.cl:1: leave one" \
+says "two definitions" "'gone' is defined in one.cl:3 and in two.cl:1: remove one" \
     compile w.cl one.cl two.cl -o x.lwo
 # Some editors write a byte order mark before UTF-8.
 printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
@@ -94,7 +94,7 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 }
 sed 's/k.cl/m.ptx/; s/entry: k/entry: m/' k.yaml >ptx.yaml
 (printf '\377\376' && cat m.ptx) >wide.ptx
-says "UTF-16" '^lanewise: wide.ptx:1: the text is UTF-16: save it as UTF-8' compile wide.ptx
+says "UTF-16" '^lanewise: wide.ptx:1: the file is encoded as UTF-16: save it as UTF-8' compile wide.ptx
 printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
 says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; Thrust is not supported" compile sort.cu
 printf '#include <nosuch/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
@@ -144,7 +144,7 @@ runs "of several sources" run -DN=7 -D WITH there/linked.yaml -I include
 runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
 ! "${GDB:-gdb}" --version >/dev/null 2>&1 ||
     runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
-says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, and m.ptx needs none: leave it out$' \
+says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, but m.ptx is not compiled: remove the option$' \
     run -D N=7 ptx.yaml
 # -W options show warnings about the user's source only. -Werror makes them errors.
 cat >maybe.cl <<'END'

@@ -218,9 +218,9 @@ cat >other.ptx <<'P'
     ret;
 }
 P
-refused 'call to cudaEventQuery: of CUDA'"'"'s runtime kernels may call launches, cudaDeviceSynchronize and streams, not this function' other.ptx
+refused 'call to cudaEventQuery: kernels cannot call this function of the CUDA runtime, only launches, cudaDeviceSynchronize and streams' other.ptx
 sed 's/cudaEventQuery/cudaStreamDestroy/; s/param .b64 [ea]/param .b32 a/; s/cudaEventQuery/cudaStreamDestroy/; s/st.param.b64 \[a\], %p/st.param.b32 [a], 0/' other.ptx >type.ptx
-refused 'parameter 1 of cudaStreamDestroy has another type than CUDA' type.ptx
+refused 'parameter 1 of cudaStreamDestroy has another type than in CUDA' type.ptx
 cl() { # file, statements
     printf '__kernel void k(__global int *out)\n{\n    queue_t q = get_default_queue();\n    %s\n}\n' "$2" >"$1"
 }

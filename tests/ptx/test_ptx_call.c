@@ -839,27 +839,24 @@ static void wrong_calls_are_refused_with_a_reason(void **state)
         const char *text, *message;
     } rows[] = {
         { HEAD ".func f(.param .u32 a);\n.entry k() {\n.param .b32 p;\ncall f, (p); ret; }\n",
-          "t.ptx:7: call to f: the function is declared, but this module does not define it: link "
-          "it with the one that does, or define it in the source" },
+          "t.ptx:7: call to f: the function is declared but not defined in this module: link the module that defines it, or define it in the source" },
         { HEAD ".func _Z16convert_half_rtzf(.param .b32 a);\n.entry k() {\n.param .b32 p;\n"
                "call _Z16convert_half_rtzf, (p); ret; }\n",
-          "t.ptx:7: call to convert_half_rtz: of half there are conversions to nearest even, "
-          "vload_half and vstore_half, not this function: convert to float, and back" },
+          "t.ptx:7: call to convert_half_rtz: this function of half is not supported: convert to float and back (conversions to nearest even, vload_half and vstore_half are supported)" },
         { HEAD ".func f(.param .u32 a) { ret; }\n.entry k() {\ncall f; ret; }\n",
-          "t.ptx:6: call: f has 1 parameters and 0 results, the call 0 and 0" },
+          "t.ptx:6: call: f has 1 parameters and 0 results, but the call has 0 and 0" },
         { HEAD ".func f(.param .u32 a) { ret; }\n.entry k() {\n.param .b64 p;\ncall f, (p); ret; }\n",
-          "t.ptx:7: call: parameter 1 of f has 4 bytes, 'p' has 8" },
+          "t.ptx:7: call: parameter 1 of f has 4 bytes, but 'p' has 8" },
         { HEAD ".func f(.param .align 4 .b8 a[12]) { ret; }\n.entry k() {\ncall f, (7); ret; }\n",
-          "t.ptx:6: call: parameter 1 of f is no scalar: pass a .param variable" },
+          "t.ptx:6: call: parameter 1 of f is not a scalar: pass a .param variable" },
         { HEAD ".func f();\n.entry k() {\n.reg .b64 %d;\nmov.u64 %d,f; ret; }\n",
-          "t.ptx:7: mov: the address of 'f', which this module only declares: link it with the "
-          "one that defines it" },
+          "t.ptx:7: mov: 'f' is declared but not defined in this module: link the module that defines it" },
         { HEAD ".entry f() { ret; }\n.entry k() {\ncall f; ret; }\n",
           "t.ptx:6: call to f, which is a kernel: call a .func, or launch it" },
         { HEAD ".entry k() {\n.reg .b32 %r;\ncall %r; ret; }\n",
           "t.ptx:6: call: expected a function or a 64-bit register" },
         { HEAD ".entry k() {\n.reg .b32 %r;\nbrx.idx %r, none; ret; }\n",
-          "t.ptx:6: 'none' is no .branchtargets above" },
+          "t.ptx:6: 'none' is not a .branchtargets above" },
     };
 
     (void)state;

@@ -88,7 +88,7 @@ static void expect_blocks(const char *ptx)
         assert_memory_equal(object->functions[k + 1].required_block, wanted[k], 3 * sizeof wanted[k][0]);
         assert_int_equal(object->functions[k + 1].max_threads, wanted[k][3]);
     }
-    expect_text(notes.text, "warning: the kernel d: reqd_work_group_size(SIZE, 1, 1) is not kept: write numbers\n");
+    expect_text(notes.text, "warning: kernel d: reqd_work_group_size(SIZE, 1, 1) is ignored: write numbers\n");
     isa_object_destroy(object);
     lw_buffer_fini(&notes);
 }
@@ -245,7 +245,7 @@ static void a_flood_of_words_is_cut_and_cannot_command_a_terminal(void **state)
     assert_int_equal(ptx_compile_cl(f->source, NULL, 0, fake, &ptx, &size, &words.sink, &err),
                      LW_EINPUT);
     assert_int_equal(strncmp(words.text, "\\x1b[2Jone\\xc2\\x9btwo\xc3\xa4\nxxx", 26), 0);
-    expect_text(words.text, "xxx\n(the rest of the compiler's words is left out)\n");
+    expect_text(words.text, "xxx\n(the rest of the compiler's output is not shown)\n");
     assert_in_range(words.size, 1 << 16, (1 << 16) + 4096 + 100);
     lw_buffer_fini(&words);
 }
@@ -270,15 +270,15 @@ static void a_compiler_that_dies_of_a_signal_is_reported(void **state)
     snprintf(fake, sizeof fake, "%s/fake", f->root);
     put(fake, "#!/bin/sh\nkill -SEGV $$\n", 0700);
     err = refuse(f, plain, fake, LW_EINPUT);
-    expect_text(err.text, "fake crashed (signal 11); another compiler can be named with --compiler, in "
-                          "LANEWISE_CLANG");
+    expect_text(err.text, "fake crashed (signal 11); to use another compiler, give it with --compiler, or in "
+                          "the environment variable LANEWISE_CLANG");
     put(fake, "#!/bin/sh\nexit 1\n", 0700);
     err = refuse(f, plain, fake, LW_EINPUT);
-    expect_text(err.text, "our library of OpenCL C's functions: /");
-    expect_text(err.text, "fake failed (exit status 1) and said nothing; another compiler can be named");
+    expect_text(err.text, "the library of OpenCL C functions: /");
+    expect_text(err.text, "fake failed (exit status 1) without output; to use another compiler, give it");
     put(fake, "#!/bin/sh\nexit 0\n", 0700);
     err = refuse(f, plain, fake, LW_EINPUT);
-    expect_text(err.text, "fake ended well and wrote nothing; another compiler");
+    expect_text(err.text, "fake succeeded but wrote no output; to use another compiler");
 }
 
 static void missing_programs_and_libraries_name_the_packages(void **state)
@@ -298,7 +298,7 @@ static void missing_programs_and_libraries_name_the_packages(void **state)
     expect_text(err.text, "LANEWISE_CLANG: clang-none");
     unsetenv("LANEWISE_CLANG");
     err = refuse(f, plain, "/usr/bin/gcc-12", LW_EINPUT);
-    expect_text(err.text, "/usr/bin/gcc-12: gcc makes no PTX: name a clang");
+    expect_text(err.text, "/usr/bin/gcc-12: gcc cannot generate PTX: give a clang");
     setenv("LANEWISE_LIBCLC", f->tmp, 1);
     err = refuse(f, plain, NULL, LW_ENOENT);
     unsetenv("LANEWISE_LIBCLC");

@@ -464,7 +464,7 @@ static void a_section_of_nonsense_leaves_a_note(void **state)
 
     (void)state;
     assert_null(object->debug);
-    assert_non_null(strstr(notes.text, "t.ptx: debug information is left out"));
+    assert_non_null(strstr(notes.text, "t.ptx: debug information is dropped"));
     isa_object_destroy(object);
 }
 

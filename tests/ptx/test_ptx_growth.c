@@ -203,7 +203,7 @@ static void more_loops_in_each_other_than_there_is_memory_for_are_refused(void *
 
     assert_non_null(location);
     assert_true(atoi(location + strlen("growth.ptx:")) > 1000);
-    assert_non_null(strstr(err.text, "more than 2000 loops in each other are not supported"));
+    assert_non_null(strstr(err.text, "more than 2000 nested loops are not supported"));
     lw_buffer_fini(&text);
 }
 

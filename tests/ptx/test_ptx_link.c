@@ -140,18 +140,18 @@ static void clashes_and_missing_names_are_refused(void **state)
 {
     (void)state;
     refuses(HEAD ".visible .global .u32 x;\n", HEAD ".visible .global .u32 x;\n",
-            "b.ptx:4: 'x' is defined in a.ptx:4, too: one of them can be .weak");
+            "b.ptx:4: 'x' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".visible .func f () { ret; }\n", HEAD "\n.visible .func f () { ret; }\n",
-            "b.ptx:5: 'f' is defined in a.ptx:4, too: one of them can be .weak");
+            "b.ptx:5: 'f' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".visible .global .u32 x;\n", HEAD ".visible .shared .u32 x;\n",
-            "b.ptx:4: 'x' is defined in a.ptx:4, too: one of them can be .weak");
+            "b.ptx:4: 'x' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".global .u32 x;\n",
             HEAD ".extern .global .u32 x;\n.entry k() { .reg .b32 %r1;\nld.global.u32 %r1,[x]; ret; }",
-            "b.ptx:6: ld: 'x' is external, and no module here defines it");
+            "b.ptx:6: ld: 'x' is external, but no linked module defines it");
     refuses(HEAD ".entry k() { ret; }\n", HEAD ".entry k() { ret; }\n",
-            "b.ptx:4: 'k' is defined in a.ptx:4, too: one of them can be .weak");
+            "b.ptx:4: 'k' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".func f ();\n.func g ();\n.alias f, g;\n", NULL,
-            "a.ptx:6: the alias 'f' is of 'g', which has no body here");
+            "a.ptx:6: the alias 'f' refers to 'g', which has no body in this module");
 }
 
 /* Text as clang writes it for OpenCL C: no .func is .extern or .visible. */
@@ -183,11 +183,9 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     gives(back, 3, want, 4);
     /* a name that another module declares, too, but not a name that is static in that module */
     refuses(HEAD ".func f ();\n.entry k() { call.uni f; ret; }\n", OPENCL ".func f () { ret; }\n",
-            "a.ptx:5: call to f: the function is declared, but this module does not define it: link "
-            "it with the one that does, or define it in the source");
+            "a.ptx:5: call to f: the function is declared but not defined in this module: link the module that defines it, or define it in the source");
     refuses(OPENCL ".func f ();\n.entry k() { call.uni f; ret; }\n", HEAD ".func f () { ret; }\n",
-            "a.ptx:5: call to f: the function is declared, but this module does not define it: link "
-            "it with the one that does, or define it in the source");
+            "a.ptx:5: call to f: the function is declared but not defined in this module: link the module that defines it, or define it in the source");
     static const char *const mixed[] = {
         HEAD ".extern .func (.param .b32 r) f ();\n.visible .entry k(.param .u64 out) {\n"
              ".reg .b32 %r<3>; .reg .b64 %d<3>; { .param .b32 q; call.uni (q), f; ld.param.b32 %r1,[q]; }\n"
@@ -204,14 +202,12 @@ static void functions_of_opencl_c_are_found_by_name(void **state)
     struct lw_error err;
 
     assert_string_equal(run(two, 3, 32, 1, got, &err),
-                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
-                        "give them different names");
+                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: remove one definition, or give them different names");
     /* a visible function is a second definition; a weak one is replaced */
     static const char *const visible[] = { two[0], two[1],
                                            HEAD "\n.visible .func f () { ret; }\n" };
     assert_string_equal(run(visible, 3, 32, 1, got, &err),
-                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: leave one of them, or "
-                        "give them different names");
+                        "a.ptx:4: 'f' is defined in b.ptx:4 and in c.ptx:5: remove one definition, or give them different names");
     static const char *const weak[] = {
         OPENCL ".func (.param .b32 r) f ();\n.entry k(.param .u64 out) {\n"
                ".reg .b32 %r<3>; .reg .b64 %d<3>; { .param .b32 q; call.uni (q), f, (); ld.param.b32 %r1,[q]; }\n"
@@ -255,7 +251,7 @@ static void constant_expressions_have_cs_values(void **state)
     (void)state;
     gives(&texts[0], 1, want, 4);
     gives(&texts[1], 1, values, 4);
-    refuses(KERNEL("mov.u32 %r1, 1 / (2 - 2);"), NULL, "a.ptx:8: a constant is divided by zero");
+    refuses(KERNEL("mov.u32 %r1, 1 / (2 - 2);"), NULL, "a.ptx:8: division by zero in a constant expression");
     refuses(KERNEL("mov.u32 %r1, (.f32)1;"), NULL,
             "a.ptx:8: expected (.s64) or (.u64), found (.f32)");
     refuses(KERNEL("mov.u32 %r1, 1 + %r2;"), NULL,
@@ -475,19 +471,16 @@ static void refusals_are_of_the_kernels_that_have_them(void **state)
     } rows[] = {
         { FINE GOOD ".entry bad() " BODY("call f;"), NULL, "t.ptx:6: 'f' is not declared: declare it before it is used" },
         { FINE ".func f() " BODY("mbarrier.init.b64 [%d1], 4;") GOOD ".entry bad() { call f; ret; }\n", "bad",
-          "t.ptx:5: the instruction 'mbarrier' is not supported: write it with those that "
-          "docs/reference/ptx-support.md lists" },
+          "t.ptx:5: the instruction 'mbarrier' is not supported: use instructions that docs/reference/ptx-support.md lists" },
         { FINE ".func f() " BODY("stacksave.u64 %d1;") ".func g() { call f; ret; }\n"
                ".entry bad() { call g; ret; }\n" GOOD, "bad",
-          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/reference/ptx-support.md lists" },
+          "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
         { FINE ".func f() " BODY("cvt.rn.e4m3x2.f32 %r1, %r2, %r3;") GOOD
                ".entry bad() " BODY("mov.u64 %d1, f;"), "bad",
           "t.ptx:5: cvt: the modifier '.e4m3x2' is not supported" },
         { FINE ".func f(); .func g() " BODY("call f; stacksave.u64 %d1;")
                ".func f() { call g; ret; }\n" GOOD ".entry bad() { call f; ret; }\n", "bad",
-          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/reference/ptx-support.md lists" },
+          "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
         { FINE GOOD ".entry bad() " BODY("\nbrand.new.b32 %r1, {%r2, %r3};\n"), NULL,
           "t.ptx:7: unknown instruction 'brand' (did you mean and?)" },
         { FINE GOOD ".entry bad() " BODY("\n.reg .b128 %q; add.b128 %q, %q, %q;\n { .reg .b32 %r1; L: } @!%p bra L;"),
@@ -496,22 +489,20 @@ static void refusals_are_of_the_kernels_that_have_them(void **state)
                                          "\n.pragma \"}\"; /* } */"),
           "bad", "t.ptx:7: registers of type '.b128' are not supported" },
         { FINE GOOD ".entry bad() " BODY("mov.u32 %r1, %clusterid.y;"), "bad",
-          "t.ptx:6: '%clusterid.y' is neither a declared register nor a special register we have" },
+          "t.ptx:6: '%clusterid.y' is neither a declared register nor a supported special register" },
         { FINE GOOD ".entry bad() " BODY("cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d1, {%r1}], [%d2];"),
           "bad", "t.ptx:6: cp: the modifier '.bulk_group' is not supported" },
         { FINE GOOD ".entry bad() " BODY("ad.b32 %r1, %r2, %r3;"), NULL,
           "t.ptx:6: unknown instruction 'ad' (did you mean add?)" },
         { FINE GOOD ".entry bad() " BODY("mov.b32 %r1, %r99;"), NULL,
-          "t.ptx:6: '%r99' is neither a declared register nor a special register we have (did you mean %r1?)" },
+          "t.ptx:6: '%r99' is neither a declared register nor a supported special register (did you mean %r1?)" },
         { FINE GOOD ".entry bad() " BODY("\nstacksave.foo.bar %d1; .reg .b128 %q; /*"), NULL,
-          "t.ptx:7: a comment is not closed with */" },
+          "t.ptx:7: a comment is not closed: add */" },
         { FINE GOOD ".entry bad() { .reg .b128 %q; {\n", NULL, "t.ptx:6: the body of 'bad' is not closed with '}'" },
         { FINE ".func f() " BODY("stacksave.u64 %d1;") GOOD ".global .u64 table[1] = {f};\n", NULL,
-          "t.ptx:5: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/reference/ptx-support.md lists" },
+          "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
         { ".func f() " BODY("stacksave.u64 %d1;") ".entry k() { call f; ret; }\n", NULL,
-          "t.ptx:4: the instruction 'stacksave' is not supported: write it with those that "
-          "docs/reference/ptx-support.md lists" },
+          "t.ptx:4: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
     };
 
     (void)state;

@@ -50,43 +50,34 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EUNSUPP },
         { HEAD ".entry k(.param .u64 p) {\nret;\n", "t.ptx:4: the body of 'k' is not closed with '}'",
           LW_EINPUT },
-        { HEAD "/* no end", "t.ptx:4: a comment is not closed with */", LW_EINPUT },
-        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/reference/ptx-support.md lists those there are",
+        { HEAD "/* no end", "t.ptx:4: a comment is not closed: add */", LW_EINPUT },
+        { KERNEL("frobnicate.b32 %r1;"), "t.ptx:6: unknown instruction 'frobnicate': docs/reference/ptx-support.md lists the supported instructions",
           LW_EINPUT },
         { KERNEL("addd.b32 %r1;"), "t.ptx:6: unknown instruction 'addd' (did you mean add?)",
           LW_EINPUT },
-        { "", "t.ptx:1: there is nothing to translate: expected a kernel (.visible .entry ...) after "
-          ".version, .target and .address_size", LW_EINPUT },
-        { ".target sm_75\n.address_size 64\n", "t.ptx:1: the directive .version is missing: PTX begins "
-          "with .version, .target and .address_size", LW_EINPUT },
-        { ".version 7.0\n.address_size 64\n", "t.ptx:1: the directive .target is missing: PTX begins "
-          "with .version, .target and .address_size", LW_EINPUT },
-        { ".version 99.9\n", "t.ptx:1: there is no .version 99.9: versions are 1.0 to 9.0", LW_EINPUT },
-        { ".version 5.5\n", "t.ptx:1: there is no .version 5.5: versions are 1.0 to 9.0", LW_EINPUT },
-        { ".version 7.0\n.target sm_banana\n", "t.ptx:2: there is no target 'sm_banana': targets are "
-          "sm_75, sm_80, sm_90a ...", LW_EINPUT },
-        { ".version 7.0\n.target sm_89\n", "t.ptx:2: 'sm_89' needs .version 7.8 or later, and this "
-          "module has 7.0", LW_EINPUT },
-        { KERNEL("add.u32 %r1, %tid.x, 4;"), "t.ptx:6: add: a special register is read by 'mov' only: "
+        { "", "t.ptx:1: the file is empty: expected a kernel (.visible .entry ...) after .version, .target and .address_size", LW_EINPUT },
+        { ".target sm_75\n.address_size 64\n", "t.ptx:1: the directive .version is missing: PTX starts with .version, .target and .address_size", LW_EINPUT },
+        { ".version 7.0\n.address_size 64\n", "t.ptx:1: the directive .target is missing: PTX starts with .version, .target and .address_size", LW_EINPUT },
+        { ".version 99.9\n", "t.ptx:1: .version 99.9 does not exist: versions are 1.0 to 9.0", LW_EINPUT },
+        { ".version 5.5\n", "t.ptx:1: .version 5.5 does not exist: versions are 1.0 to 9.0", LW_EINPUT },
+        { ".version 7.0\n.target sm_banana\n", "t.ptx:2: target 'sm_banana' does not exist: targets are sm_75, sm_80, sm_90a ...", LW_EINPUT },
+        { ".version 7.0\n.target sm_89\n", "t.ptx:2: 'sm_89' needs .version 7.8 or later, but this module has 7.0", LW_EINPUT },
+        { KERNEL("add.u32 %r1, %tid.x, 4;"), "t.ptx:6: add: a special register can be read only by 'mov': "
           "move %tid.x into a register", LW_EINPUT },
-        { KERNEL("barrier.sync 1, 33;"), "t.ptx:6: barrier: 33 threads are not a multiple of 32: whole "
-          "warps arrive at a barrier", LW_EINPUT },
-        { KERNEL("redux.sync.add.u32 %r1, %r2, -1;"), "t.ptx:6: redux: it needs .target sm_80 or "
-          "higher, and this module has sm_75", LW_EINPUT },
+        { KERNEL("barrier.sync 1, 33;"), "t.ptx:6: barrier: the number of threads 33 is not a multiple of 32: only whole warps arrive at a barrier", LW_EINPUT },
+        { KERNEL("redux.sync.add.u32 %r1, %r2, -1;"), "t.ptx:6: redux: the instruction needs .target sm_80 or higher, but this module has sm_75", LW_EINPUT },
         { KERNEL("mov.u32 %r1, %reserved_smem_offset_1;"), "t.ptx:6: %reserved_smem_offset_1 needs "
           ".version 7.6 and .target sm_80 or later", LW_EINPUT },
         { KERNEL("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0}, {%f1};"),
-          "t.ptx:6: the instruction 'mma' is not supported: write it with those that docs/reference/ptx-support.md "
-          "lists", LW_EUNSUPP },
+          "t.ptx:6: the instruction 'mma' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL("tld4.r.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [t, {%f0,%f1}];"),
-          "t.ptx:6: the instruction 'tld4' is not supported: write it with those that docs/reference/ptx-support.md "
-          "lists", LW_EUNSUPP },
+          "t.ptx:6: the instruction 'tld4' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL(".reg .v2 .v2 .f32 %v;"), "t.ptx:6: registers of type '.v2' are not supported", LW_EUNSUPP },
         { KERNEL(".reg .v2 .align 8 .f32 %v;"), "t.ptx:6: registers of type '.align' are not supported",
           LW_EUNSUPP },
         { KERNEL("add.s32 %r1, %r2;"), "t.ptx:6: add: expected 3 operands, found 2", LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %r99;"),
-          "t.ptx:6: '%r99' is neither a declared register nor a special register we have (did you mean %r1?)",
+          "t.ptx:6: '%r99' is neither a declared register nor a supported special register (did you mean %r1?)",
           LW_EINPUT },
         { KERNEL("add.s32 %r1, %r2, %rs1;"),
           "t.ptx:6: add: register '%rs1' is .b16, expected .u32, .s32 or .b32", LW_EINPUT },
@@ -145,25 +136,25 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("add.rn.rn.f32 %f1, %f2, %f3;"), "t.ptx:6: 'add': modifier '.rn' is given twice",
           LW_EINPUT },
         { KERNEL("add.rn.rz.f32 %f1, %f2, %f3;"),
-          "t.ptx:6: add: '.rn' and '.rz' exclude each other", LW_EINPUT },
+          "t.ptx:6: add: '.rn' and '.rz' cannot be combined", LW_EINPUT },
         { KERNEL("add.approx.f32 %f1, %f2, %f3;"),
           "t.ptx:6: add: the instruction has no '.approx'", LW_EINPUT },
         { KERNEL("setp.lt.eq.s32 %p1, %r1, %r2;"),
-          "t.ptx:6: setp: '.eq' and '.lt' exclude each other", LW_EINPUT },
+          "t.ptx:6: setp: '.eq' and '.lt' cannot be combined", LW_EINPUT },
         { KERNEL("setp.lo.s32 %p1, %r1, %r2;"),
           "t.ptx:6: setp: the comparison '.lo' is for unsigned integers, not for .s32", LW_EINPUT },
         { KERNEL("setp.lt.b32 %p1, %r1, %r2;"),
           "t.ptx:6: setp: type .b32 has only the comparisons '.eq' and '.ne'", LW_EINPUT },
         { KERNEL("add.ftz.f64 %rd1, %rd2, %rd3;"),
-          "t.ptx:6: add: '.ftz' is for .f32 and .f16, not for .f64", LW_EINPUT },
+          "t.ptx:6: add: '.ftz' is allowed for .f32 and .f16, not for .f64", LW_EINPUT },
         { KERNEL("add.sat.f64 %rd1, %rd2, %rd3;"),
           "t.ptx:6: add: type .f64 has no '.sat'", LW_EINPUT },
         { KERNEL("st.global.nc.f32 [%rd1], %f1;"),
-          "t.ptx:6: st: '.nc' is for loads", LW_EINPUT },
+          "t.ptx:6: st: '.nc' is allowed only for loads", LW_EINPUT },
         { KERNEL("ld.volatile.global.nc.f32 %f1, [%rd1];"),
-          "t.ptx:6: ld: '.nc' and '.volatile' exclude each other", LW_EINPUT },
+          "t.ptx:6: ld: '.nc' and '.volatile' cannot be combined", LW_EINPUT },
         { KERNEL("ld.global.ca.cg.f32 %f1, [%rd1];"),
-          "t.ptx:6: ld: '.ca' and '.cg' exclude each other", LW_EINPUT },
+          "t.ptx:6: ld: '.ca' and '.cg' cannot be combined", LW_EINPUT },
         { KERNEL("fma.f32 %f1, %f2, %f3, %f1;"),
           "t.ptx:6: fma: type .f32 needs '.rn' or another rounding", LW_EINPUT },
         { KERNEL("ex2.f32 %f1, %f2;"),
@@ -178,30 +169,29 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:6: min: the modifier '.NaN' is not supported here",
           LW_EUNSUPP },
         { KERNEL("mov.u32 %r1, %envreg9;"),
-          "t.ptx:6: '%envreg9' is neither a declared register nor a special register we have",
+          "t.ptx:6: '%envreg9' is neither a declared register nor a supported special register",
           LW_EUNSUPP },
-        { KERNEL("bra NOWHERE;"), "t.ptx:6: the label 'NOWHERE' is not defined here: write 'NOWHERE:' "
-          "where the branch shall go", LW_EINPUT },
+        { KERNEL("bra NOWHERE;"), "t.ptx:6: the label 'NOWHERE' is not defined: write 'NOWHERE:' "
+          "before the target of the branch", LW_EINPUT },
         { KERNEL("LOOP: bra LOPP;"), "t.ptx:6: the label 'LOPP' is not defined (did you mean LOOP?)",
           LW_EINPUT },
         { KERNEL("L: L: ret;"), "t.ptx:6: the label 'L' is defined twice", LW_EINPUT },
         { KERNEL("@%r1 bra L; L:"), "t.ptx:6: the guard '%r1' is not a predicate", LW_EINPUT },
         { KERNEL("ld.global.u32 %r1, %rd1;"),
           "t.ptx:6: ld: operand 2 is not an address in brackets", LW_EINPUT },
-        { KERNEL("ld.param.u64 %rd1, [p+4];"), "t.ptx:6: ld: reads past the 8 bytes of parameters",
+        { KERNEL("ld.param.u64 %rd1, [p+4];"), "t.ptx:6: ld: the access is past the 8 bytes of parameters",
           LW_EINPUT },
         { KERNEL("ld.global.v4.u64 {%rd1,%rd2,%rd3,%rd4}, [%rd1];"),
           "t.ptx:6: ld: an access of 32 bytes is not supported", LW_EUNSUPP },
         { KERNEL("st.param.u32 [p], %r1;"), "t.ptx:6: st: this state space is read-only", LW_EUNSUPP },
         { KERNEL("vadd.s32.s32.s32 %r1, %r2, %r3;"),
-          "t.ptx:6: the instruction 'vadd' is not supported: write it with those that docs/reference/ptx-support.md "
-          "lists", LW_EUNSUPP },
+          "t.ptx:6: the instruction 'vadd' is not supported: use instructions that docs/reference/ptx-support.md lists", LW_EUNSUPP },
         { KERNEL("cp.async.bulk.wait_group 0;"),
           "t.ptx:6: cp: only cp.async without .bulk is supported", LW_EUNSUPP },
         { KERNEL("cp.async.mbarrier.arrive.shared.b64 [%rd1];"),
           "t.ptx:6: cp: mbarrier objects are not supported", LW_EUNSUPP },
         { KERNEL("cp.async.ca.shared.global [%r1], [%rd1], 12;"),
-          "t.ptx:6: cp: the size is 4, 8 or 16", LW_EINPUT },
+          "t.ptx:6: cp: the size must be 4, 8 or 16", LW_EINPUT },
         { KERNEL("barrier.cluster.arrive;"), "t.ptx:6: barrier: clusters of blocks are not supported",
           LW_EUNSUPP },
         { KERNEL("bar.red.popc.pred %p1, 0, %p1;"),
@@ -210,30 +200,24 @@ static void refusals_name_line_construct_and_reason(void **state)
           "t.ptx:6: redux: type .f32 has only '.min' and '.max'", LW_EINPUT },
         { KERNEL("cvt.rna.tf32.f32 %f1, %f2;"),
           "t.ptx:6: cvt: register '%f1' is .f32, expected .b32 for .tf32", LW_EINPUT },
-        { KERNEL("cvt.rm.tf32.f32 %r1, %f2;"), "t.ptx:6: cvt: to .tf32 there are '.rna', '.rn' and "
-          "'.rz', all with '.satfinite', the latter two with '.relu'", LW_EINPUT },
+        { KERNEL("cvt.rm.tf32.f32 %r1, %f2;"), "t.ptx:6: cvt: a conversion to .tf32 allows '.rna', '.rn' and '.rz', each with '.satfinite', and '.relu' only with '.rn' and '.rz'", LW_EINPUT },
         { KERNEL("mul.u32 %r1, %r1, %r1;"), "t.ptx:6: mul: '.lo', '.hi' or '.wide' is missing before '.u32'",
           LW_EINPUT },
-        { KERNEL("mov.u32 %r1, %tid;"), "t.ptx:6: mov: a special register of three numbers is moved as .v4: "
-          "name one of them, as in %tid.x", LW_EINPUT },
-        { KERNEL("ld.global.u64 %rd1, [p];"), "t.ptx:6: ld: 'p' is in .param, not in .global: ld.param "
-          "gives its value", LW_EINPUT },
-        { KERNEL("add.f64.f16 %rd1, %r1, %rd1;"), "t.ptx:6: add: '.f16' is one type too many",
+        { KERNEL("mov.u32 %r1, %tid;"), "t.ptx:6: mov: a special register with three elements needs .v4; to read one element, give its name, as in %tid.x", LW_EINPUT },
+        { KERNEL("ld.global.u64 %rd1, [p];"), "t.ptx:6: ld: 'p' is in .param, not in .global: use ld.param to read its value", LW_EINPUT },
+        { KERNEL("add.f64.f16 %rd1, %r1, %rd1;"), "t.ptx:6: add: the instruction has too many types: remove '.f16'",
           LW_EINPUT },
-        { KERNEL("fma.rn.oob.f16x2 %r1, %r1, %r1, %r1;"), "t.ptx:6: fma: '.oob' is not supported: it "
-          "looks for the NaN that copies of tensors leave where a tensor ends, and there are no such "
-          "copies here", LW_EUNSUPP },
+        { KERNEL("fma.rn.oob.f16x2 %r1, %r1, %r1, %r1;"), "t.ptx:6: fma: '.oob' is not supported, as there are no tensor copies", LW_EUNSUPP },
         { KERNEL("fence.proxy.tensormap::generic.acquire.gpu [%rd1], 64;"), "t.ptx:6: fence: expected "
           "the address of a tensor map, and 128 for its bytes", LW_EINPUT },
-        { KERNEL(".reg .v4 .f64 v;"), "t.ptx:6: a vector of 4 .f64 is none: vectors have up to 128 "
-          "bits, and no predicates", LW_EINPUT },
-        { KERNEL(".reg .v2 .f32 v; mov.f32 %f1, v.z;"), "t.ptx:6: the vector 'v' has 2 elements and no "
-          "'.z': they are .x .y .z .w, or .r .g .b .a", LW_EINPUT },
+        { KERNEL(".reg .v4 .f64 v;"), "t.ptx:6: a vector of 4 .f64 is not possible: vectors have at most 128 bits, and no predicates", LW_EINPUT },
+        { KERNEL(".reg .v2 .f32 v; mov.f32 %f1, v.z;"), "t.ptx:6: the vector 'v' has 2 elements but no "
+          "'.z': elements are .x .y .z .w, or .r .g .b .a", LW_EINPUT },
         { KERNEL(".reg .v2 .f32 v; .reg .v2 .f32 v;"), "t.ptx:6: 'v' is declared twice", LW_EINPUT },
         { KERNEL(".reg .v4 .f32 v; ld.global.v2.f32 v, [%rd1];"), "t.ptx:6: ld: the operand does not "
           "match .v2", LW_EINPUT },
-        { KERNEL("mov.v2.b32 {%r1, %r2}, %rd1;"), "t.ptx:6: mov: '.v2' moves a vector of 2 elements to "
-          "another", LW_EINPUT },
+        { KERNEL("mov.v2.b32 {%r1, %r2}, %rd1;"), "t.ptx:6: mov: '.v2' needs a vector of 2 elements on "
+          "both sides", LW_EINPUT },
         { KERNEL(".reg .tf32 t;"), "t.ptx:6: registers of type '.tf32' are not supported", LW_EUNSUPP },
         { KERNEL("match.any.b32 %r1, %r2, -1;"), "t.ptx:6: match: expected .any.sync or .all.sync",
           LW_EINPUT },
@@ -246,21 +230,20 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("div.rn.f32x2 %rd1, %rd2, %rd3;"), "t.ptx:6: div: the instruction has no '.f32x2'",
           LW_EINPUT },
         { KERNEL("red.shared.v2.f32.add [%r1], {%f1, %f2};"),
-          "t.ptx:6: red: vectors are for global memory only", LW_EUNSUPP },
+          "t.ptx:6: red: atomics on vectors need global memory", LW_EUNSUPP },
         { KERNEL("red.global.v2.u32.add [%rd1], {%r1, %r2};"),
           "t.ptx:6: red: vectors of .u32 are not supported", LW_EUNSUPP },
         { KERNEL("lop3.or.b32 %r1, %r1, %r2, %r3, 1, %p1;"),
           "t.ptx:6: lop3: d|p requires .and or .or", LW_EINPUT },
-        { KERNEL("bar.sync 16;"), "t.ptx:6: bar: there is no barrier 16", LW_EINPUT },
+        { KERNEL("bar.sync 16;"), "t.ptx:6: bar: barrier 16 does not exist: barriers are 0 to 15", LW_EINPUT },
         { KERNEL("mov.f32 %f1, 0f123;"),
           "t.ptx:6: a floating-point literal 0f needs 8 hexadecimal digits", LW_EINPUT },
         { KERNEL("mov.u32 %r1, 99999999999999999999;"), "t.ptx:6: an integer literal exceeds 64 bits",
           LW_EINPUT },
         { HEAD ".func f(.param .u32 a);\n" ".entry k() {\n call f, (1);\nret; }\n",
-          "t.ptx:6: call to f: the function is declared, but this module does not define it: link "
-          "it with the one that does, or define it in the source", LW_EUNSUPP },
+          "t.ptx:6: call to f: the function is declared but not defined in this module: link the module that defines it, or define it in the source", LW_EUNSUPP },
         { HEAD ".extern .global .u32 x;\n.entry k() {\n.reg .b32 %r1;\nld.global.u32 %r1, [x];\nret; }",
-          "t.ptx:7: ld: 'x' is external, and no module here defines it", LW_EUNSUPP },
+          "t.ptx:7: ld: 'x' is external, but no linked module defines it", LW_EUNSUPP },
         { HEAD ".func (.param .b32 r) f(.param .b32 n, .param .align 8 .b8 %VAParam[]) { ret; }\n",
           "t.ptx:4: 'f' takes a variable number of arguments ('...'), which is not supported: pass an "
           "array, or one function for each number of them", LW_EUNSUPP },
@@ -272,7 +255,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { HEAD ".entry k() {\n.reg .b32 %r<9>; .reg .b32 %r<2>; ret; }",
           "t.ptx:5: '%r<...>' is declared twice", LW_EINPUT },
         { HEAD ".entry k() {\n.reg .b32 %r<9>;\nbfe.u32 %r1, %r2, 300, 1; ret; }",
-          "t.ptx:6: bfe: operand 3 is 300, not from 0 to 255", LW_EINPUT },
+          "t.ptx:6: bfe: operand 3 is 300: it must be from 0 to 255", LW_EINPUT },
         { HEAD ".global .u8 x[2] = {1, 2, 3};",
           "t.ptx:4: the initialiser of 'x' has more than the 2 elements of this dimension", LW_EINPUT },
         { HEAD ".global .u32 x[3] = {{1}, {2}, {3}};",
@@ -280,10 +263,10 @@ static void refusals_name_line_construct_and_reason(void **state)
         { HEAD ".global .u32 x[3][2] = {1, 2, 3, 4, 5, 6};",
           "t.ptx:4: the initialiser of 'x' needs a brace for each dimension: {{1, 2}, {3, 4}}",
           LW_EINPUT },
-        { HEAD ".global .u32 x = 1.5;", "t.ptx:4: the initial value of a .u32 is an integer",
+        { HEAD ".global .u32 x = 1.5;", "t.ptx:4: the initial value of a .u32 must be an integer",
           LW_EINPUT },
         { HEAD ".global .f32 x = 1;",
-          "t.ptx:4: the initial value of a .f32 is written as a float, such as 1.0", LW_EINPUT },
+          "t.ptx:4: the initial value of a .f32 must be a float, such as 1.0", LW_EINPUT },
         { HEAD ".global .f16 x = 1.0;",
           "t.ptx:4: a variable of type .f16 has no initial value: declare it as .b16", LW_EINPUT },
         { HEAD ".shared .u32 x = 1;", "t.ptx:4: 'x' cannot have an initial value: only .global and "
@@ -291,14 +274,11 @@ static void refusals_name_line_construct_and_reason(void **state)
         { HEAD ".extern .global .u32 x = 1;", "t.ptx:4: 'x' is external: its initial value belongs "
           "to its definition", LW_EINPUT },
         { HEAD ".global .u32 x[0];", "t.ptx:4: 'x' has no elements", LW_EINPUT },
-        { HEAD ".global .attribute(.bogus) .u32 x;", "t.ptx:4: the attribute '.bogus' is not "
-          "supported: there are .managed and .unified", LW_EUNSUPP },
+        { HEAD ".global .attribute(.bogus) .u32 x;", "t.ptx:4: the attribute '.bogus' is not supported: use .managed or .unified", LW_EUNSUPP },
         { HEAD ".global .attribute(.unified(19,95)) .f32 x; .entry k() { ret; }", NULL, LW_OK },
         { HEAD ".entry k() .noreturn { ret; }", "t.ptx:4: '.noreturn' of a function is not supported",
           LW_EUNSUPP },
-        { ".version 7.0\n.target sm_70, map_f64_to_f32\n.address_size 64\n", "t.ptx:2: '.target "
-          "map_f64_to_f32' is not supported: there are sm_NN, debug, texmode_unified and "
-          "texmode_independent", LW_EUNSUPP },
+        { ".version 7.0\n.target sm_70, map_f64_to_f32\n.address_size 64\n", "t.ptx:2: '.target map_f64_to_f32' is not supported: use sm_NN, debug, texmode_unified or texmode_independent", LW_EUNSUPP },
         { KERNEL("ret %r1;"), "t.ptx:6: ret: expected 0 operands, found 1", LW_EINPUT },
         { KERNEL("@%p1 exit.uni;"), "t.ptx:6: exit: the modifier '.uni' is not supported here",
           LW_EUNSUPP },
@@ -335,18 +315,18 @@ static void messages_name_the_file_and_the_call_of_inlined_code(void **state)
     } cases[] = {
         { SOURCE(".loc 1 5 3\nfoo;\n"), "dir/k.cu:5: unknown instruction 'foo'" },
         { SOURCE(".loc 2 40 3\nfoo;\n"),
-          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists the supported instructions "
           "(line 7 of the PTX of dir/k.cu)" },
         { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name name, inlined_at 1 9 3\n.loc 2 0 0\nfoo;\n"),
-          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
+          "/opt/sdk/group.h:40: unknown instruction 'foo': docs/reference/ptx-support.md lists the supported instructions "
           "(inlined at dir/k.cu:9; line 9 of its PTX)" },
         { SOURCE(".loc 1 9 3\n.loc 2 40 5, function_name a, inlined_at 1 9 3\n"
                  "{ // callseq {\n.loc 2 12 7, function_name b, inlined_at 2 40 5\nfoo;\n}\n"),
-          "/opt/sdk/group.h:12: unknown instruction 'foo': docs/reference/ptx-support.md lists those there are "
+          "/opt/sdk/group.h:12: unknown instruction 'foo': docs/reference/ptx-support.md lists the supported instructions "
           "(inlined at dir/k.cu:9; line 10 of its PTX)" },
         /* the line before a function does not belong to it; the line of its head is its first line */
         { SOURCE(".loc 1 5 3\n") ".visible .entry k()\n{\n.loc 1 31 1\nret;\n}\n",
-          "dir/k.cu:31: 'k' has two bodies (line 11 of its PTX)" },
+          "dir/k.cu:31: 'k' is defined twice: it has two bodies (line 11 of its PTX)" },
         { SOURCE(".loc 1 5 3\n") ".global .wrong x;\n", "dir/k.cu: " },
     };
     struct ptx_options options;

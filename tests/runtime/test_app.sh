@@ -48,8 +48,8 @@ cat "$scratch/pipe" >"$scratch/piped" &
 wait
 [ -p "$scratch/pipe" ] && grep -q '"thread_instructions"' "$scratch/piped" || fail "a report replaced a pipe"
 "$lanewise" app --stats "$scratch/none/stats.json" clinfo -l >"$scratch/out" 2>"$scratch/err"
-grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that cannot be written"
-grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report cannot be written"
+grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that is read-only"
+grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report is read-only"
 
 # exit() does not wait for a kernel that another thread executes, and writes the reports.
 timeout 60 "$lanewise" app --stats "$scratch/endless.json" "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err" ||
@@ -66,8 +66,8 @@ refused() { # message, arguments...
     grep -qF "$want" "$scratch/err" || { fail "app $*: expected \"$want\", found:"; cat "$scratch/err"; }
     [ ! -s "$scratch/out" ] || fail "app $*: something ran"
 }
-refused 'expected a program to run'
-refused 'there is no such program' ./no-such-program
+refused 'expected the name of a program'
+refused 'the program does not exist' ./no-such-program
 refused 'did you mean "--timing"?' --timng volta clinfo
 LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
 grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" || fail "LANEWISE_OPTIONS: no message"

@@ -242,7 +242,7 @@ static void the_prompt_shows_the_focus_and_quit_its_status(void **state)
     type(&t, "focus 4 3\n");
     expect(&t, "(lanewise b1,0,0 w1 l3) ");
     type(&t, "continue\n");
-    expect(&t, "every launch has ended");
+    expect(&t, "all launches have ended");
     expect(&t, "\n(lanewise) ");
     type(&t, "quit 7\n");
     assert_int_equal(terminal_close(&t), 7);
@@ -377,14 +377,14 @@ static void long_text_stops_at_each_page(void **state)
     terminal_open(&t, "saxpy.s", "/dev/null/none");
     expect(&t, "l0) ");
     type(&t, "help\n");
-    expect(&t, "-- more: any key; all: a; enough: q --");
+    expect(&t, "-- any key: next page; a: show all; q: stop --");
     expect_silence(&t);
     type(&t, " ");
-    expect(&t, "-- more: any key; all: a; enough: q --");
+    expect(&t, "-- any key: next page; a: show all; q: stop --");
     type(&t, "q");
     expect(&t, "l0) ");
     type(&t, "help\n");
-    expect(&t, "-- more");
+    expect(&t, "-- any key: next page");
     type(&t, "a");
     expect(&t, "apropos <word>");
     expect(&t, "l0) ");
@@ -392,7 +392,7 @@ static void long_text_stops_at_each_page(void **state)
     expect(&t, "l0) ");
     type(&t, "help\n");
     expect(&t, "apropos <word>");
-    assert_null(strstr(t.text, "more:"));
+    assert_null(strstr(t.text, "any key:"));
     expect(&t, "l0) ");
     type(&t, "quit\n");
     assert_int_equal(terminal_close(&t), 0);
@@ -462,7 +462,7 @@ static void control_c_ends_a_script(void **state)
     type(&t, "go\n");
     usleep(300000);
     type(&t, "\003");
-    expect(&t, "error: go:1: interrupted: the rest is not run");
+    expect(&t, "error: go:1: interrupted: the remaining lines of the script were not run");
     assert_null(strstr(t.text, "never 2"));
     expect(&t, "l0) ");
     type(&t, "quit\n");

@@ -61,7 +61,7 @@ stub() {
     done
 }
 stub 'conditions of breakpoints' 's/ if lane == 3$//' '^breakpoint 1, lanes 0x08: ' \
-    '^breakpoint 1, lanes 0xff: ' '^every launch has ended'
-stub 'set' '/^set v6\.f32/d' '^v7\.f32 = 101$' '^v7\.f32 = 106$' '^every launch has ended'
+    '^breakpoint 1, lanes 0xff: ' '^all launches have ended'
+stub 'set' '/^set v6\.f32/d' '^v7\.f32 = 101$' '^v7\.f32 = 106$' '^all launches have ended'
 [ "$failed" -eq 0 ] && echo "$count sessions say what is expected"
 exit $failed

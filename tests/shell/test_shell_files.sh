@@ -58,10 +58,10 @@ diff -u wanted got || { echo "docs/howto/debug-in-the-shell.md does not say what
 # Memory to a file and back.
 session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
     -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
-says '^128 bytes at 0x[0-9a-f]* are in x.bin$'
+says '^128 bytes at 0x[0-9a-f]* were written to file x.bin$'
 [ "$(wc -c <x.bin)" = 128 ] && [ "$(wc -c <y.bin)" = 8 ] || { echo "sizes of dumps"; failed=1; }
 session 2 saxpy.yaml --batch -c 'load x.bin y+4'
-says 'x.bin has 128 bytes, and the allocation has 124 there'
+says 'file x.bin has 128 bytes, but the allocation has only 124 from that address on'
 session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
 says 'cannot read memory at 0x0'
 [ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
@@ -73,15 +73,15 @@ session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 =
     -c 'delete' -c 'continue'
 says '^1  enabled .*saxpy.s:18'
 says '^breakpoint 1, lanes 0xff: '
-says '^every launch has ended'
+says '^all launches have ended'
 session 1 saxpy.yaml --batch -c 'save s.lwc' -c 'stepi 3' -c 'restore s.lwc' -c 'assert pc == 0'
-says '^lanewise: assert pc == 0: it does not hold: pc = 4294967296; at saxpy (saxpy.s:8)'
+says '^lanewise: assert failed: pc == 0 is 0 (false): pc = 4294967296; at saxpy (saxpy.s:8)'
 session 2 saxpy.yaml --batch -c 'restore x.bin'
 says 'x.bin'
 session 2 saxpy.yaml --batch -w 4 -c 'restore s.lwc'
-says 'this machine has 4'
+says 'but this run has 4'
 session 2 saxpy.yaml --batch --log l.log -c 'restore s.lwc'
-says 'not with --log'
+says 'restore cannot be used with --log'
 session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
 says '^still at 0x100000030'
 
@@ -93,22 +93,22 @@ session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'e
     { echo "the log holds:"; cat said.txt; failed=1; }
 # If a log cannot be written, an error is printed when the log or the session ends.
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
-says '^lanewise: the log could not be written whole: No space left'
+says '^lanewise: cannot write all of the log file: No space left'
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
-says '^lanewise: the log could not be written whole: No space left'
+says '^lanewise: cannot write all of the log file: No space left'
 # A file that is not a script is refused, and no line of it is executed.
 printf 'echo heard\0\necho unheard\n' >zero.lws
 session 2 saxpy.yaml --batch -x zero.lws
-says '^lanewise: zero.lws: is no script: a byte of it is 0$'
+says '^lanewise: zero.lws: not a script: the file contains a zero byte$'
 lacks '^heard'
 session 2 saxpy.yaml --batch -x /dev/zero
-says '^lanewise: /dev/zero: is no regular file, and has no end within 256 MiB$'
+says '^lanewise: /dev/zero: not a regular file, and it does not end within 256 MiB$'
 
 # How batches end.
 session 0 saxpy.yaml --batch -c 'assert 1'
 session 1 saxpy.yaml --batch -c 'assert 0'
 session 0 saxpy.yaml -c 'assert 0'
-says '^error: assert 0: it does not hold; at saxpy'
+says '^error: assert failed: 0 is 0 (false); at saxpy'
 session 2 saxpy.yaml --batch -c 'assert nosuch'
 session 7 saxpy.yaml --batch -c 'quit 7' -c 'assert 0'
 session 3 wild.yaml --batch -c continue
@@ -183,7 +183,7 @@ says '^type = struct item \*$'
 says '^type = float (\*)\[2\]\[3\]$'
 says '^type = float\[3\]$'
 says '^sum(i) \* 2 == sum(tile\[threadIdx.x\]) = 1$'
-says '^error: names.lws:[0-9]*: no function "nosuch(int)"'
+says '^error: names.lws:[0-9]*: there is no function "nosuch(int)"'
 
 # Vectors of OpenCL C.
 cat >vector.cl <<'END'
@@ -212,11 +212,11 @@ says '^v.s3 = 14$'
 says '^type = float4$'
 says '^t\.z = 12$'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print $v' # v alone is not suggested
-says '^lanewise: nothing here is called "v": there are registers'
+says '^lanewise: there is no "v" here: names are registers'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
-says 'there is no element \.w: the vector has 3$'
+says 'there is no element \.w: the vector has 3 elements$'
 # A name belongs to a variable of another type in a function in which some lanes are. The value in the other lanes is
 # still shown.
 cat >where.cl <<'END'
@@ -244,11 +244,11 @@ steps:
 END
 session 0 where.yaml -g --batch -c 'tbreak 3' -c continue -c 'lane where v.y == 7' -c 'print lid'
 says '^true in 1 lane of 1 of 1 resident warps$'
-says '^it has no value in 16 lanes: \.y is no type'
+says '^the expression cannot be evaluated in 16 lanes: \.y is not a type'
 says '^lid = 7$'
 session 2 where.yaml -g --batch -c 'lane where v.y =='
-says '^lanewise: a value is missing at the end of "v.y =="$'
+says '^lanewise: expected a value at the end of "v.y =="$'
 session 2 where.yaml -g --batch -c 'tbreak 8' -c continue -c 'print f(1)'
-says 'f() cannot be called: an expression runs no code of the program; print what the function computes, or step into it$'
+says 'f() cannot be called: an expression cannot run code of the program; write out what the function computes, or step into it$'
 [ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
 exit $failed

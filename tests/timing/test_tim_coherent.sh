@@ -150,8 +150,8 @@ cat >u.cl <<'END'
 __kernel void u(__global int *out) { out[get_global_id(0)] = 1; }
 END
 set -- run u.cl --grid 1 --block 32 --arg 'out=s32[32]'
-expect 0 '^lanewise: u.cl: stale finds nothing .*: add --timing=fermi and --timing-set l1.coherent=off$' "$@" --check=stale
-expect 0 '^lanewise: u.cl: stale finds nothing .*: add --timing-set l1.coherent=off$' "$@" --check=stale --timing=fermi
+expect 0 '^lanewise: u.cl: the check stale finds nothing .*: add --timing=fermi and --timing-set l1.coherent=off$' "$@" --check=stale
+expect 0 '^lanewise: u.cl: the check stale finds nothing .*: add --timing-set l1.coherent=off$' "$@" --check=stale --timing=fermi
 expect 0 '' "$@" --check=stale --timing=fermi --timing-set l1.coherent=off
 ! grep -q 'stale finds nothing' err || fail "a note where loads may be stale"
 expect 0 '' "$@" --check=all

@@ -77,7 +77,7 @@ next: 0x100000060: v_mov_b32 v2, 0 {st=1,wt=0x8}
 dependence barrier 3: 1 to come
 for: 0x100000050: st.global.b32 [v6:7], v2 {st=1,rd=3}
 END
-grep -q '^     .*; issued 2 cycles ago; its operands are not all read$' said || {
+grep -q '^     .*; issued 2 cycles ago; not all of its operands have been read$' said || {
     cat said
     fail "why does not say that operands are not read"
 }
@@ -109,7 +109,7 @@ launch_file far >far.yaml
 session 'cycle 20;why;tbreak *0x100000010;continue;cycle;why;cycle 3;why;cycle 2;why' --timing fermi far.yaml
 says "the instruction cache" <<'END'
 next: 0x100000000: v_mov_b32 v0, 1
-a line of the instruction cache is under way for it
+a line of the instruction cache has been requested for the warp
 END
 says "a branch" <<'END'
 next: 0x100000030: v_mov_b32 v0, 2
@@ -143,11 +143,11 @@ launch_file bars | sed 's/block: 32/block: 192/' >bars.yaml
 session 'tbreak *0x100000040;continue;cycle 40;focus 1;why' --timing fermi bars.yaml
 says "who is at a barrier" <<'END'
 cycle N, core 0, warp slot 0, scheduler 0: waits at a barrier
-CTA barrier 3: 32 of 192 live lanes of the block are there
-for: warp 1, warp slot 1: waits for data of a load
-for: warp 2, warp slot 2: waits for data of a load
-for: warp 3, warp slot 3: waits for data of a load
-for: warp 4, warp slot 4: waits for data of a load
+CTA barrier 3: 32 of 192 live lanes of the block have arrived
+waits for warp 1, warp slot 1: waits for data of a load
+waits for warp 2, warp slot 2: waits for data of a load
+waits for warp 3, warp slot 3: waits for data of a load
+waits for warp 4, warp slot 4: waits for data of a load
 and 1 more
 END
 # Lanes 0 to 15 wait at b0 for the other lanes, which are at the block's barrier.
@@ -170,10 +170,10 @@ END
 launch_file group | sed 's/block: 32/block: 64/' >group.yaml
 session 'cycle 1500;why' --timing fermi group.yaml
 says "convergence" <<'END'
-convergence barrier b0: lanes 0xffff wait for others of its group
-CTA barrier 1: 16 of 64 live lanes of the block are there
-for: warp 0, warp slot 0: waits at a barrier
-for: warp 1, warp slot 1: sleeps
+convergence barrier b0: lanes 0xffff wait for other lanes of the barrier's group
+CTA barrier 1: 16 of 64 live lanes of the block have arrived
+waits for warp 0, warp slot 0: waits at a barrier
+waits for warp 1, warp slot 1: sleeps
 END
 
 # ---- the cycle as a value; engines without cycles -----------------------------------------------------------
@@ -189,19 +189,19 @@ END
 grep -q '^timing     fermi, cycle 569$' said || fail "status does not say the cycle"
 [ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
 for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
-    expect 2 "^lanewise: ${c%% *}: nothing is timed here: start with --timing" debug field.yaml --batch -c "$c"
+    expect 2 "^lanewise: ${c%% *}: this session has no timing model: start it with --timing" debug field.yaml --batch -c "$c"
 done
-expect 2 'nothing here is called "cycle": a run has cycles when it is started with --timing' debug field.yaml --batch -c 'print cycle'
+expect 2 'there is no value "cycle" in this run: start it with --timing to count cycles' debug field.yaml --batch -c 'print cycle'
 expect 0 '^  Example: why$' debug field.yaml --batch -c 'help why'
 expect 1 '' gdb field.yaml -- -batch -nx -ex 'monitor why'
-grep -q 'why: nothing is timed here: start with --timing' out err || fail "monitor does not say what gives cycles"
+grep -q 'why: this session has no timing model: start it with --timing' out err || fail "monitor does not say what gives cycles"
 expect 1 '^$1 = 562$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 569$' out || fail "gdb does not read the cycle anew"
 
 # Caches of a scheduler: the first line of code is requested in the first cycle.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
-for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 under way for 1, age 0' \
-    'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of 64 lines under way' 'scheduler 3, operand: 0 of 4 lines under way'; do
+for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by  accesses1, age 0' \
+    'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of at most 64 outstanding lines' 'scheduler 3, operand: 0 of at most 4 outstanding lines'; do
     grep -q "^$line$" out || fail "no line '$line'"
 done
 expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
@@ -225,8 +225,8 @@ cat >two.s <<'END'
 END
 launch_file two >two.yaml
 session 'tbreak *0x100000040;continue;cycle 40;queues;cache l2;cache l2 8;cycle 300;queues;cache l2 8 20;cache l2 10 3' --timing fermi --timing-set icnt.hash=none two.yaml
-for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 under way for 1' \
-    '  line 0x200000000200 (set 20, way 0): sectors 0x3 under way for 1' \
+for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1' \ accesses
+    '  line 0x200000000200 (set 20, way 0): sectors 0x3 requested by 1' \ accesses
     '  read line 0x200000000000 of slice 8: bank 10 row [0-9]*, [12] bursts*' \
     'channel [0-9]*: 0 of 16 requests; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 under way' '  slice 3   0 lines, 0 dirty, 0 under way' \
@@ -240,7 +240,7 @@ slice 8, l2: 65536 bytes, 64 sets of 8 ways
   set 20  way 1  0x200000000000: 128 bytes, age 0
 END
 for wrong in 'l2 12|expected a slice from 0 to 11, found "12"' 'l2 0 64|expected a set from 0 to 63, found "64"' \
-    'l2 0 0 0|"0" is one operand too many' 'l3|expected l1, constant, texture, fetch, l0, operand or l2, found "l3"'; do
+    'l2 0 0 0|too many operands: remove "0"' 'l3|expected l1, constant, texture, fetch, l0, operand or l2, found "l3"'; do
     expect 2 "^lanewise: cache: ${wrong#*|}" debug --timing fermi two.yaml --batch -c "cache ${wrong%|*}"
 done
 expect 2 '^lanewise: cache: this GPU model has no l2 cache$' debug --timing fermi --timing-set l2.bytes=0 two.yaml --batch -c 'cache l2'
@@ -267,12 +267,12 @@ session 'cycle 900;focus warp 1;why;mechanism;mechanism 1' --timing rogers --tim
     --timing-set issue.limit=1 --mechanism swl lost.yaml
 says "a limit" <<'END'
 cycle N, core 0, warp slot 1, scheduler 0: a mechanism holds the warp back
-held back by swl: 1 older warps of the core run, and the limit is 1
+held back by swl: 1 older warps of the core run, which is the limit ()1
 END
 says "the limit's table" <<'END'
-swl: limit 1, 4 warps run; may issue, the oldest first: 0
+swl: limit 1, 4 warps run; warps that may issue, the oldest first: 0
 core 1, cycle 1422
-swl: limit 1, 0 warps run; may issue, the oldest first:
+swl: limit 1, 0 warps run; warps that may issue, the oldest first:
 END
 session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism ccws lost.yaml
@@ -334,7 +334,7 @@ END
 sed 's/block: 128/block: 36/' lost.yaml >quads.yaml
 session 'cycle 400;focus warp 1;why;mechanism' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "gangs" <<'END'
-vws: 1 gangs, 1 single warps of 9 that live, in 8 slices
+vws: 1 gangs, 1 single warps of 9 live warps, in 8 slices
 gang       pc  warp slots
    0 0x100000000  0 1 2 3 4 5 6 7
 single         8
@@ -345,28 +345,28 @@ END
 # Warp 1 of a gang is stepped while the others are at the breakpoint. The others then leave the gang.
 session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "no gang" <<'END'
-vws: 0 gangs, 9 single warps of 9 that live, in 8 slices
+vws: 0 gangs, 9 single warps of 9 live warps, in 8 slices
 END
 says "its end" <<'END'
-every launch has ended
+all launches have ended
 END
 session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is enabled: `lanewise timing --mechanisms` lists all
 END
 expect 2 'lanewise: --mechanism: expected mechanisms of swl, pools, ccws, daws, belady, loads, dwr, vws, la_w, shares, family, dtbl, laperm, dvfs, bcs, la_b, la_bw, separated by commas, found "cws"' run --timing --mechanism ccws,cws lost.yaml
-expect 2 'ccws.on and daws.on are alternatives: set one of them' run --timing --mechanism ccws,daws lost.yaml
-expect 2 'nothing is timed here: add --timing' run --mechanism ccws lost.yaml
-expect 2 'dwr.on does not go with ccws: ' run --timing --mechanism dwr,ccws lost.yaml
-expect 2 'dwr.on does not go with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
+expect 2 'ccws.on and daws.on cannot be combined: set only one of them' run --timing --mechanism ccws,daws lost.yaml
+expect 2 'has no effect without the timing model: add --timing' run --mechanism ccws lost.yaml
+expect 2 'dwr.on cannot be combined with ccws: ' run --timing --mechanism dwr,ccws lost.yaml
+expect 2 'dwr.on cannot be combined with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
 expect 2 'core.warps 48 is not a multiple of core.group 5: set it to 50' run --timing --timing-set core.group=5 lost.yaml
 expect 2 'vws.on: a gang has a warp of each scheduler: set core.group to issue.schedulers, which is 2' run --timing --mechanism vws lost.yaml
-expect 2 'vws.on does not go with swl, which may hold back one warp of a gang for ever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
-expect 2 'vws.reform needs gangs that split: set vws.mode both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
-expect 2 'vws.sync 9 waits for nothing: set vws.reform opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml
-expect 2 'fetch.ports 2 are of fetch.l0_bytes: set that, or fetch.width' run --timing --timing-set fetch.ports=2 lost.yaml
-expect 2 'pools do not go with swl: ' run --timing --mechanism swl,pools lost.yaml
-expect 2 'pools do not go with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
+expect 2 'vws.on cannot be combined with swl, which may stop one warp of a gang forever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
+expect 2 'vws.reform needs gangs that split: set vws.mode to both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
+expect 2 'vws.sync 9 has no effect: set vws.reform to opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml
+expect 2 'fetch.ports 2 has no effect without fetch.l0_bytes: set fetch.l0_bytes, or use fetch.width' run --timing --timing-set fetch.ports=2 lost.yaml
+expect 2 'pools cannot be combined with swl: ' run --timing --mechanism swl,pools lost.yaml
+expect 2 'pools cannot be combined with daws: ' run --timing --timing-set issue.policy=active_pending --mechanism daws lost.yaml
 expect 2 'swl with daws needs swl.set oldest and daws.order age' run --timing --mechanism swl,daws --timing-set swl.set=sticky lost.yaml
 
 echo "test_tim_commands: $cases sessions"

@@ -67,7 +67,7 @@ for file in columns.yaml chosen.yaml; do
         for more in "" "--timing-set ap.window=3 --timing-set ap.dispatch_cost=2" "--timing-set ap.exact=true --timing-set ap.skip_uniform=false"; do
             # shellcheck disable=SC2086
             run $file --mechanism $mechanism $more 2>/dev/null || { fail "$file, $mechanism $more: no run"; continue; }
-            grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: other contents of memory"
+            grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: other data of memory"
             counts r.json >fast
             cp r.json "$(echo $mechanism | tr , -).json"
             # shellcheck disable=SC2086
@@ -101,12 +101,12 @@ sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
 run columns.yaml --mechanism la_bw && counts r.json >made
 run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices of the object's section count otherwise"
 run columns.yaml --mechanism la_w,pools && fail "la_w goes with pools"
-grep -q 'la_w.on does not go with pools' err || fail "la_w with pools: another message"
+grep -q 'la_w.on cannot be combined with pools' err || fail "la_w with pools: another message"
 
 printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
 "$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err || { cat err; fail "no session"; }
-for words in 'block scheduler la_b' '2 of 2 accesses have a slice, 2 arrays' 'blocks are chosen from, 2 arrays' 'its block is here as it sha' \
-    '15 bytes more for each block' '768 bytes of access vectors and 1152 of the locality table, 1920 in all' 'of 8 warps are active' 'predicted,' ; do
+for words in 'block scheduler la_b' '2 of 2 accesses have a slice, 2 arrays' 'la_b chooses from .* blocks, 2 arrays' 'its block was placed here because it sha' \
+    '15 bytes for each waiting block' '768 bytes of access vectors and 1152 bytes of the locality table, 1920 in total' 'of 8 warps are active' 'predicted,' ; do
     grep -qF "$words" out || { cat out; fail "the shell does not say: $words"; }
 done
 [ $failures = 0 ]

@@ -21,11 +21,11 @@ cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
 refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? Known: lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
-refuse 'l1.bytes 1000 is not sets x ways x line' timing fermi --set l1.bytes=1000
-refuse 'timing: one GPU model at a time' timing fermi volta
-refuse 'timing: of which GPU model? give MACHINE or FILE' timing --source
+refuse 'l1.bytes 1000 is not a power of two of sets' timing fermi --set l1.bytes=1000
+refuse 'timing: expected only one GPU model' timing fermi volta
+refuse 'timing: expected a GPU model: give MACHINE or FILE' timing --source
 expect 0 '^usage: lanewise timing .* \[MACHINE|FILE|compare A.json B.json\]$' help timing
-refuse 'only shipped GPU models have one' timing --source nowhere
+refuse '--source works only for the GPU models that Lanewise ships' timing --source nowhere
 refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
@@ -38,12 +38,12 @@ expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
 for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
 printf 'machine: deep/two.yaml\n' >far/one.yaml
 printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
-refuse '^lanewise: far/deep/two.yaml:1: base: ../deep/../one.yaml begins with itself: one file of a cycle must begin with a shipped GPU model$' timing far/one.yaml
+refuse '^lanewise: far/deep/two.yaml:1: base: ../deep/../one.yaml is, directly or through other files, its own base: one of the files must have a shipped GPU model as its base$' timing far/one.yaml
 printf 'machine: self.yaml\n' >self.yaml
 refuse '^lanewise: self.yaml:1: base: self.yaml begins with itself: ' timing self.yaml
 for i in $(seq 0 17); do echo "machine: chain$((i + 1)).yaml" >chain$i.yaml; done
 echo 'machine: volta' >chain18.yaml
-refuse '^lanewise: chain16.yaml:1: base: chain17.yaml is the base of more than 16 files' timing chain0.yaml
+refuse '^lanewise: chain16.yaml:1: base: chain17.yaml ends a chain of more than 16 files' timing chain0.yaml
 expect 0 '^# The GPU model chain2.yaml: all keys' timing chain2.yaml
 printf 'core: {count: 1}\nmachine: gone.yaml\n' >far/lost.yaml
 refuse '^lanewise: far/lost.yaml:2: base: far/gone.yaml: cannot be read: No such file or directory$' timing far/lost.yaml
@@ -118,10 +118,10 @@ END
 [ ! -s err ] || fail "a whole trace is warned of"
 # A trace window after the end of the run, and a trace that reached its limit, are reported. Nothing else changes.
 cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
-expect 0 "^lanewise: --timing-window 90000:90001: the run ended at cycle $cycles: the trace has no events$" \
+expect 0 "^lanewise: --timing-window 90000:90001: the trace has no events, as the run ended at cycle $cycles$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
 cmp -s r1.json r2.json || fail "the window changes what is counted"
-expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 events: ask for a shorter --timing-window, or for more with --timing-events$' \
+expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 events: give a shorter --timing-window, or more events with --timing-events$' \
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a trace that is full changes what is counted"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
@@ -148,7 +148,7 @@ for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--ti
     '--timing-trace:--profile:-:-' '--dump:--stats:x=new.bin:new.bin'; do
     rest=${o#*:}
     files=${rest#*:}
-    refuse "^lanewise: run: --[a-z-]* and --[a-z-]*: both write .*: give two files$" \
+    refuse "^lanewise: run: --[a-z-]* and --[a-z-]* both write to .*: give two different files$" \
         run --timing good.yaml "${o%%:*}" "${files%:*}" "${rest%%:*}" "${files#*:}"
     for option in "${o%%:*}" "${rest%%:*}"; do grep -q -- "$option " err || grep -q -- "$option:" err || fail "$o: $option is not named"; done
 done
@@ -264,13 +264,13 @@ grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "no key of a unit"
 sed 's/"switches": [0-9]*, *//; s/, *"switches": [0-9]*//' a.json >c.json
 expect 0 '^  switches  *[0-9][0-9]*  *-$' timing compare a.json c.json
 expect 0 '^  switches  *-  *[0-9][0-9]*$' timing compare c.json a.json
-expect 0 '^no counter differs$' timing compare a.json a.json
+expect 0 '^all counters are equal$' timing compare a.json a.json
 [ "$(wc -l <out)" = 10 ] || fail "more than cycles of two equal reports"
 refuse '^lanewise: good.yaml: expected a report of the timing model, found the keys "program", ' timing compare a.json good.yaml
 refuse '^lanewise: k.s: expected a report of the timing model, found a text: ' timing compare k.s a.json
 expect 0 '' run --timing good.yaml -q --timing-trace tr.json --timing-window 0:20
 refuse '^lanewise: tr.json: expected .*, found a trace, as --timing-trace writes it: ' timing compare tr.json a.json
-refuse 'compare: expected two reports, such as compare A.json B.json' timing compare a.json
+refuse 'compare: expected two reports, as in compare A.json B.json' timing compare a.json
 refuse 'compare: expected two reports' timing compare a.json b.json --set l1.bytes=1
 refuse '^lanewise: gone.json: cannot be read: No such file or directory$' timing compare gone.json a.json
 
@@ -304,7 +304,7 @@ grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other ha
 # ... and backwards, in a debugger that has first inspected blocks of the fixed order.
 printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
     "$lanewise" debug good.yaml --replay x.log >out 2>&1
-grep -q '^at instruction .*history goes from 0 to' out && ! grep '^error' out && grep -q '^every launch has ended' out || {
+grep -q '^now at instruction .*history covers instructions 0 to' out && ! grep '^error' out && grep -q '^all launches have ended' out || {
     cat out
     fail "no way back in a replay of a timed run"
 }
@@ -364,28 +364,28 @@ done
 # What is refused.
 refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; did you mean "volta"?$' run --timing volt good.yaml
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
-refuse 'a GPU model.s file is given as --timing=FILE' run --timing bad.yaml good.yaml
+refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
 "$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
-expect 0 '^lanewise: note: --timing-set issue.limit: the model does not read it: only one with swl.on=true or issue.policy=swl does$' run --timing --timing-set issue.limit=4 good.yaml
+expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only a model uses it that has swl.on=true or issue.policy=swl does$' run --timing --timing-set issue.limit=4 good.yaml
 expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
-expect 0 '^lanewise: note: --timing-set issue.stall_odd: the model does not read it: only one with issue.dependence=control does$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
+expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only a model uses it that has issue.dependence=control does$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
 [ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
-expect 0 '^lanewise: note: --timing-set ccws.k: the model does not read it' run --timing --timing-set ccws.k=4 good.yaml
+expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
-refuse '--timing: l1.bytes 1000 is not sets' run --timing --timing-set l1.bytes=1000 good.yaml
+refuse '--timing: l1.bytes 1000 is not a power of two of sets' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
     '--timing-window 0:1' '--timing-events 5' '--timing-profile r'; do
     # shellcheck disable=SC2086
-    refuse "${o%% *}: nothing is timed here: add --timing" run $o good.yaml
+    refuse "${o%% *} has no effect without the timing model: add --timing" run $o good.yaml
 done
-refuse '--timing-profile: good.yaml: expected a timing report with a profile of loads, found none: write one with' run --timing --mechanism daws --timing-profile good.yaml good.yaml
-refuse 'a profile of loads is for mechanism daws, which is off' run --timing --timing-profile loads.json good.yaml
-refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has it; the shell.s command timing prints what was counted so far$' \
+refuse '--timing-profile: good.yaml: expected a timing report with a profile of loads: write one with' run --timing --mechanism daws --timing-profile good.yaml good.yaml
+refuse 'a profile of loads has no effect without mechanism daws' run --timing --timing-profile loads.json good.yaml
+refuse '^lanewise: debug: unknown option "--timing-report": only "lanewise run" has this option; in the shell, the command timing prints the counters$' \
     debug --timing --timing-report=r good.yaml
-refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has it$' debug --hash good.yaml
+refuse '^lanewise: debug: unknown option "--hash": only "lanewise run" has this option$' debug --hash good.yaml
 refuse '--timing-set: nothing is timed here' debug --timing-set l1.bytes=1 good.yaml
 for scheduler in lrr gto two_level swl cggty active_pending; do
-    refuse "^lanewise: --policy: says which split of a warp runs, and $scheduler says which warp: use --timing with --timing-set issue.policy=$scheduler\$" \
+    refuse "^lanewise: --policy selects a split of a warp, but $scheduler is a warp scheduler: use --timing with --timing-set issue.policy=$scheduler\$" \
         run --timing --policy $scheduler good.yaml
 done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
@@ -393,31 +393,31 @@ refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
 expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # the values of the machine; options override the file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
-refuse 'eight.yaml: asks for warps of 8 lanes, and the GPU model fermi has 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
-refuse 'core.threads 1536 never fit into core.warps 48 of 8 lanes: set core.warps to 192' \
+refuse 'eight.yaml: the launch file has warps of 8 lanes, but the GPU model fermi has warps of 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
+refuse 'core.threads 1536 do not fit into core.warps 48 with 8 lanes each: set core.warps to 192' \
     run --timing --timing-set core.warp_width=8 eight.yaml
 expect 0 '^ok' run --timing --timing-set core.warp_width=8 --timing-set core.warps=192 eight.yaml
-refuse 'stack.yaml: asks for the engine stack, and the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
+refuse 'stack.yaml: the launch file has the reconvergence engine stack, but the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing stack.yaml
 expect 0 '^ok' run --timing --timing-set core.reconvergence=stack stack.yaml
 expect 0 '^ok' run tags.yaml
 detect='--timing-set tags.detect=exact'
 # shellcheck disable=SC2086
 {
-    refuse '--tags: the GPU model fermi detects tags: use --timing-set tags.detect=off' run --timing $detect --tags off good.yaml
-    refuse 'untagged.yaml: asks for tags: off, and the GPU model fermi detects tags: use --timing-set tags.detect=off' \
+    refuse '--tags off: the GPU model fermi needs tags: also use --timing-set tags.detect=off' run --timing $detect --tags off good.yaml
+    refuse 'untagged.yaml: the launch file has tags: off, but the GPU model fermi needs tags: use --timing-set tags.detect=off' \
         run --timing $detect untagged.yaml
     refuse '--tag-rules: the GPU model fermi has exact: use --timing-set tags.detect=fold' \
         run --timing $detect --tag-rules fold good.yaml
     refuse '--tag-expansion: the GPU model fermi has lazy: use --timing-set tags.expansion=eager' \
         run --timing $detect --tag-expansion eager good.yaml
-    refuse 'table.yaml: asks for tag_rules: table, and the GPU model fermi has exact: use --timing-set tags.detect=table' \
+    refuse 'table.yaml: the launch file has tag_rules: table, but the GPU model fermi has exact: use --timing-set tags.detect=table' \
         run --timing $detect table.yaml
-    refuse 'eager.yaml: asks for tag_expansion: eager, and the GPU model fermi has lazy: use --timing-set tags.expansion=eager' \
+    refuse 'eager.yaml: the launch file has tag_expansion: eager, but the GPU model fermi has lazy: use --timing-set tags.expansion=eager' \
         run --timing $detect eager.yaml
-    refuse '--tag-plan: only compact tags have one' run --timing $detect --tag-plan all good.yaml
+    refuse '--tag-plan has an effect only on compact tags' run --timing $detect --tag-plan all good.yaml
 }
 for key in tags.scalar=pipe tags.affine=unit; do
-    refuse "--timing: tags.* does not go with registers.collector window, where a pipe is chosen before the tags are known: set tags.* to off" \
+    refuse "--timing: tags.* cannot be combined with registers.collector window, where a pipe is selected before the tags are known: set tags.* to off" \
         run --timing ampere --timing-set tags.detect=table --timing-set $key good.yaml
 done
 set -- --timing ampere --timing-set tags.detect=table --timing-set registers.tags=affine --timing-set tags.scalar=lane
@@ -425,7 +425,7 @@ refuse '--timing: registers.compact part cannot be combined with registers.colle
     run "$@" --timing-set registers.compact=part good.yaml
 expect 0 '^ok' run "$@" --timing-set tags.address=once good.yaml
 for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address=once; do
-    refuse "--timing: ${key%=*} has nothing to use: tags.detect is off; set it to table, exact or fold" \
+    refuse "--timing: ${key%=*} has no effect while tags.detect is off: set tags.detect to table, exact or fold" \
         run --timing --timing-set $key good.yaml
 done
 # Tags that no key uses are only counted. If keys use them, the results are the same, with every storage of tags.
@@ -453,16 +453,16 @@ done
 refuse '--threads and --timing: ' run --timing --threads 2 good.yaml
 expect 0 '^ok' run --timing --threads 1 good.yaml
 refuse '--checkpoint and --timing: ' run --timing --checkpoint x.lwc good.yaml
-refuse '--replay: .*; leave --timing out' run --timing --replay x.log good.yaml
-refuse '--resume: .*; leave --timing out' run --timing --resume x.lwc good.yaml
-refuse '--history: the timing model cannot go back in time, but its schedule can: leave this option out, add --log FILE, and debug with --replay FILE' debug --timing --history 3 good.yaml
-refuse '--timing-window: no trace is written: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
+refuse '--replay and --timing cannot be combined, as .*: give one of them' run --timing --replay x.log good.yaml
+refuse '--resume and --timing cannot be combined, as .*: give one of them' run --timing --resume x.lwc good.yaml
+refuse '--history: a run on the timing model cannot go back in time: instead, write its schedule with --log FILE, and then debug with --replay FILE' debug --timing --history 3 good.yaml
+refuse '--timing-window has no effect without a trace: add --timing-trace FILE' run --timing --timing-window 0:1 good.yaml
 refuse '--timing-window: expected FROM:TO in cycles, such as 0:5000, found "7:7"' run --timing --timing-trace t --timing-window 7:7 good.yaml
-refuse '--timing-events: no trace is written: add --timing-trace FILE' run --timing --timing-events 5 good.yaml
+refuse '--timing-events has no effect without a trace: add --timing-trace FILE' run --timing --timing-events 5 good.yaml
 refuse '--timing-events: expected an integer from 1 to 100000000, found "0"' run --timing --timing-trace t --timing-events 0 good.yaml
 refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
-refuse '--timing-sample: samples are part of the report' run --timing --timing-sample 5 good.yaml
-refuse '--timing-sample: the text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
+refuse '--timing-sample has no effect without a report' run --timing --timing-sample 5 good.yaml
+refuse '--timing-sample: a report as text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
 refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
 
 # ---- with the debugger --------------------------------------------------------------------
@@ -474,7 +474,7 @@ unset IFS
 expect 0 '^cycle 592$' debug --timing good.yaml --batch "$@"
 for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: its instruction buffer is empty$' \
     '^cycle 592: 32 warps resident$' '^ *32  fetch  *its instruction buffer is empty$' \
-    '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of 4 lines under way$' \
+    '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of at most 4 outstanding lines$' \
     'packets are not answered$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
     grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
@@ -493,13 +493,13 @@ refuse_last() { # message, command: of the shell
     expect 2 "$1" debug --timing good.yaml --batch -c "$2"
 }
 refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
-refuse_last 'why: "b" is one operand too many' 'why a b'
-refuse_last 'why: expected nothing, for the warp in focus, or all, found "b"' 'why b'
+refuse_last 'why: too many operands: remove "b"' 'why a b'
+refuse_last 'why: expected all or no operand (for the warp in focus), found "b"' 'why b'
 refuse_last 'mshrs: expected a core from 0 to 14, found "15"' 'mshrs 15'
 refuse_last 'cache: expected l1, constant, texture, fetch, l0, operand or l2, found "l3"' 'cache l3'
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
-refuse_last 'timing: expected nothing, for the report, or keys, found "x"' 'timing x'
-expect 2 '^lanewise: why: nothing is timed here: start with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
+refuse_last 'timing: expected keys or no operand (for the report), found "x"' 'timing x'
+expect 2 '^lanewise: why: this session has no timing model: start it with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
 # The same commands once in gdb, for which a timing run is a run like any other.
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
@@ -528,9 +528,9 @@ steps: [launch: {entry: loop, grid: [3], block: [64], args: [out]}]
 END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
-expect 0 'every launch has ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
+expect 0 'all launches have ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
 # If the condition is false, all warps continue; the watched register belongs to a warp on another core.
-expect 0 'every launch has ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
+expect 0 'all launches have ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
 expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
@@ -617,7 +617,7 @@ printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_a
 printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s
 sed 's/ {.*//' wrong.s >filled.s
 set -- --grid 1 --block 32 --arg 'u32[1]'
-expect 0 '^lanewise: note: wrong.s:5: k+0x20: v_add_u32: the stalls before it are too short for v1; on volta, .* 2 instr' run wrong.s "$@" --timing=volta
+expect 0 '^lanewise: note: wrong.s:5: k+0x20: v_add_u32: the stall counts before this instruction are too short for v1; on volta, .* 2 instr' run wrong.s "$@" --timing=volta
 [ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: not one note of wrong control fields"
 for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=volta --timing-set issue.dependence=scoreboard' \
     'filled.s --timing=volta'; do
@@ -632,7 +632,7 @@ printf '  waitcnt vmcnt(1)\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, v2\n  wai
 sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
-expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt before it says that v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
+expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
 [ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on gcn-tahiti .* at 1 place:' err || fail "run --timing=gcn-tahiti: not one note of a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"

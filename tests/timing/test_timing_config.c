@@ -117,9 +117,9 @@ static void what_is_wrong_in_a_file_is_reported_with_its_line(void **state)
                 "m.yaml:2: unknown section \"cors\"; did you mean \"core\"?");
     expect_read("issue: {policy: gt0}\n",
                 "m.yaml:1: issue.policy: unknown name \"gt0\"; did you mean \"gto\"? "
-                "Known: lrr, gto, two_level, swl, cggty, active_pending");
+                "The names are lrr, gto, two_level, swl, cggty, active_pending");
     expect_read("issue: {policy: fifo}\n",
-                "m.yaml:1: issue.policy: unknown name \"fifo\". Known: lrr, gto, two_level, swl, cggty, active_pending");
+                "m.yaml:1: issue.policy: unknown name \"fifo\"; the names are lrr, gto, two_level, swl, cggty, active_pending");
     expect_read("fetch: {perfect: 2}\n",
                 "m.yaml:1: fetch.perfect: expected true or false, found \"2\"");
     expect_read("l1: 3\n", "m.yaml:1: l1: expected a mapping such as {KEY: VALUE}");
@@ -133,9 +133,8 @@ static void what_is_wrong_in_a_file_is_reported_with_its_line(void **state)
                 "16, latency: 14}");
     expect_read("base: volt\n",
                 "m.yaml:1: base: unknown GPU model \"volt\"; did you mean \"volta\"?");
-    expect_read("base: titan\n", "m.yaml:1: base: \"titan\" is neither a shipped GPU model nor a file; "
-                "shipped are ampere, fermi, gcn-tahiti, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
-    expect_read("machine: volta\nbase: volta\n", "m.yaml:1: machine: the older name of base: keep one of them");
+    expect_read("base: titan\n", "m.yaml:1: base: \"titan\" is neither a shipped GPU model nor a file; the shipped models are ampere, fermi, gcn-tahiti, kepler-k20c, rogers, rogers-vws, tesla-dwr, volta");
+    expect_read("machine: volta\nbase: volta\n", "m.yaml:1: machine is the former name of base: remove one of the two keys");
     expect_read("base: /nowhere/m.yaml\n", "m.yaml:1: base: /nowhere/m.yaml: cannot be read: "
                 "No such file or directory");
     expect_read("[1, 2]\n", "m.yaml:1: expected sections such as core: {count: 15}");
@@ -255,32 +254,23 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     static const struct {
         const char *set, *message;
     } rows[] = {
-        {"l1.bytes=1000", "l1.bytes 1000 is not sets x ways x line, with a power of two of sets, "
-                          "for 4 ways of 128 bytes: 512 would be one"},
-        {"l1.bytes=24576", "l1.bytes 24576 is not sets x ways x line, with a power of two of sets, "
-                           "for 4 ways of 128 bytes: 16384 would be one"},
+        {"l1.bytes=1000", "l1.bytes 1000 is not a power of two of sets with 4 ways and lines of 128 bytes: set it to 512, for example"},
+        {"l1.bytes=24576", "l1.bytes 24576 is not a power of two of sets with 4 ways and lines of 128 bytes: set it to 16384, for example"},
         {"l1.line=96", "l1.line: expected a power of two, found 96"},
-        {"l1.line=256", "l1.line 256 is more than l2.line 128: a request is within one line of L2"},
+        {"l1.line=256", "l1.line 256 is more than l2.line 128: a request must be within one line of L2"},
         {"l2.sector=256", "l2.sector: expected a power of two of at most l2.line 128, found 256"},
         {"core.warp_width=12", "core.warp_width: expected a power of two, found 12"},
-        {"core.warp_width=8", "core.threads 1536 never fit into core.warps 48 of 8 lanes: set "
-                              "core.warps to 192, or core.threads to 384"},
-        {"core.warps=1", "core.threads 1536 never fit into core.warps 1 of 32 lanes: set "
-                         "core.warps to 48, or core.threads to 32"},
-        {"units.int.pipes=0", "units.int.pipes is 0: units without pipes of their own take those "
-                              "of int, so it needs one at least"},
-        {"l2.slices=7", "l2.slices 7 is not a multiple of dram.channels 6: each channel has the "
-                        "same number of slices before it"},
-        {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line is within one "
+        {"core.warp_width=8", "core.threads 1536 do not fit into core.warps 48 with 8 lanes each: set core.warps to 192, or core.threads to 384"},
+        {"core.warps=1", "core.threads 1536 do not fit into core.warps 1 with 32 lanes each: set core.warps to 48, or core.threads to 32"},
+        {"units.int.pipes=0", "units.int.pipes is 0: set it to at least 1, as units without pipes of their own use the pipes of int"},
+        {"l2.slices=7", "l2.slices 7 is not a multiple of dram.channels 6: each channel needs the same number of slices"},
+        {"icnt.interleave=64", "l2.line 128 is more than icnt.interleave 64: a line must be within one "
                                "slice"},
-        {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line is within one row"},
-        {"dram.burst_bytes=128", "dram.burst_bytes 128 is more than l2.sector 64: a sector is whole "
-                                "bursts"},
-        {"dram.bus_bytes=128", "dram.bus_bytes 128 is more than dram.burst_bytes 64: a burst takes a "
-                              "cycle at least"},
-        {"fetch.buffer=1", "fetch.group 2 is more than fetch.buffer 1 can take"},
-        {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request is within "
-                                 "one line of L2"},
+        {"dram.row_bytes=64", "l2.line 128 is more than dram.row_bytes 64: a line must be within one row"},
+        {"dram.burst_bytes=128", "dram.burst_bytes 128 is more than l2.sector 64: a sector must consist of whole bursts"},
+        {"dram.bus_bytes=128", "dram.bus_bytes 128 is more than dram.burst_bytes 64: a burst takes at least one cycle"},
+        {"fetch.buffer=1", "fetch.group 2 is more than fetch.buffer 1"},
+        {"fetch.cache_line=256", "fetch.cache_line 256 is more than l2.line 128: a request must be within one line of L2"},
     };
     struct lw_error err;
 
@@ -296,11 +286,11 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     static const struct {
         const char *base, *set, *message;
     } pairs[] = {
-        {"fermi", "issue.width=3", "issue.width 3 is more than 2, which dual issue is: set issue.types"},
-        {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer does not go with issue.types: a replay takes all slots of a cycle"},
-        {"ampere", "issue.rotate=true", "fetch.l0_bytes does not go with issue.rotate"},
-        {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes does not go with issue.dependence counters: a counter is a warp's"},
-        {"gcn-tahiti", "lsu.local=2", "lsu.separate does not go with lsu.local: set lsu.local to 0"},
+        {"fermi", "issue.width=3", "issue.width 3 is more than 2 (dual issue): also set issue.types"},
+        {"gcn-tahiti", "lsu.replay=buffer", "lsu.replay buffer cannot be combined with issue.types: a replay takes all slots of a cycle"},
+        {"ampere", "issue.rotate=true", "fetch.l0_bytes cannot be combined with issue.rotate"},
+        {"gcn-tahiti", "issue.split_lanes=true", "issue.split_lanes cannot be combined with issue.dependence counters: a counter covers all lanes of a warp"},
+        {"gcn-tahiti", "lsu.local=2", "lsu.separate cannot be combined with lsu.local: set lsu.local to 0"},
     };
     for (unsigned i = 0; i < LW_COUNT_OF(pairs); i++) {
         struct tim_config *config = load(pairs[i].base);

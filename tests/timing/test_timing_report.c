@@ -193,13 +193,13 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
 
     assert_has(text, "timing: default, 2 cores of 48 warps of 32 lanes, 1400 MHz\n");
     assert_has(text, "  cycles                            1,000  0.714 us\n");
-    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads.");
+    assert_has(text, "  l1_hit_rate                      60.0 %  hit rate of loads in L1;");
     assert_null(strstr(text, "dispatch_idle")); /* nothing was counted */
     assert_has(text, "running\n");
     assert_has(text, "a_kernel_wi.."); /* both ends of a long name */
     assert_has(text, "a_template");
     assert_has(text, "  of the slices, 3 has the most reads and writes (13) and 0 the fewest (10)\n");
-    assert_has(text, "\ncores, load_latency (cycles): from the issue of a load to its last result, "
+    assert_has(text, "\ncores, load_latency (cycles): time from the issue of a load to its last result, "
                      "without loads of shared memory only\n  100 values, mean 200.0, maximum 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");

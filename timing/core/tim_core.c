@@ -435,8 +435,8 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     for (unsigned i = 0; i < LW_COUNT_OF(limits); i++)
         if (limits[i].need > limits[i].have)
             return LW_FAIL(err, LW_EINPUT,
-                           "a block of %s needs %u %s, and a core of GPU model %s has %u: make the "
-                           "block smaller or %s larger",
+                           "a block of kernel %s needs %u %s, but a core of GPU model %s has %u: make the block "
+                           "smaller or %s larger",
                            grid->launch.kernel->name, limits[i].need, limits[i].what, config->name,
                            limits[i].have, limits[i].key);
     return LW_OK;

@@ -57,14 +57,14 @@ static void begins(struct tim_blocks *blocks, struct tim_launch *l, unsigned cor
 static void why_block(const struct tim_blocks *blocks, const struct tim_launch *l, unsigned core, uint64_t linear, struct lw_sink *out)
 {
     if (is_alone(l, blocks->grid->cores[core], linear))
-        lw_printf(out, "\nits block came alone, in the rotation of core %u", core);
+        lw_printf(out, "\nits block was placed alone on core %u, in rotation", core);
     else
-        lw_printf(out, "\nits block is here with block %llu: they are a pair", (unsigned long long)(linear ^ 1));
+        lw_printf(out, "\nits block was placed as a pair with block %llu", (unsigned long long)(linear ^ 1));
 }
 
 const struct tim_blocks_policy tim_blocks_bcs = {
     .name = "bcs",
-    .summary = "block pairs: two neighbouring blocks together to a core that has room for both",
+    .summary = "block pairs: places two neighbouring blocks together on a core that has room for both",
     .create = create,
     .destroy = destroy,
     .picks = tim_rotating_picks,

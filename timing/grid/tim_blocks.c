@@ -127,7 +127,7 @@ uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now)
 
 const struct tim_blocks_policy tim_blocks_rr = {
     .name = "rr",
-    .summary = "blocks in the order of the distributor, each for the next core in rotation on which it fits",
+    .summary = "places blocks in the order of the distributor, each on the next core in rotation on which it fits",
     .create = create,
     .destroy = destroy,
     .picks = tim_rotating_picks,

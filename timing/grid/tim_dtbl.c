@@ -172,10 +172,10 @@ void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         used += g->table[i] != NULL;
     lw_printf(out, "dtbl: %zu of %u entries of the group table taken; %" PRIu64 " of %" PRIu64
-                   " groups found a kernel, %" PRIu64 " of these no entry\n",
+                   " groups found a kernel, %" PRIu64 " of these found no free entry\n",
               used, g->config->dtbl_entries, g->gpu[TIM_GPU_dtbl_joined], g->gpu[TIM_GPU_dtbl_groups],
               g->gpu[TIM_GPU_dtbl_spills]);
-    lw_printf(out, "  its cost: %" PRIu64 " bytes of registers, %" PRIu64 " of the table\n", registers, table);
+    lw_printf(out, "  hardware cost: %" PRIu64 " bytes of registers, %" PRIu64 " bytes of the table\n", registers, table);
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         if (g->table[i] != NULL)
             lw_printf(out, "  entry %-4zu launch %u, of the kernel of launch %u, %" PRIu64 " of %" PRIu64 " blocks placed\n", i,

@@ -23,14 +23,14 @@ static void put_origin(const struct tim_launch *l, uint64_t now, struct lw_sink 
 static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint64_t now, struct lw_sink *out)
 {
     if (l->asks)
-        lw_put(out, "looks for a kernel to join");
+        lw_put(out, "searches for a kernel to join");
     else if (l->kernel != NULL)
         lw_printf(out, "a group of the kernel of launch %u%s", l->kernel->sequence,
                   l->spilled ? ", its record in memory" : "");
     else if (l->distributed)
         lw_printf(out, "entry %u of %u", l->entry, g->config->kernels_entries);
     else if (g->busy && !g->resumes && g->launch[g->dispatching] == l)
-        lw_printf(out, "with the dispatcher until cycle %" PRIu64, g->ready_at);
+        lw_printf(out, "in dispatch until cycle %" PRIu64, g->ready_at);
     else if (l->arrived > now)
         lw_printf(out, "arrives in cycle %" PRIu64, l->arrived);
     else
@@ -60,7 +60,7 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         lw_printf(out, "launch %u, %s: ", l->sequence, l->shape.kernel->name);
         put_state(g, l, now, out);
         if (l->grid == NULL) {
-            lw_printf(out, "; it is over, and %" PRIu64 " groups are not\n", l->groups);
+            lw_printf(out, "; the launch has completed, but %" PRIu64 " groups have not\n", l->groups);
             continue;
         }
         lw_printf(out, "; %" PRIu64 " of %" PRIu64 " blocks placed, %" PRIu64 " on cores", l->grid->blocks_placed,

@@ -333,19 +333,21 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
         if (t->running[i].linear == linear)
             r = &t->running[i];
     if (r == NULL) {
-        lw_put(out, "\nits block came in turn: its launch has no slices");
+        lw_put(out, "\nits block was placed in rotation, as its launch has no slices");
         return;
     }
     if (r->with == UINT64_MAX) {
-        lw_printf(out, "\nits block is here as it shared %" PRIu64 " lines with those on other cores, fewest of those that waited; none shared any "
-                       "with core %u", r->elsewhere, core);
+        lw_printf(out, "\nits block was placed here because it shared %" PRIu64 " lines with blocks on other cores, "
+                                                                                "the fewest of the waiting blocks; no "
+                                                                                "waiting block shared lines with core "
+                                                                                "%u", r->elsewhere, core);
         return;
     }
-    lw_printf(out, "\nits block is here as it shares %" PRIu64 " lines with ", r->most);
+    lw_printf(out, "\nits block was placed here because it shares %" PRIu64 " lines with ", r->most);
     put_block(l, r->with, out);
     lw_printf(out, " on core %u", core);
     if (r->lines != r->most)
-        lw_printf(out, ", %" PRIu64 " with all that ran there", r->lines);
+        lw_printf(out, ", and %" PRIu64 " with all blocks that ran there", r->lines);
 }
 
 static void show(const struct tim_blocks *blocks, struct lw_sink *out)
@@ -353,12 +355,13 @@ static void show(const struct tim_blocks *blocks, struct lw_sink *out)
     const struct la_b *b = (const struct la_b *)blocks;
     const struct tim_grid *g = blocks->grid;
 
-    lw_printf(out, "la_b: core %u is looked at next", b->rotating.next);
+    lw_printf(out, "la_b: the next decision is for core %u", b->rotating.next);
     if (b->decided)
         lw_printf(out, ", a decision for core %u is ready in cycle %" PRIu64, b->choice.core, b->ready_at);
     lw_put(out, "\n");
     for (const struct table *t = b->tables; t != NULL; t = t->next) {
-        lw_printf(out, "  launch %u: %u blocks are chosen from, %u arrays\n", t->launch->sequence, t->count, t->arrays);
+        lw_printf(out, "  launch %u: la_b chooses from %u blocks, %u arrays\n",
+                  t->launch->sequence, t->count, t->arrays);
         for (unsigned i = 0; i < t->running_count; i++) {
             const struct running *r = &t->running[i];
 
@@ -367,7 +370,7 @@ static void show(const struct tim_blocks *blocks, struct lw_sink *out)
             lw_printf(out, " on core %u:", r->core);
             for (unsigned a = 0; a < t->arrays; a++)
                 lw_printf(out, " (%u,%u) %ux%u", r->range[a].x, r->range[a].y, r->range[a].w, r->range[a].h);
-            lw_printf(out, "; shared %" PRIu64 " lines as it came\n", r->lines);
+            lw_printf(out, "; shared %" PRIu64 " lines when it was placed\n", r->lines);
         }
     }
     tim_reach_cost(g->config, out);
@@ -375,7 +378,7 @@ static void show(const struct tim_blocks *blocks, struct lw_sink *out)
 
 const struct tim_blocks_policy tim_blocks_la_b = {
     .name = "la_b",
-    .summary = "locality-aware: the block that shares most cache lines with those that run on the core",
+    .summary = "locality-aware: places the block that shares most cache lines with the blocks on the core",
     .create = create,
     .destroy = destroy,
     .picks = picks,

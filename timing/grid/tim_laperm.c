@@ -393,7 +393,7 @@ static void show(const struct tim_blocks *blocks, struct lw_sink *out)
     const struct laperm *p = (const struct laperm *)blocks;
     const struct tim_config *c = blocks->grid->config;
 
-    lw_printf(out, "%s: core %u is looked at next\n", blocks->row->name, p->next);
+    lw_printf(out, "%s: the next decision is for core %u\n", blocks->row->name, p->next);
     lw_printf(out, "  launches of the host: %u of %u entries on chip\n", p->on_chip[c->core_count], c->laperm_host);
     show_queue(p, 0, true, out);
     for (unsigned core = 0; core < (binds(blocks) ? c->core_count : 1); core++) {
@@ -414,16 +414,16 @@ static void show(const struct tim_blocks *blocks, struct lw_sink *out)
 
 const struct tim_blocks_policy tim_blocks_tb_pri = {
     .name = "tb_pri",
-    .summary = "LaPerm: blocks of device launches first, the more deeply nested the earlier",
+    .summary = "LaPerm: places blocks of device launches first, more deeply nested launches earlier",
     LAPERM,
 };
 const struct tim_blocks_policy tim_blocks_smx_bind = {
     .name = "smx_bind",
-    .summary = "LaPerm: the same, and only on the core of their launcher",
+    .summary = "LaPerm: as tb_pri, but only on the core of their launcher",
     LAPERM,
 };
 const struct tim_blocks_policy tim_blocks_adaptive = {
     .name = "adaptive_bind",
-    .summary = "LaPerm: the same, there first, then on cores that have nothing else",
+    .summary = "LaPerm: as smx_bind, but also on cores that have nothing else to run",
     LAPERM,
 };

@@ -232,7 +232,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_belady = {
-    .name = "belady", .summary = "counts misses of L1 with optimal replacement, by a replay; holds no warp back",
+    .name = "belady", .summary = "counts misses of L1 with optimal replacement, by a replay; does not delay warps",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .access = access, .drop = drop,
     .account = account, .show = show,
 };

@@ -330,7 +330,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     struct ccws *ccws = (struct ccws *)mech;
 
     rank_all(ccws, mech->core->now);
-    lw_printf(out, "score %" PRIu64 ", %u of %u warps before it by score, %u may load; cutoff %" PRIu64,
+    lw_printf(out, "score %" PRIu64 "; %u of %u warps precede it by score, %u may load; cutoff %" PRIu64,
               score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->live.count, ccws->allowed, cutoff_of(ccws));
 }
 
@@ -366,7 +366,8 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_ccws = {
-    .name = "ccws", .summary = "cache-conscious warp scheduling: warps that lost lines of L1 load, others wait",
+    .name = "ccws", .summary = "cache-conscious warp scheduling: only warps that have lost lines of L1 may load, "
+                               "others wait",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .next = next,
     .why = why, .gauge = gauge, .show = show,

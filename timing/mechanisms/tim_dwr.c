@@ -720,10 +720,10 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     switch (m->state) {
     case TIM_DWR_BARRIER:
-        lw_printf(out, "its LAT barrier takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
+        lw_printf(out, "its LAT barrier operation takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
         break;
     case TIM_DWR_WAITS:
-        lw_printf(out, "at its LAT 0x%" PRIx64 " it waits for partners: group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
+        lw_printf(out, "at its load or store at 0x%" PRIx64 " the warp waits for partners: group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
         print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
         break;
     default:
@@ -747,7 +747,7 @@ static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint
 {
     const struct dwr *dwr = (const struct dwr *)mech;
 
-    *name = index == 0 ? "dwr: warps that wait for partners" : "dwr: instructions in the ILT";
+    *name = index == 0 ? "dwr: warps that wait for partners" : "dwr: instructions in the ignore list table";
     *value = index == 0 ? waiting(dwr) : dwr->ilt.count;
     return true;
 }

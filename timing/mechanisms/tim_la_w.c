@@ -317,7 +317,8 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 {
     const struct la_w *la = (const struct la_w *)mech;
 
-    lw_printf(out, "it is pending, and shares %u with the active warps; %u of %u are active%s", nearness(la, warp), la->actives,
+    lw_printf(out, "the warp is pending and has locality %u with the active warps; %u of %u warps are active%s",
+              nearness(la, warp), la->actives,
               mech->core->config->la_w_active, la->starved[warp] ? "; its block is starved" : "");
 }
 

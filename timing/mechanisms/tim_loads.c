@@ -397,7 +397,8 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_loads = {
-    .name = "loads", .summary = "counts hits and misses of each load in L1, for reports and as a profile for daws; holds no warp back",
+    .name = "loads", .summary = "counts hits and misses of each load in L1, for reports and as a profile for daws; "
+                                "does not delay warps",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .issues = issues, .access = access,
     .show = show, .report = report,
 };

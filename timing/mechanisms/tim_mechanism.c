@@ -239,9 +239,9 @@ static const struct {
 } of_grid[] = {
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
-    {"dvfs", "diversion and voltage scaling: cores with few warps get no blocks, and their clock and voltage fall", "dvfs.on=on"},
-    {"bcs", "block pairs: two neighbouring blocks go to a core together", "kernels.policy=bcs"},
-    {"la_b", "locality-aware block scheduling: blocks go where they share most lines", "kernels.policy=la_b"},
+    {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},
+    {"bcs", "block pairs: places two neighbouring blocks together on a core", "kernels.policy=bcs"},
+    {"la_b", "locality-aware block scheduling: places blocks where they share most lines", "kernels.policy=la_b"},
     {"la_bw", "la_b and la_w", "kernels.policy=la_b la_w.on=on"},
 };
 

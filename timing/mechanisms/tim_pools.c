@@ -213,7 +213,8 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     while (before < pool->queued && pool->queue[before] != warp / pools->schedulers)
         before++;
-    lw_printf(out, "it is pending, %u warps before it; %u of %u warps are active", before, pool->size, pools->active);
+    lw_printf(out, "the warp is pending, after %u others; %u of %u warps are active",
+              before, pool->size, pools->active);
 }
 
 static void show(struct tim_mech *mech, struct lw_sink *out)

@@ -226,8 +226,8 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
         {"predicted", "lines that they share as predicted", TIM_CORE_shares_predicted},
         {"observed", "lines that they share as observed", TIM_CORE_shares_observed},
         {"agreed", "pairs that share lines as predicted and observed", TIM_CORE_shares_agreed},
-        {"only_predicted", "as predicted alone", TIM_CORE_shares_only_predicted},
-        {"only_observed", "as observed alone", TIM_CORE_shares_only_observed},
+        {"only_predicted", "pairs that share lines only as predicted", TIM_CORE_shares_only_predicted},
+        {"only_observed", "pairs that share lines only as observed", TIM_CORE_shares_only_observed},
     };
 
     lw_put(out, json ? "\"shares\": {" : "shared lines of blocks\n");
@@ -245,7 +245,8 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
 }
 
 const struct tim_mechanism tim_shares = {
-    .name = "shares", .summary = "which lines blocks share that are on a core together, as predicted and as observed",
+    .name = "shares", .summary = "counts the lines that blocks share while they are on a core together, as predicted "
+                                 "and as observed",
     .is_on = is_on, .create = create, .destroy = destroy, .resides = resides, .waits = waits, .touches = touches,
     .show = show, .report = report,
 };

@@ -112,7 +112,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     while (older < swl->running.count && swl->running.warp[older] != warp)
         older++;
-    lw_printf(out, "%u older warps of the core run, and the limit is %u", older, swl->limit);
+    lw_printf(out, "%u older warps of the core run, which is the limit (%u)", older, swl->limit);
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)
@@ -126,7 +126,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 {
     const struct swl *swl = (const struct swl *)mech;
 
-    lw_printf(out, "limit %u, %u warps run; may issue, the oldest first:", swl->limit, swl->running.count);
+    lw_printf(out, "limit %u, %u warps run; warps that may issue, the oldest first:", swl->limit, swl->running.count);
     for (unsigned i = 0; i < swl->running.count; i++)
         if (swl->active[swl->running.warp[i]])
             lw_printf(out, " %u", swl->running.warp[i]);

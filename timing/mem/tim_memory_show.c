@@ -7,7 +7,7 @@ static void show_ports(const struct tim_mem *mem, struct lw_sink *out)
 {
     for (unsigned i = 0; i < mem->config->core_count; i++)
         if (mem->requests.in[i].count != 0 || mem->replies.out[i].count != 0)
-            lw_printf(out, "core %u: %u of %u packets wait to be sent, %u answers arrive\n", i,
+            lw_printf(out, "core %u: %u of at most %u packets wait to be sent, %u answers are arriving\n", i,
                       mem->requests.in[i].count, mem->requests.in_capacity,
                       mem->replies.out[i].count);
 }
@@ -21,7 +21,7 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
 
     if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
         return;
-    lw_printf(out, "slice %u: %u packets arrive, %u of %u lines under way, %u in the pipe, "
+    lw_printf(out, "slice %u: %u packets arrive, %u of at most %u outstanding lines, %u requests in the pipe, "
                    "%u writes wait for DRAM, %u reads return from it, %u answers wait to be sent\n",
               slice->index, input, mshrs, mem->config->l2_mshrs, slice->pipe.count,
               slice->writes.count, slice->fills.count, output);
@@ -30,7 +30,7 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
             struct tim_cache_line line;
 
             if (tim_cache_line(slice->cache, set, way, &line) && line.pending != 0)
-                lw_printf(out, "  line 0x%llx (set %u, way %u): sectors 0x%x under way for %u\n",
+                lw_printf(out, "  line 0x%llx (set %u, way %u): sectors 0x%x requested by %u accesses\n",
                           (unsigned long long)tim_address_of(mem->config, slice->index, line.line),
                           set, way, line.pending, line.waiters);
         }
@@ -66,7 +66,7 @@ void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out)
 {
     const struct tim_mem *mem = (const struct tim_mem *)memory;
 
-    lw_printf(out, "%llu packet%s not answered\n", (unsigned long long)mem->in_flight,
+    lw_printf(out, "%llu packet%s without an answer\n", (unsigned long long)mem->in_flight,
               mem->in_flight == 1 ? " is" : "s are");
     show_ports(mem, out);
     for (unsigned i = 0; i < mem->config->l2_slices; i++)

@@ -177,9 +177,9 @@ static int pick_active(struct tim_sched *sched, const struct tim_sched_view *vie
 const struct tim_sched_policy tim_sched_policies[] = {
     {"lrr",       "loose round robin",                                        pick_lrr},
     {"gto",       "greedy, then the oldest",                                  pick_gto},
-    {"two_level", "fetch groups: one until all its warps wait, then another", pick_two_level},
-    {"swl",       "gto among the oldest issue.limit warps of the core",       pick_gto},
-    {"cggty",     "greedy, then the youngest, as the control field lets them",  pick_cggty},
+    {"two_level", "fetch groups: one group issues until all its warps wait, then another", pick_two_level},
+    {"swl",       "greedy, then the oldest (gto), among the oldest issue.limit warps of the core",       pick_gto},
+    {"cggty",     "greedy, then the youngest, as permitted by the control field",  pick_cggty},
     {"active_pending", "a pool of issue.active warps; a warp that waits for memory outside the core leaves it", pick_active},
 };
 /* clang-format on */

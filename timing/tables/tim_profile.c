@@ -43,7 +43,7 @@ static enum lw_status read_number(const struct lw_yaml_document *doc, const stru
     const struct lw_yaml *node = lw_yaml_get(row, key);
 
     if (node == NULL)
-        return lw_yaml_fail(doc, row, err, "a load without \"%s\": write the report anew with --mechanism loads", key);
+        return lw_yaml_fail(doc, row, err, "a load has no \"%s\": write the report again with --mechanism loads", key);
     return lw_yaml_u64(doc, node, 0, UINT64_MAX, out, err);
 }
 
@@ -55,11 +55,11 @@ static enum lw_status read_load(const struct lw_yaml_document *doc, const struct
     enum lw_status status;
 
     if (row->kind != LW_YAML_MAPPING)
-        return lw_yaml_fail(doc, row, err, "expected a load of a timing report, found something else");
+        return lw_yaml_fail(doc, row, err, "expected an entry for a load of a timing report");
     function = lw_yaml_get(row, "function");
     loop = lw_yaml_get(row, "loop");
     if (function == NULL || loop == NULL)
-        return lw_yaml_fail(doc, row, err, "a load without \"%s\": write the report anew with --mechanism loads",
+        return lw_yaml_fail(doc, row, err, "a load has no \"%s\": write the report again with --mechanism loads",
                             function == NULL ? "function" : "loop");
     status = lw_yaml_string(doc, function, &text, err);
     if (status == LW_OK)
@@ -84,8 +84,8 @@ static enum lw_status read_loads(const char *path, const struct lw_yaml_document
     size_t capacity = 0;
 
     if (loads == NULL || loads->kind != LW_YAML_SEQUENCE)
-        return LW_FAIL(err, LW_EINPUT, "%s: expected a timing report with a profile of loads, found none: write one "
-                       "with run --timing --mechanism loads --timing-report FILE", path);
+        return LW_FAIL(err, LW_EINPUT, "%s: expected a timing report with a profile of loads: write one with run "
+                                       "--timing --mechanism loads --timing-report FILE", path);
     for (const struct lw_yaml *row = loads->first; row != NULL && status == LW_OK; row = row->next) {
         if (!lw_grow(&profile->load, &capacity, profile->count + 1, sizeof *profile->load))
             return LW_FAIL(err, LW_ENOMEM, "no memory for a profile");

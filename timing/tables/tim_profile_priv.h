@@ -10,14 +10,14 @@
 
 /** Counters of a load: name in reports, and meaning. */
 #define TIM_LOAD_COUNTERS(X)                                                                       \
-    X(executions, "warp instructions whose accesses pass L1")                                      \
-    X(lanes, "active lanes of these, summed")                                                      \
+    X(executions, "warp instructions whose accesses use L1")                                      \
+    X(lanes, "active lanes of these instructions, summed")                                                      \
     X(wide, "executions with more than 2 lanes")                                                   \
-    X(diverged, "of these, executions with more than 2 accesses")                                  \
+    X(diverged, "executions with more than 2 lanes and more than 2 accesses")                                  \
     X(accesses, "lines")                                                                           \
-    X(hits_own, "accesses that hit a line that the same warp brought")                             \
-    X(hits_other, "accesses that hit a line that another warp brought")                            \
-    X(merges, "accesses to a line that was under way")                                             \
+    X(hits_own, "accesses that hit a line that the same warp requested")                             \
+    X(hits_other, "accesses that hit a line that another warp requested")                            \
+    X(merges, "accesses to a line that was already requested")                                             \
     X(misses, "accesses that missed")                                                              \
     X(this_trip, "accesses to a line that the warp touched in this iteration of the loop")         \
     X(last_trip, "accesses to a line that the warp touched last in the iteration before")          \

@@ -420,8 +420,9 @@ void tim_reach_cost(const struct tim_config *config, struct lw_sink *out)
 {
     const unsigned warps = config->core_warps, vector = (6 + 10) * warps, table = warps * warps / 2;
 
-    lw_printf(out, "cost in hardware as the source counts it: %u bytes more for each block that waits, and as many for each that "
-                   "runs; in a core %u bytes of access vectors and %u of the locality table, %u in all\n",
+    lw_printf(out, "hardware cost as counted in the paper: %u bytes for each waiting block, and as many for each "
+                   "running block; in a core %u bytes of access vectors and %u bytes of the locality table, %u in "
+                   "total\n",
               3 * TIM_REACH_ARRAYS, vector, table, vector + table);
     lw_printf(out, "with full coordinates an entry is %u bytes, a vector %u bits, the table without its diagonal %u bytes\n",
               12 * TIM_REACH_ARRAYS, TIM_REACH_ARRAYS * (config->ap_regions + config->ap_subregions), warps * (warps - 1) / 2);

@@ -174,7 +174,7 @@ private:
 LW_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
 template <unsigned int Size, class Parent = void> class thread_block_tile {
-    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile is a power of two");
+    static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
     static_assert(Size <= 32, "tiles of more than a warp are not supported");
 
 public:

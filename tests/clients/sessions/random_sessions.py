@@ -294,7 +294,7 @@ class Session:
             return
         # If several breakpoints are at one instruction, clients name different ones first, with the lanes of
         # that one.
-        several = "; as well point" in self.oracle.text or step[0] in BACK and self.oracle.kind() == "watchpoint"
+        several = "; also hit: watchpoint or catchpoint" in self.oracle.text or step[0] in BACK and self.oracle.kind() == "watchpoint"
         if step[0] in RUNS and several and a[3:] == b[3:]:
             self.oracle.do(f"lane {b[2]}")
         # gdb goes back to the start of the line's code, the shell to the instruction with which the lane reached the

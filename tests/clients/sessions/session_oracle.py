@@ -42,7 +42,7 @@ class Oracle:
         return self.answer
 
     def place(self):
-        """(block, warp, lane, pc, active, retired), or None: every launch has ended."""
+        """(block, warp, lane, pc, active, retired), or None: all launches have ended."""
         words = self.answer.where.split()
         return tuple(int(word, 0) for word in words) if len(words) == 6 else None
 
@@ -163,7 +163,7 @@ def kind_of(text):
         return "watchpoint"
     if re.search(r"^breakpoint \d+, lanes ", text, re.M):
         return "breakpoint"
-    for start, kind in (("history begins", "begin"), ("the replay has reached", "end"), ("every launch has ended", "ended"),
+    for start, kind in (("this is the start of history", "begin"), ("the replay has reached", "end"), ("all launches have ended", "ended"),
                         ("waiting: ", "waiting"), ("error: ", "error")):
         if re.search("^" + start, text, re.M):
             return kind
@@ -210,7 +210,7 @@ class GdbOracle(Oracle):
 
     def watched_as_well(self):
         """The ranges of the other watchpoints of the same instruction: gdb inserts one for all in the same place."""
-        found = re.search(r"^watchpoint (\d+): .*; as well point ([\d, ]+)", self.answer.text, re.M)
+        found = re.search(r"^watchpoint (\d+): .*; also hit: watchpoint or catchpoint ([\d, ]+)", self.answer.text, re.M)
         if not found:
             return set()
         return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
@@ -276,7 +276,7 @@ class GdbOracle(Oracle):
         if self.later and not back:
             # The stub names one watchpoint in a stop, and the others of the same instruction in the next ones.
             self.later -= 1
-            self.text, self.override = "; as well point", "watchpoint"
+            self.text, self.override = "; also hit: watchpoint or catchpoint", "watchpoint"
             return
         user, place = self.warp(), self.place()
         self.user = user

@@ -24,7 +24,7 @@ one() {
     "$lanewise" run "$work/$1.yaml" --threads "$2" --quiet --hash --stats "$work/stats" \
         >"$3" 2>"$work/err"
     echo "status $?" >>"$3"
-    grep -v 'in the fixed order on one thread' "$work/err" >>"$3"
+    grep -v 'in the fixed order on one host thread' "$work/err" >>"$3"
     # the counts of blocks with higher numbers than the one that stopped the run are not deterministic
     case $4 in
     stops) sed -n '/"status"/p; /"exit_status"/p; /"fault"/p; /"hang"/p' "$work/stats" >>"$3" ;;
@@ -52,7 +52,7 @@ same() {
             case $2 in
             fixed)
                 grep -q '"threads": 1,' "$work/stats" || fail "$1 runs on several threads"
-                grep -q 'in the fixed order on one thread' "$work/err" ||
+                grep -q 'in the fixed order on one host thread' "$work/err" ||
                     fail "$1: nobody says that it runs on one thread" ;;
             *) grep -q "\"threads\": $threads," "$work/stats" || fail "$1 runs on one thread" ;;
             esac

@@ -464,23 +464,23 @@ static void what_cannot_be_launched_is_a_fault(void **state)
         enum emu_fault_kind kind;
         const char *word; /* the fault is in the guarded instruction */
     } cases[] = {
-        {FIRE "vz, vz\n", "u64 64, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel's entry"},
-        {FIRE "vz, vz\n", "addr k+16, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "no kernel"},
-        {FIRE "vz, vz\n", "addr child, u32 0,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "size of 0"},
-        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,0, 0, 0", EMU_FAULT_LAUNCH, "size of 0"},
+        {FIRE "vz, vz\n", "u64 64, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "not the entry of a kernel"},
+        {FIRE "vz, vz\n", "addr k+16, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "not the entry of a kernel"},
+        {FIRE "vz, vz\n", "addr child, u32 0,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "block size is 0"},
+        {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,0, 0, 0", EMU_FAULT_LAUNCH, "block size is 0"},
         {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1025,1,1, 0, 0", EMU_FAULT_LAUNCH, "1025"},
         {FIRE "vz, vz\n", "addr child, u32 1,1,1, 64,64,1, 0, 0", EMU_FAULT_LAUNCH, "4096"},
-        {FIRE "vz, vz\n", "addr child, u32 0x80000000,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "2147483648 blocks in the grid's x"},
-        {FIRE "vz, vz\n", "addr child, u32 0x100000,0x100000,2, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "1048576 x 1048576 x 2 blocks; at most 2^40"},
+        {FIRE "vz, vz\n", "addr child, u32 0x80000000,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "the grid has 2147483648 blocks in dimension x"},
+        {FIRE "vz, vz\n", "addr child, u32 0x100000,0x100000,2, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "1048576 x 1048576 x 2 blocks: at most 2^40"},
         {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,1, 0x2000000, 0", EMU_FAULT_LAUNCH, "shared"},
         {FIRE "vz, vz\n", "addr child, u32 1,1,1, 1,1,1, 0, 1", EMU_FAULT_LAUNCH, "last word"},
         {FIRE "vz, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH_BUFFER, "without"},
         {"launch.buffer v20:21, 4\n" FIRE "v20:21, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0",
          EMU_FAULT_LAUNCH_BUFFER, "4 bytes"},
         {"v_mov_b64 v20:21, c[out]\n" FIRE "v20:21, vz\n", "addr with, u32 1,1,1, 1,1,1, 0, 0",
-         EMU_FAULT_LAUNCH_BUFFER, "no parameter buffer"},
+         EMU_FAULT_LAUNCH_BUFFER, "not a parameter buffer"},
         {"launch.buffer v20:21, 8\n" FIRE "v20:21, vz\nlaunch.kernel v26, v24:25, v20:21, vz\n",
-         "addr with, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH_BUFFER, "been used"},
+         "addr with, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH_BUFFER, "was used by an earlier launch"},
         {"v_mov_b32 v30, 5\nv_mov_b32 v31, 5\n" FIRE "vz, v30:31\n",
          "addr child, u32 1,1,1, 1,1,1, 0, 0", EMU_FAULT_LAUNCH, "stream"},
         {"launch.kernel v26, vz, vz, vz\n", "u32 0", EMU_FAULT_NULL_PAGE, ""},
@@ -559,7 +559,7 @@ static void a_fault_in_a_child_names_its_launchers(void **state)
     emu_fault_print(f->machine, &f->stop.fault, &text.sink);
     assert_non_null(strstr(text.text, "kernel child, block (0,0,0)"));
     assert_non_null(strstr(text.text, "; launched by kernel child (launch 2), block (0,0,0), warp "
-                                      "0, lane 0; that by kernel k (launch 1), block (0,0,0), "
+                                      "0, lane 0, which was launched by kernel k (launch 1), block (0,0,0), "
                                       "warp 0, lane 5"));
     lw_buffer_fini(&text);
     fix_free(f);

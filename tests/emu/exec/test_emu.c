@@ -217,7 +217,7 @@ static void programs_that_leave_their_function_are_refused_at_load(void **state)
     fix_check(isa_assemble("t.s", text, strlen(text), &object, &err), &err);
     assert_int_equal(emu_program_load(machine, object, &program, &err), LW_EFORMAT);
     assert_non_null(strstr(err.text, "t.s:2"));
-    assert_non_null(strstr(err.text, "runs past its end"));
+    assert_non_null(strstr(err.text, "execution runs past the end of function"));
     isa_object_destroy(object);
     emu_machine_destroy(machine);
 }
@@ -366,19 +366,15 @@ static void a_branch_with_an_unjoined_barrier_is_refused_at_load(void **state)
 {
     (void)state;
     expect_refused("bssy b0, j\n@p0 bra j, b1\nj: bsync b0\nexit",
-                   "k.s:3: bra names b1, but no bssy b1 reaches it: put one before it, or leave b1 "
-                   "out");
+                   "k.s:3: bra uses convergence barrier b1, but no bssy b1 reaches it: add a bssy before it, or remove b1");
     expect_refused("bssy b0, j\nj: bsync b0\n@p0 bra k, b0\nk: exit",
-                   "k.s:4: bra names b0, but no bssy b0 reaches it: put one before it, or leave b0 "
-                   "out");
+                   "k.s:4: bra uses convergence barrier b0, but no bssy b0 reaches it: add a bssy before it, or remove b0");
     expect_refused("bssy b2, j\n@p1 bra s\nbssy b2, k\ns: @p0 bra j, b2\nnop\nj: bsync b2\n"
                    "k: exit",
-                   "k.s:5: bra names b2, and several bssy b2 with different targets reach it: where "
-                   "its lanes meet is not clear");
+                   "k.s:5: bra uses convergence barrier b2, but several bssy b2 with different targets reach it: use one barrier for each target");
     /* an indirect branch reaches code that no other instruction reaches */
     expect_refused("bssy b3, j\nbbreak b3\nbrx v0:1\nnop\n@p0 bra j, b3\nj: bsync b3\nexit",
-                   "k.s:6: bra names b3, but no bssy b3 reaches it: put one before it, or leave b3 "
-                   "out");
+                   "k.s:6: bra uses convergence barrier b3, but no bssy b3 reaches it: add a bssy before it, or remove b3");
 }
 
 /* ---- calls, cross-lane ----------------------------------------------------------------------------- */
@@ -896,7 +892,7 @@ static void limits_of_a_launch_have_messages(void **state)
     struct emu_launch launch = {.program = r->program, .kernel = &r->object->functions[0],
                                 .grid = {1, 1, 1}, .block = {1025, 1, 1}};
     assert_int_equal(emu_grid_launch(r->machine, &launch, NULL, &err), LW_ERANGE);
-    assert_string_equal(err.text, "kernel k: block size 1025; 1024 threads a block at most");
+    assert_string_equal(err.text, "kernel k: the block size 1025 is too large: a block has at most 1024 threads");
     launch.block[0] = 0;
     assert_int_equal(emu_grid_launch(r->machine, &launch, NULL, &err), LW_ERANGE);
     config.warp_width = 12;

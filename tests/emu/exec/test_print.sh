@@ -113,7 +113,7 @@ if command -v clang-16 >/dev/null; then
     sed -i 's/"nothing.n"/n > 1 ? "%d" : "%f", n/' "$work/gaps.cl"
     sed -i 's/clang-19/clang-16/' "$work/gaps.yaml"
     run gaps.yaml --quiet
-    [ "$status" = 2 ] && grep -q 'gaps.cl:11: .*the format is no literal, .*another clang' "$work/err" ||
+    [ "$status" = 2 ] && grep -q 'gaps.cl:11: .*the format must be a literal with clang 16, .*another clang' "$work/err" ||
         fail "a format that is chosen at run time: $(cat "$work/err")"
 fi
 # The last line of a kernel may lack a line end. The summary then begins on a new line.

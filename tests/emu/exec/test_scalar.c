@@ -91,8 +91,8 @@ static void the_warning_about_scalar_writes_names_lanes_and_location(void **stat
     fix_go(f);
     fix_expect_words(f, (const uint32_t[]){ 1, 1, 1, 5, 5, 5, 5, 5 }, 8);
     assert_string_equal(said.text,
-                        "warning: lanes 0xf8 of live lanes 0xff write a scalar register, block 0 "
-                        "warp 0, pc 0x100000070 (said once)\n");
+                        "warning: only lanes 0xf8 of live lanes 0xff write a scalar register, block 0 "
+                        "warp 0, pc 0x100000070 (reported once)\n");
     lw_buffer_fini(&said);
     fix_free(f);
 }

@@ -161,7 +161,7 @@ static void an_unbound_texture_is_named(void **state)
     fix_go(f);
     fix_expect_fault(f, EMU_FAULT_TEXTURE, 15, "tex.1d.u32.s32");
     assert_non_null(strstr(f->stop.fault.detail, "texture 't' at 0x"));
-    assert_non_null(strstr(f->stop.fault.detail, "no memory is bound to it"));
+    assert_non_null(strstr(f->stop.fault.detail, "no memory is bound to the texture"));
     fix_free(f);
 }
 
@@ -173,11 +173,11 @@ static void what_cannot_be_is_not_bound(void **state)
     } cases[] = {
         {{.width = 1, .bits = 24, .components = 1}, "8, 16 or 32 bits"},
         {{.width = 1, .bits = 8, .components = 3}, "1, 2 or 4 components"},
-        {{.width = 1, .bits = 8, .components = 1, .kind = EMU_TEXEL_FLOAT}, "floats have"},
+        {{.width = 1, .bits = 8, .components = 1, .kind = EMU_TEXEL_FLOAT}, "float components must have"},
         {{.width = 1, .bits = 8, .components = 1, .kind = (enum emu_texel_kind)3}, "unsigned, signed"},
-        {{.width = 1, .bits = 32, .components = 1, .normalized_values = true}, "8 and 16 bits"},
+        {{.width = 1, .bits = 32, .components = 1, .normalized_values = true}, "8 or 16 bits"},
         {{.width = 0, .bits = 8, .components = 1}, "no texels"},
-        {{.width = 1, .bits = 8, .components = 1, .edge = {0, (enum emu_texture_edge)4}}, "edges"},
+        {{.width = 1, .bits = 8, .components = 1, .edge = {0, (enum emu_texture_edge)4}}, "an addressing mode must be"},
     };
     struct lw_error err;
     struct emu_texture good = texture_of(ISA_GLOBAL_BASE, 1, 1);

@@ -203,21 +203,21 @@ END
     grep -qF "$1" out || { fail "'$2' does not say: $1"; cat out; }
 }
 wrong 'one.yaml:3: texture t: the program has no texture of this name' 't: {buffer: A}'
-wrong 'one.yaml:3: texture word: the program'"'"'s variable of this name is no texture' 'word: {buffer: A}'
+wrong 'one.yaml:3: texture word: the program'"'"'s variable of this name is not a texture' 'word: {buffer: A}'
 wrong 'texture other: expected a mapping such as {buffer: A}' 'other: A'
-wrong '"buffer" is missing, the buffer that holds its texels' 'line: {components: 2}'
-wrong 'texture A: a buffer has this name' 'A: {buffer: A}'
-wrong 'components are u8 s8 u16 s16 u32 s32 f16 or f32, found f64' 'line: {buffer: D}'
+wrong '"buffer" is missing: give the buffer that holds the texels' 'line: {components: 2}'
+wrong 'texture A: a buffer has the same name' 'A: {buffer: A}'
+wrong 'expected components of type u8 s8 u16 s16 u32 s32 f16 or f32, found f64' 'line: {buffer: D}'
 wrong 'found f17' 'line: {buffer: A, type: f17}'
-wrong 'components: a texel has 1, 2 or 4' 'line: {buffer: A, components: 3}'
-wrong 'normalized: only integers of 8 and 16 bits' 'line: {buffer: A, normalized: true}'
+wrong 'components: a texel must have 1, 2 or 4 components' 'line: {buffer: A, components: 3}'
+wrong 'normalized: only integers of 8 or 16 bits' 'line: {buffer: A, normalized: true}'
 wrong 'edges: expected wrap, clamp, mirror or border, found "round"' 'line: {buffer: A, edges: round}'
-wrong 'index: a texel of 16 bytes begins at a multiple of that, element 1 is at byte 4' 'line: {buffer: A, components: 4, index: 1}'
+wrong 'index: a texel of 16 bytes must start at a multiple of its size, but element 1 is at byte 4' 'line: {buffer: A, components: 4, index: 1}'
 wrong '65 texels of 4 bytes do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 65}'
 wrong '64 texels of 4 bytes do not fit: buffer A has 252 bytes after index' 'line: {buffer: A, width: 64, index: 1}'
 wrong 'pitch: a texture without height: has one row' 'line: {buffer: A, pitch: 64}'
-wrong 'height: say the width, too' 'line: {buffer: A, height: 2}'
-wrong 'rows of 32 bytes cannot be 16 bytes apart' 'line: {buffer: A, width: 8, height: 2, pitch: 16}'
+wrong 'height: give width: as well' 'line: {buffer: A, height: 2}'
+wrong 'rows of 32 bytes cannot have a pitch of 16 bytes' 'line: {buffer: A, width: 8, height: 2, pitch: 16}'
 wrong '9 rows do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 8, height: 9}'
 wrong 'unknown key "count"' 'line: {buffer: A, count: 8}'
 wrong 'there is no "none" under textures:' 'line: {buffer: A}' '{texture: none}'
@@ -233,7 +233,7 @@ END
 sed "s/, same: {buffer: A}//" good.yaml >unbound.yaml
 "$lanewise" run unbound.yaml >out 2>&1
 [ $? = 3 ] || fail "a texture that is not bound is no fault"
-grep -q "^fault: bad-texture: texture 'same' at 0x.*: no memory is bound to it" out ||
+grep -q "^fault: bad-texture: texture 'same' at 0x.*: no memory is bound to the texture" out ||
     { fail "the unbound texture is not named"; cat out; }
 
 # A debugger shows the buffers to which textures are bound.

@@ -38,7 +38,7 @@ goes_on() {
     rm -f "$work"/c.*
     one want "$launch" $options --threads 1
     # CUDA's exchanges among 32 lanes are refused on narrower warps
-    grep -q 'relies on warps of 32 lanes' "$work/want.err" && return
+    grep -q 'needs warps of 32 lanes' "$work/want.err" && return
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
     places=$((all * 2 / 3))
     if [ -z "$options" ] && [ "${LW_LONG:-}" = 1 ]; then
@@ -140,7 +140,7 @@ cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructi
 one got collatz.yaml --resume "$work/last" --checkpoint "$work/%n of %n" --checkpoint-every 100000
 cmp -s "$work/want.out" "$work/got.out" || fail "the last checkpoint of collatz ends elsewhere"
 ls "$work"/*' of '* >/dev/null 2>&1 && fail "a checkpoint that was not due"
-printf '%s\n' "lanewise: --checkpoint-every 100000: none written: the run ended at instruction $(
+printf '%s\n' "lanewise: --checkpoint-every 100000: no checkpoint was written, as the run ended at instruction $(
     sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")" 'status 0' | cmp -s - "$work/got.err" ||
     fail "that no checkpoint was written is told as: $(cat "$work/got.err")"
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
@@ -162,8 +162,8 @@ grep -q 'block(7,0,0) w1' "$work/out" || fail "the warp that made a fault is not
     fail "a log with checkpoints"
 cmp -s "$work/log1" "$work/log2" || fail "checkpoints change the schedule log"
 
-refused 'into which file' run collatz.yaml --checkpoint-at 5
-refused 'into which file' run collatz.yaml --checkpoint-every 5
+refused 'needs a file: add --checkpoint FILE' run collatz.yaml --checkpoint-at 5
+refused 'needs a file: add --checkpoint FILE' run collatz.yaml --checkpoint-every 5
 refused 'give one of them' run collatz.yaml --checkpoint x --checkpoint-at 5 --checkpoint-every 5
 refused 'put %n' run collatz.yaml --checkpoint x --checkpoint-at 5 --checkpoint-at 6
 refused 'given twice' run collatz.yaml --checkpoint x%n --checkpoint-at 5 --checkpoint-at 5
@@ -171,24 +171,24 @@ refused 'expected a count' run collatz.yaml --checkpoint x --checkpoint-at -5
 refused '1 or more' run collatz.yaml --checkpoint x --checkpoint-every 0
 refused 'none/such: cannot be written' run collatz.yaml --checkpoint none/such
 refused 'decides what runs' run collatz.yaml --checkpoint x --gdb
-refused 'does not keep' run collatz.yaml --checkpoint x --replay "$work/log1"
-refused 'begins where the run does' run bfs.yaml --resume "$work/mid" --log x
-refused 'begins where the run does' debug bfs.yaml --resume "$work/mid" --replay "$work/log1"
-refused 'which is later' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
+refused 'a checkpoint does not contain the rest of the log' run collatz.yaml --checkpoint x --replay "$work/log1"
+refused 'cannot be combined, as a schedule log starts at the start of the run' run bfs.yaml --resume "$work/mid" --log x
+refused 'cannot be combined, as a schedule log starts at the start of the run' debug bfs.yaml --resume "$work/mid" --replay "$work/log1"
+refused 'the run starts later' run collatz.yaml --resume "$work/mid" --checkpoint x --checkpoint-at 5
 refused 'the run ended at' run collatz.yaml -q --checkpoint x --checkpoint-at 99999999
 refused 'none/such' run collatz.yaml --resume none/such
 refused 'no checkpoint' run collatz.yaml --resume collatz.yaml
 refused 'another program' run bfs.yaml --resume "$work/mid"
 sed 's/^steps:/# another text\nsteps:/' collatz.yaml >collatz2.yaml
 refused 'not the launch file' run collatz2.yaml --resume "$work/mid"
-refused 'warp: 32, this machine has 16' run collatz.yaml --resume "$work/mid" --warp 16
-refused 'warp: 32, this machine has 16' debug collatz.yaml --resume "$work/mid" --warp 16
+refused 'warp: 32, but this run has 16' run collatz.yaml --resume "$work/mid" --warp 16
+refused 'warp: 32, but this run has 16' debug collatz.yaml --resume "$work/mid" --warp 16
 head -c 2000 "$work/mid" >"$work/short"
 refused 'damaged' run collatz.yaml --resume "$work/short"
 { head -c 3000 "$work/mid"; printf 'x'; tail -c +3002 "$work/mid"; } >"$work/changed"
 refused 'damaged' run collatz.yaml --resume "$work/changed"
 { head -c 8 "$work/mid"; printf '\177'; tail -c +10 "$work/mid"; } >"$work/version"
-refused 'has version 127 of checkpoints' run collatz.yaml --resume "$work/version"
+refused 'is a checkpoint of version 127' run collatz.yaml --resume "$work/version"
 
 [ $failures = 0 ] || exit 1
 echo "$resumed runs went on from checkpoints"

@@ -104,13 +104,13 @@ ok "one that does not" debug order.yaml --log "$work/log4" --batch -x "$work/ste
 cmp -s "$work/log3" "$work/log4" || fail "going back has changed the schedule"
 ok "another future" debug order.yaml --log "$work/log5" --batch -c continue -c 'goto 2' \
     -c 'set v4 = 100000' -c continue
-grep -q '^the past was changed: history after instruction 2 is dropped' "$work/out" ||
+grep -q '^a value was changed in the past: history after instruction 2 was deleted' "$work/out" ||
     fail "nobody says that the past was changed"
 ok "its log" run order.yaml --replay "$work/log5" --dump c=c5
 cmp -s c4 c5 && fail "the change in the past has left no trace"
 ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue -c 'goto 7' \
     -c 'reverse-stepi' -c continue
-refused 'add --gdb, or use debug' run order.yaml --history 16
+refused 'add --gdb, or use "lanewise debug"' run order.yaml --history 16
 refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
 # A lane whose next instruction comes after the recorded ones is stepped from the end of history.
 cat >"$work/steps" <<'END'
@@ -123,24 +123,24 @@ focus 1
 assert $retired == 1
 END
 ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
-grep -q 'others ran' "$work/out" && fail "others ran for a lane that waits for nobody"
+grep -q 'other lanes and warps ran' "$work/out" && fail "others ran for a lane that waits for nobody"
 # A step in the past follows the recorded schedule. A message says that other lanes ran, and shows their position.
 ok "a step of a warp that others went before" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
     -c stepi -c stepi
-[ "$(grep '^replayed: ' "$work/out")" = "replayed: others executed 11 instructions, as recorded; \
+[ "$(grep '^replayed as recorded: ' "$work/out")" = "replayed as recorded: other lanes and warps executed 11 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
     fail "the step does not say once what others ran: $(grep '^replayed' "$work/out")"
 ok "the same in a replay" debug order.yaml --replay "$work/log2" --batch -c 'warp 2' -c stepi
-[ "$(grep '^replayed: ' "$work/out")" = "replayed: others executed 14 instructions, as recorded; \
+[ "$(grep '^replayed as recorded: ' "$work/out")" = "replayed as recorded: other lanes and warps executed 14 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
     fail "the step of a replay does not say what others ran: $(grep '^replayed' "$work/out")"
 ok "a step of a line in the past" debug order.yaml --batch -c continue -c 'goto 7' -c 'warp 1' -c next
 grep -q '^replayed: ' "$work/out" && fail "others are said to run where none did"
 ok "no history" debug order.yaml --history 0 --batch -c stepi
-refused 'no history is kept' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
+refused 'no history is recorded' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
 
-refused 'warp: 32, this machine has 64' run order.yaml --replay "$work/log" --warp 64
-refused 'does not fit this run' run collatz_asm.yaml --replay "$work/log"
+refused 'warp: 32, but this run has 64' run order.yaml --replay "$work/log" --warp 64
+refused 'does not match this run' run collatz_asm.yaml --replay "$work/log"
 refused 'give one of them' run vadd_asm.yaml --replay "$work/log" --log "$work/log2"
 refused 'no schedule log' run vadd_asm.yaml --replay vadd.s
 refused 'none/such' run vadd_asm.yaml --replay none/such

@@ -453,13 +453,13 @@ static void a_log_that_does_not_fit_has_a_message(void **state)
     } bad[] = {
         {good, ""},
         {{other, 32, 2, 40, 5, 9, "rr_quantum"}, "another program"},
-        {{adder, 16, 2, 40, 5, 9, "rr_quantum"}, "warp: 32, this machine has 16"},
-        {{adder, 32, 2, 40, 5, 9, "minpc"}, "policy: rr_quantum, this machine has minpc"},
-        {{adder, 32, 2, 40, 6, 9, "rr_quantum"}, "other contents are written to numbers"},
-        {{adder, 32, 2, 41, 5, 9, "rr_quantum"}, "launch of k has another size"},
+        {{adder, 16, 2, 40, 5, 9, "rr_quantum"}, "warp: 32, but this run has 16"},
+        {{adder, 32, 2, 40, 5, 9, "minpc"}, "policy: rr_quantum, but this run has minpc"},
+        {{adder, 32, 2, 40, 6, 9, "rr_quantum"}, "the host writes other data to numbers"},
+        {{adder, 32, 2, 41, 5, 9, "rr_quantum"}, "this run launches k with another size"},
         {{adder, 32, 2, 40, 5, 10, "rr_quantum"}, "other arguments"},
         {{adder, 32, 1, 40, 5, 9, "rr_quantum"}, "the run ends at instruction"},
-        {{adder, 32, 3, 40, 5, 9, "rr_quantum"}, "it ends at instruction"},
+        {{adder, 32, 3, 40, 5, 9, "rr_quantum"}, "the run ends at instruction"},
     };
     struct lw_error err;
 

@@ -19,17 +19,17 @@ static void expect_free_fault(const char *body, uint64_t lanes, const char *insn
 static void free_takes_only_what_malloc_gave(void **state)
 {
     (void)state;
-    expect_free_fault("free v8:9\n", 15, "free v8:9", "malloc gave no object there");
-    expect_free_fault("free 4096\n", 15, "free 4096", "malloc gave no object there");
+    expect_free_fault("free v8:9\n", 15, "free v8:9", "malloc did not return this address");
+    expect_free_fault("free 4096\n", 15, "free 4096", "malloc did not return this address");
     expect_free_fault(OBJECT "v_add_u64 v4:5, v4:5, 8\nfree v4:5\n", 15, "free v4:5",
-                      "the object begins elsewhere");
+                      "the address is not the start of the memory that malloc returned");
     expect_free_fault(OBJECT "v_add_u64 v4:5, v4:5, 24\nfree v4:5\n", 15, "free v4:5",
-                      "malloc gave no object there");
+                      "malloc did not return this address");
     expect_free_fault(OBJECT "free v4:5\nv_setp_u32.eq p0, v0, 2\n@p0 free v4:5\n", 4,
                       "@p0 free v4:5", "was freed before");
     expect_free_fault(OBJECT "v_mov_b64 v6:7, v4:5\nshfl.idx v6, v4, 1, 31, vz\nshfl.idx v7, v5, 1, 31, vz\n"
                              "v_setp_u32.gt p0, v0, 1\n@p0 free v6:7\n", 8, "@p0 free v6:7",
-                      "a lower lane frees it, too");
+                      "another lane frees the same address in this instruction");
 }
 
 /* If the free of one lane is refused, no lane of the instruction frees its object. */

@@ -70,7 +70,7 @@ static void check_fault_messages(struct fix *f)
     fix_pair(f, V_ADDRESS, 9, a + 16);
     assert_false(access_b32(f, ISA_LD_GLOBAL, f->warp->all));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 7 | 1u << 9, a + 12,
-             "the last 3 bytes lie past the end of 'thirteen' (13 bytes at 0x200000000000)");
+             "the last 3 bytes of the access lie past the end of 'thirteen' (13 bytes at 0x200000000000)");
 
     assert_false(access_b32(f, ISA_ST_GLOBAL, 1u << 9));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 9, a + 16,
@@ -85,7 +85,7 @@ static void check_fault_messages(struct fix *f)
     assert_true(access_b32(f, ISA_LD_GLOBAL, 1u << 9));
     assert_false(access_b32(f, ISA_ST_GLOBAL, 1u << 9));
     fault_is(f, EMU_FAULT_READ_ONLY, 1u << 9, c + 4,
-             "byte 4 of 'table' (8 bytes at 0x200000004000), which kernels may not write");
+             "byte 4 of 'table' (8 bytes at 0x200000004000), which is read-only for kernels");
 
     fix_pair(f, V_ADDRESS, 9, b + 40);
     assert_true(access_b32(f, ISA_LD_GLOBAL, 1u << 9));
@@ -97,11 +97,11 @@ static void check_fault_messages(struct fix *f)
     fix_pair(f, V_ADDRESS, 9, 8);
     assert_false(access_b32(f, ISA_LD_GLOBAL, 1u << 9));
     fault_is(f, EMU_FAULT_NULL_PAGE, 1u << 9, 8,
-             "nothing lives in the first 4096 bytes: a null pointer");
+             "the address is in the first 4096 bytes of memory: probably a null pointer");
 
     fix_pair(f, V_ADDRESS, 9, a + 2);
     assert_false(access_b32(f, ISA_LD_GLOBAL, 1u << 9));
-    fault_is(f, EMU_FAULT_MISALIGNED, 1u << 9, a + 2, "the address must be a multiple of 4");
+    fault_is(f, EMU_FAULT_MISALIGNED, 1u << 9, a + 2, "the address must be a multiple of 4, the access size");
 
     fix_pair(f, V_ADDRESS, 9, 204);
     assert_false(access_b32(f, ISA_ST_SHARED, 1u << 9));
@@ -117,13 +117,13 @@ static void check_fault_messages(struct fix *f)
     assert_true(access_b32(f, ISA_LD_GENERIC, 1u << 9));
     assert_false(access_b32(f, ISA_ST_GENERIC, 1u << 9));
     fault_is(f, EMU_FAULT_READ_ONLY, 1u << 9, ISA_CONST_BASE + 4,
-             "constant banks may not be written");
+             "constant banks are read-only");
     fix_pair(f, V_ADDRESS, 9, 128);
     f->di[0].reg = 0;
     assert_true(access_b32(f, ISA_LD_CONST, 1u << 8)); /* lane 8: offset 0 */
     assert_false(access_b32(f, ISA_LD_CONST, 1u << 9));
     fault_is(f, EMU_FAULT_OUT_OF_BOUNDS, 1u << 9, ISA_CONST_BASE + 128,
-             "offset 128: constant bank 0 has 131 bytes");
+             "the access at offset 128 runs past the end: constant bank 0 has 131 bytes");
 }
 
 static void each_fault_names_what_is_near_and_how_far(void **state)
@@ -186,7 +186,7 @@ static void check_wild(struct fix *f)
     f->di[0].disp = 8;
     assert_false(fix_run(f, at_level));
     fault_is(f, EMU_FAULT_NULL_PAGE, f->warp->all, 4,
-             "nothing lives in the first 4096 bytes: a null pointer");
+             "the address is in the first 4096 bytes of memory: probably a null pointer");
 }
 
 static void wild_and_wrapping_addresses_fault_in_every_space(void **state)
@@ -654,7 +654,7 @@ static void host_copies_must_lie_in_one_live_allocation(void **state)
     assert_memory_equal(data, back, 100);
     assert_int_equal(emu_global_write(&f->machine, r, data, 10, &err), LW_OK);
     assert_int_equal(emu_global_write(&f->machine, a, data, 101, &err), LW_ERANGE);
-    assert_string_equal(err.text, "101 bytes at 0x200000000000 go beyond the end of the "
+    assert_string_equal(err.text, "an access of 101 bytes at 0x200000000000 runs past the end of the "
                                   "allocation of 100 bytes at 0x200000000000");
     assert_int_equal(emu_global_read(&f->machine, a + 100, back, 1, &err), LW_ERANGE);
     assert_int_equal(emu_global_read(&f->machine, a + 1, back, UINT64_MAX, &err), LW_ERANGE);

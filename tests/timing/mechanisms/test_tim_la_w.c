@@ -334,8 +334,7 @@ static void a29_what_it_costs(void **state)
     lw_buffer_init(&text);
     tim_reach_cost(config, &text.sink);
     assert_string_equal(text.text,
-                        "cost in hardware as the source counts it: 15 bytes more for each block that waits, and as many for each that runs; in a "
-                        "core 768 bytes of access vectors and 1152 of the locality table, 1920 in all\n"
+                        "hardware cost as counted in the paper: 15 bytes for each waiting block, and as many for each running block; in a core 768 bytes of access vectors and 1152 bytes of the locality table, 1920 in total\n"
                         "with full coordinates an entry is 60 bytes, a vector 130 bits, the table without its diagonal 1128 bytes\n");
     lw_buffer_fini(&text);
     tim_config_destroy(config);

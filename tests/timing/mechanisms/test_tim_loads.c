@@ -265,9 +265,9 @@ static void bad_profiles_are_refused(void **state)
     static const struct {
         const char *text, *error;
     } bad[] = {
-        {"{\"cycles\": 1}", "expected a timing report with a profile of loads, found none"},
-        {"{\"loads\": 3}", "expected a timing report with a profile of loads, found none"},
-        {"{\"loads\": [3]}", "expected a load of a timing report, found something else"},
+        {"{\"cycles\": 1}", "expected a timing report with a profile of loads: write one"},
+        {"{\"loads\": 3}", "expected a timing report with a profile of loads: write one"},
+        {"{\"loads\": [3]}", "expected an entry for a load of a timing report"},
         {"{\"loads\": [{\"offset\": 3}]}", "a load without \"function\""},
         {"{\"loads\": [{\"function\": \"k\", \"offset\": 3}]}", "a load without \"loop\""},
         {"{\"loads\": [{\"function\": \"k\", \"offset\": 3, \"loop\": null}]}", "a load without \"executions\""},
